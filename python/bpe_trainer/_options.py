@@ -137,8 +137,8 @@ def train(
     ``vocab_size``: 256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by
         one run: each is written into a directory of the output that is named by its size. To extend a
         tokenizer, also how many tokens it gets: "+8000".
-    ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. Its text is never
-        counted, and it has an id of its own. Where several match, the longest wins.
+    ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. The text of a
+        special token is never counted, and it has an id of its own. Where several match, the longest wins.
     ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
         merges: the layout of tekken.json. With ``compat`` huggingface they always come first.
     ``special_tokens_file``: Special tokens from a file: one a line, or JSON. Each counts as if given by
@@ -155,8 +155,8 @@ def train(
         documents; huggingface learns from them with ``special_tokens_as_text``. Default: cs336.
     ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1; with ``compat``
         huggingface 0.
-    ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, that trainer's own rule
-        applies. At least 1.
+    ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, tokens of three bytes or more
+        must be shorter than N. At least 1.
     ``whole_characters``: No token joins a whole character with a part of another. Two tokens are merged only
         if both are whole characters, or if the left one is the beginning of a character and the right one its
         next byte. Bytes that are not UTF-8 are never merged.
@@ -198,7 +198,7 @@ def train(
         error; in a directory, it is skipped and listed.
     ``languages``: Files by language, instead of files. Each merge is then learned from the language that is
         worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help
-        docs/clean-and-fair.md). Of languages that are equally badly off, the first one wins.
+        docs/clean-and-fair.md). If several are equally badly off, the first of them wins.
     ``languages_dev``: Text for comparing the languages. Give it for all languages or for none. Nothing is
         learned from it.
     ``language_ratio``: Target bytes per token of each language, relative. One number for each language, in
@@ -246,8 +246,8 @@ def train(
         e.g. <|endoftext|>.
     ``pad``: The special token that the model uses as pad. An empty TEXT means none. Default: by its name,
         e.g. <|pad|>, or as the chat template has it.
-    ``unk``: The special token that the model uses as unk. By default there is none: every text can be encoded
-        without it.
+    ``unk``: The special token that the model uses as unk. By default there is none, because every text can be
+        encoded without it.
     ``add_bos``: Prepend bos to every encoded text. A post-processor in tokenizer.json adds it.
     ``chat_template``: How a chat becomes text. chatml, gemma or llama3, or a file with a Jinja template. A
         name also sets the special tokens and roles of its models, unless you give others.

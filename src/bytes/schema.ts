@@ -59,7 +59,7 @@ export const wholeNumber =
 
 export const amount: Check<number> = (value, name) => {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
-  throw new Mismatch(value, name, "not a number from 0");
+  throw new Mismatch(value, name, "not a number of 0 or more");
 };
 
 /** A time in milliseconds since 1970, in the range of a `Date`. */
@@ -129,7 +129,7 @@ export const tupleOf =
   <T extends readonly unknown[]>(...checks: { readonly [I in keyof T]: Check<T[I]> }): Check<T> =>
   (value, name) => {
     if (!Array.isArray(value) || value.length !== checks.length) {
-      throw new Mismatch(value, name, `not a list of ${checks.length}`);
+      throw new Mismatch(value, name, `not a list of ${checks.length} values`);
     }
     return checks.map((check, i) => check(value[i], `${name}[${i}]`)) as unknown as T;
   };
@@ -242,7 +242,7 @@ export function describeValue(value: unknown): string {
   try {
     return showValue(value);
   } catch {
-    return "an object that holds what JSON cannot";
+    return "an object that JSON cannot represent";
   }
 }
 

@@ -36,7 +36,7 @@ export function contentOf(head: Uint8Array, path: string): Content {
   const packed = compressionOf(head);
   if (packed !== "none") {
     return {
-      what: `compressed by ${packed} twice`,
+      what: `compressed twice with ${packed}`,
       hint: `unpack it once: ${packed} -dc ${shellQuoted(path)} | bpe … -`,
     };
   }
@@ -59,7 +59,7 @@ function encodedAs(encoding: string, path: string): NotText {
 const predicateOf = (signature: Signature) =>
   "what" in signature
     ? `${signature.what}, not text`
-    : `compressed by ${signature.packer}, which bpe does not read`;
+    : `compressed with ${signature.packer}, which bpe cannot read`;
 
 function hintOf(signature: Signature, path: string): Message {
   if (signature.remedy !== undefined) return phrase`${signature.remedy(path)}; ${insist}`;
@@ -135,8 +135,8 @@ const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
 const piped = (command: string) => (path: string) =>
   `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
-const asRecords = () => "write its texts as Parquet or as lines of JSON, e.g. with pyarrow or pandas";
-const addedUp = (path: string) => phrase`${asOption("counts", path)} adds them up`;
+const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
+const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip = "PK\x03\x04";
@@ -320,9 +320,9 @@ export function decompressionError(path: string, compression: Codec, error: unkn
   if (code === "Z_BUF_ERROR") return truncatedError(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(
-      `"${path}" was compressed by zstd with a window of more than 128 MB (--long), which is not supported`,
+      `"${path}" was compressed with zstd and a window of more than 128 MB (--long), which is not supported`,
       {
-        hint: `unpack it first; that needs memory for the window: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
+        hint: `unpack it first, which needs enough memory for the window: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
       },
     );
   }
@@ -341,13 +341,13 @@ export const truncatedError = (path: string, compression: Codec) =>
 
 /** Returns the error for a zstd file with several frames. Bun reads all frames, Node only the first one. */
 export const multipleFramesError = (path: string) =>
-  new UserError(`"${path}" has several frames of zstd, and Node reads only the first`, {
+  new UserError(`"${path}" has several zstd frames, and Node reads only the first`, {
     hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
   });
 
 export const damaged = (path: string, compression: Codec, what: string) =>
   new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
-    hint: `${compression} -t says more; copy or compress it again`,
+    hint: `copy or compress it again; ${compression} -t shows details`,
   });
 
 type Zlib = typeof import("node:zlib");
@@ -359,7 +359,7 @@ export const zlib = (): Zlib => require("node:zlib") as Zlib;
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;
-  throw new UserError(`zstd cannot be unpacked by Node ${process.versions.node}`, {
+  throw new UserError(`Node ${process.versions.node} cannot unpack zstd`, {
     hint: "use Node 22.15 or later, or Bun; or unpack it first: zstd -d",
   });
 }

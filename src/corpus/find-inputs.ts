@@ -42,7 +42,7 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   const include = options.include ?? [];
   if (include.length > 0 && !names.some(isDirectory)) {
     throw new UserError(
-      phrase`${asOption("include")} selects files in directories, and no directory is named`,
+      phrase`${asOption("include")} selects files in directories, but no directory is named`,
       {
         hint: "name a directory, or the files themselves",
         exitCode: exitCode.usage,
@@ -85,7 +85,7 @@ function findNamed(typed: string, options: InputOptions): FoundInputs {
   const { paths, skipped } = filesMatching(name);
   if (paths.length === 0) {
     throw new UserError(`"${name}": no such file, and no file matches it as a glob`, {
-      hint: "globs match no hidden files; quote the glob, so that the shell does not expand it",
+      hint: "globs do not match hidden files; quote the glob so that the shell does not expand it",
     });
   }
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
@@ -227,7 +227,8 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
       if (isCache && hubCacheParts.includes(entry.name)) {
         skipped.push({
           path: `${root}/${path}`,
-          reason: "a part of a cache, read through its folder snapshots",
+          reason:
+            "an internal folder of a Hugging Face cache, whose files are read through its folder snapshots",
         });
         continue;
       }

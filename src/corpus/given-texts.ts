@@ -146,7 +146,7 @@ class TextLines implements ByteStream {
       `texts: text ${this.textCount} is ${isBytes ? "bytes" : describeValue(text)}: it must be a string`,
       {
         hint: isBytes
-          ? "a stream gives pieces of a file, not documents: name the file (files), or give its lines"
+          ? "a stream yields chunks of a file, not documents: pass the file's path in files, or an iterator over its lines"
           : "each text is a document; convert records to texts first",
       },
     );

@@ -136,9 +136,12 @@ export function inspectContent(path: string, options: InputOptions): Input | Not
   if ("what" in found) return found;
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
-    throw new UserError(`"${path}" is a Parquet file inside ${compression}, and cannot be read in parts`, {
-      hint: "unpack it, and name the unpacked file",
-    });
+    throw new UserError(
+      `"${path}" is a Parquet file that was compressed again with ${compression}, so it cannot be read in parts`,
+      {
+        hint: "unpack it, and name the unpacked file",
+      },
+    );
   }
   return {
     path,
@@ -169,7 +172,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
     const { inputFormat: format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") {
-        const hint = phrase`leave ${asOption("input-format")} out; ${asOption("binary", "text")} reads it as text anyway`;
+        const hint = phrase`leave out ${asOption("input-format")}, or read it as text with ${asOption("binary", "text")}`;
         return { what: `Parquet, not ${format}`, hint };
       }
       const formatFrom =
@@ -248,15 +251,15 @@ export function checkStream(head: Uint8Array, input: Input): void {
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
   if (records === undefined) return;
   throw new UserError(
-    `${nameOf(path)} holds JSON records, but only the first stream is checked for records`,
+    `${nameOf(path)} contains JSON records, but only the first stream is checked for records`,
     {
-      hint: phrase`${asOption("input-format", records)} reads their field "${textField}"; ${asOption("input-format", "text")} reads everything as text`,
+      hint: phrase`to read the field "${textField}" of all records, use ${asOption("input-format", records)}; to read everything as plain text, ${asOption("input-format", "text")}`,
     },
   );
 }
 
 const parquetInStream: NotText = {
-  what: "Parquet, whose index is at the end, so it cannot be read as a stream",
+  what: "Parquet, which cannot be read as a stream because its index is at the end",
   hint: "write it to a file and name that file",
 };
 
@@ -291,7 +294,7 @@ function stateOfStandardInput(): FileState | undefined {
 
 export function parquetStreamError(path: string): UserError {
   return new UserError(
-    `${nameOf(path)} cannot be read as Parquet, because the index is at the end of such a file`,
+    `${nameOf(path)} is a stream, and Parquet cannot be read as a stream because its index is at the end`,
     {
       hint: "write it to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,

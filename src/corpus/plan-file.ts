@@ -140,20 +140,17 @@ export function checkPlannable(inputs: readonly Input[]): void {
     const before = paths.get(file);
     if (before !== undefined) {
       const what = before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are one file`;
-      throw new UserError(what, { hint: "a plan holds each byte once: name each file once" });
+      throw new UserError(what, { hint: "a plan contains each byte only once: name each file once" });
     }
     paths.set(file, path);
   }
 }
 
 export function noFileToPlan(path: string): UserError {
-  return new UserError(
-    `"${path}" is not a regular file, and the runs that read a plan open its files again`,
-    {
-      hint: "write the text to a file and name that file",
-      exitCode: path === "-" ? exitCode.usage : exitCode.failed,
-    },
-  );
+  return new UserError(`"${path}" is not a regular file, but runs that read the plan have to open it again`, {
+    hint: "write the text to a file and name that file",
+    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+  });
 }
 
 /** Yields the ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
@@ -240,9 +237,9 @@ export function readPlan(
     checkFile(line, input, fail);
     checkField(line, input, options.textField, fail);
     if (line.end - line.start < line.sizeBytes) {
-      if (!canBeCutByBytes(input)) fail("it is part of a file that can only be read whole", wroteHint);
+      if (!canBeCutByBytes(input)) fail("its range is part of a file that can only be read whole", wroteHint);
       if (options.wholeTextsOnly && input.format === "text") {
-        fail("it is part of a text, and this tokenizer can only encode whole texts", wholeHint);
+        fail("its range is part of a text, but this tokenizer can only encode whole texts", wholeHint);
       }
     }
     checkEnds(line, input, options, fail);
@@ -251,7 +248,7 @@ export function readPlan(
     lineNumbers.push(i + 1);
   }
   if (ranges.length === 0) {
-    throw new UserError(`${source} holds no ranges`, { hint: "make them with bpe plan" });
+    throw new UserError(`${source} contains no ranges`, { hint: "bpe plan writes ranges" });
   }
   checkOverlaps({ inputs, ranges }, lineNumbers, source);
   return { inputs, ranges };
@@ -271,7 +268,7 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
   throw new UserError(
     `${source} is not a complete plan: line ${Math.max(0, wrong) + 1} of the plan is missing or repeated`,
     {
-      hint: "give the plan as bpe plan wrote it",
+      hint: "pass the whole file that bpe plan wrote, unchanged",
     },
   );
 }
@@ -286,7 +283,7 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
   if (isAtEdge || ((startsInside || endsInside) && !isText)) {
-    fail("it splits a document that cannot be split", wroteHint);
+    fail("its range splits a document that cannot be split", wroteHint);
   }
   const isCut = (atByte: number, isInside: boolean) => {
     if (atByte === 0 || atByte === sizeBytes || isInside) return true;
@@ -294,7 +291,7 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
     return specialTokens.some((token) => hasTextAt(input, token, atByte));
   };
   if (!isCut(start, startsInside) || !isCut(end, endsInside)) {
-    fail("it begins or ends where bpe plan does not split", wroteHint);
+    fail("its range begins or ends where bpe plan would not split", wroteHint);
   }
 }
 
@@ -311,9 +308,9 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 }
 
 export const followHint =
-  "give consecutive lines of the plan in their order, such as slices made by split --number=l/N";
+  "pass consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`its prefix space or added tokens reach across cuts: plan with ${asOption("tokenizer")}, which leaves texts whole`;
+const wholeHint = phrase`the tokenizer's prefix space or added tokens depend on text across a cut: make the plan with ${asOption("tokenizer")}, which keeps texts whole`;
 
 type Fail = (what: Message, hint?: Message) => never;
 
@@ -322,36 +319,41 @@ function parseLine(json: string, fail: Fail): PlanLine {
   try {
     parsed = JSON.parse(json);
   } catch {
-    return fail("it is not JSON", "bpe plan writes ranges, one on each line");
+    return fail("it is not JSON", "each line has to be a range that bpe plan wrote");
   }
   const line = checkOr(planFields, parsed, (what) => fail(what, wroteHint));
   const { start, end, sizeBytes } = line;
   if (start > end || end > sizeBytes) {
-    fail(`bytes ${start} to ${end} are not within a file of ${sizeBytes} bytes`, wroteHint);
+    fail(
+      `its range, bytes ${start} to ${end}, is not within the file, which has ${sizeBytes} bytes`,
+      wroteHint,
+    );
   }
   if (line.digest !== digestLine(line)) {
-    fail("it was changed after bpe plan wrote it, or another version wrote it", wroteHint);
+    fail("the line was edited after bpe plan wrote it, or a different version of bpe wrote it", wroteHint);
   }
   return line;
 }
 
-const wroteHint = "bpe plan cuts files only between words: lines can be left out, but not edited";
+const wroteHint =
+  "lines of a plan can be left out, but not edited: bpe plan chooses ranges that split no word";
 
 function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
-  const hint = "splits depend on it: give the options that the plan was made with, or make a new plan";
-  if (line.patternDigest !== wanted.patternDigest) fail("it was planned for another pattern", hint);
+  const hint =
+    "where a file can be split depends on this option: pass the options that the plan was made with, or make a new plan";
+  if (line.patternDigest !== wanted.patternDigest) fail("the plan was made with a different pattern", hint);
   if (line.specialTokensDigest !== wanted.specialTokensDigest) {
-    fail("it was planned for other special tokens", hint);
+    fail("the plan was made with different special tokens", hint);
   }
   if (line.isLinewise !== wanted.isLinewise) {
     fail(
-      phrase`it was planned ${line.isLinewise ? "with" : "without"} ${asOption("compat", "huggingface")}`,
+      phrase`the plan was made ${line.isLinewise ? "with" : "without"} ${asOption("compat", "huggingface")}`,
       hint,
     );
   }
   if (line.normalization !== wanted.normalization) {
     fail(
-      phrase`it was planned ${line.normalization === undefined ? "without" : "with"} ${asOption("normalize", line.normalization ?? wanted.normalization)}`,
+      phrase`the plan was made ${line.normalization === undefined ? "without" : "with"} ${asOption("normalize", line.normalization ?? wanted.normalization)}`,
       hint,
     );
   }
@@ -360,12 +362,14 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
 function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
   const field = line.textField ?? defaultTextField;
   if (field !== input.textField) {
-    fail(`the text of "${line.path}" is in the field "${input.textField}" above, and in "${field}" here`);
+    fail(
+      `this line says that the text of "${line.path}" is in the field "${field}", but an earlier line says "${input.textField}"`,
+    );
   }
   if (asked !== undefined && input.format !== "text" && field !== asked) {
     fail(
-      phrase`it was planned for the field "${field}", and ${asOption("text-field")} is "${asked}"`,
-      phrase`leave out ${asOption("text-field")}, because the plan has the field; or make a new plan`,
+      phrase`the plan was made with the text field "${field}", but ${asOption("text-field")} is "${asked}"`,
+      phrase`leave out ${asOption("text-field")}, because the plan states the field; or make a new plan`,
     );
   }
 }
@@ -382,18 +386,21 @@ function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail)
 }
 
 function checkFile(line: PlanLine, input: Input, fail: Fail): void {
-  const hint = "make a new plan, and recount its ranges";
+  const hint = "make a new plan, and process all of its ranges again";
   if (line.inputFormat !== input.format) {
-    fail(`"${line.path}" was read as ${input.format} above, and is read as ${line.inputFormat} here`, hint);
+    fail(
+      `this line says that "${line.path}" is ${line.inputFormat}, but an earlier line says ${input.format}`,
+      hint,
+    );
   }
   if (line.sizeBytes !== input.sizeBytes) {
-    fail(`"${line.path}" has ${input.sizeBytes} bytes, but ${line.sizeBytes} in the plan`, hint);
+    fail(`"${line.path}" has ${input.sizeBytes} bytes, but the plan says ${line.sizeBytes}`, hint);
   }
   if (!isSameTime(line.modifiedMs, input.modifiedMs)) {
     const [now, then] = [input.modifiedMs, line.modifiedMs].map((ms) => new Date(ms).toISOString());
     fail(
-      `"${line.path}" was changed after the plan was made (modified ${now}, in the plan ${then})`,
-      `${hint}; copy files with their times (cp -p, rsync -t)`,
+      `"${line.path}" was changed after the plan was made (modified ${now}; the plan says ${then})`,
+      `${hint}; if the file was only copied, copy it with its time (cp -p, rsync -t)`,
     );
   }
 }
@@ -430,8 +437,8 @@ function checkOverlaps(
     const [first, second] = [before.lineNumber, after.lineNumber].sort((a, b) => a - b);
     const endByte = Math.min(before.endByte, after.endByte);
     throw new UserError(
-      `${source}, line ${second}: overlaps line ${first}: both hold bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
-      { hint: "remove one of the lines, or these bytes are counted twice" },
+      `${source}, line ${second}: overlaps line ${first}: both contain bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
+      { hint: "remove one of the two lines; otherwise these bytes would be processed twice" },
     );
   }
 }

@@ -329,6 +329,6 @@ export class RangeReader {
 
 function longPretokenError(keptBytes: number, place: string): UserError {
   return new UserError(`no pretoken ends within ${keptBytes} bytes ${place}`, {
-    hint: phrase`check that it is text; a ${asOption("pattern")} that splits it, or a special token in it (${asOption("special-token", undefined, "s")}), helps`,
+    hint: phrase`check that the input is text; if it is, use a ${asOption("pattern")} that splits it, or a special token that occurs in it (${asOption("special-token", undefined, "s")})`,
   });
 }

@@ -231,7 +231,7 @@ export class TaskTexts {
     const neededBytes = readerBytes + waitingBytes;
     return this.memory.claim(
       neededBytes,
-      () => `"${path}": the text from byte ${startByte} to the next safe split`,
+      () => `"${path}": the text from byte ${startByte} to the next position where it can be split`,
     );
   }
 

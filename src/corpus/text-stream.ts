@@ -297,7 +297,8 @@ export class DecompressedStream implements ByteStream {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
       if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
         throw multipleFramesError(this.path);
-      if (!isPadding) throw damaged(this.path, this.compression, "other data follows its end");
+      if (!isPadding)
+        throw damaged(this.path, this.compression, "other data follows the end of the compressed data");
       from = 0;
     }
   }
@@ -437,7 +438,7 @@ export class JsonLinesStream implements ByteStream {
     const isNext = now === state.start || now === state.first || now === state.before;
     const record = this.recordCount + (isNext ? 1 : 0);
     return new UserError(`"${this.path}" record ${record} ${what}`, {
-      hint: phrase`json is one array of objects, or objects separated by white space; for plain text, use ${asOption("input-format", "text")}`,
+      hint: phrase`a JSON file has to be one array of objects, or objects separated by white space; for plain text, use ${asOption("input-format", "text")}`,
     });
   }
 }

@@ -15,7 +15,7 @@ export const checks = {
     "Text is not turned into the characters of the vocabulary, so most of it becomes unknown tokens.",
   "no-byte-level-decoder": "Decoded text has Ġ and Ċ where spaces and line ends should be.",
   "dead-split":
-    "A Split that never matches leaves the text to the next step: words are cut otherwise than in training.",
+    "A Split that never matches leaves the text to the next step: words are split differently than in training.",
   "cuts-inside-words":
     "Each piece is merged alone, so no token can be a whole word: texts become several times longer.",
   "no-cutting": "Merges cross words, and a long text is slow to encode.",
@@ -27,7 +27,7 @@ export const checks = {
     "transformers 5 rebuilds the tokenizer with the steps of this class, and ignores those of tokenizer.json.",
   "prefix-space":
     "Classes of transformers that follow tokenizer_config.json give another first token than other programs.",
-  "no-equal": "This program cuts text by another pattern, and its ids differ.",
+  "no-equal": "This program splits text by a different pattern, so its ids differ.",
   "missing-bytes": "Text with these bytes loses them, or has an unknown token instead.",
   "merge-without-token":
     "The library tokenizers refuses a file with a merge whose parts or result are not in the vocabulary.",

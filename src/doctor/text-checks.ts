@@ -113,7 +113,7 @@ export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly S
     finding(
       "unlike-corpus",
       "note",
-      `${countNoun(unlike.length, "script")} of the text: more than ${unlikeRatio} times the tokens that as many bytes took in the corpus of the training`,
+      `${countNoun(unlike.length, "script")} of the text: more than ${unlikeRatio} times the tokens that the same number of bytes had in the training corpus`,
       {
         evidence: unlike
           .sort((a, b) => b.ratio - a.ratio)

@@ -81,15 +81,16 @@ export function readTrainingRecord(typed: string): RecordedTraining {
   const made = typeof json.command === "string" ? ` (${json.command})` : "";
   const derived = ["pruned", "converted"].find((name) => name in json);
   if (derived !== undefined)
-    refuse(`is that of a ${derived} tokenizer${made}`, "verify the training that it was made from");
-  if ("symbolCount" in json) refuse(`is that of merges over ids${made}, which bpe verify does not repeat`);
+    refuse(`is the record of a ${derived} tokenizer${made}`, "verify the tokenizer that it was made from");
+  if ("symbolCount" in json)
+    refuse(`is the record of merges over ids${made}, which bpe verify does not repeat`);
   const unknown = Object.keys(isPlainObject(json.options) ? json.options : {}).find(
     (name) => !knownOptions.includes(name),
   );
   if (unknown !== undefined)
     refuse(
       `has the option "${unknown}", which this version of bpe does not know`,
-      "verify it with a newer one",
+      "verify it with a newer version",
     );
   const record = checkOr(recordFields, json, (what) => refuse(`is not a training record: ${what}`));
   if (record.inputs.some(hasLanguage) && !record.inputs.every(hasLanguage))

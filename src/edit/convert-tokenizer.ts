@@ -40,7 +40,7 @@ export function convertingJob() {
       refuseCharacters(
         parts,
         "converted",
-        "bpe convert --copy copies its files, and bpe image makes one for programs",
+        "bpe convert --copy copies its files, and bpe image makes an image for programs",
       );
       before = parts;
       const like = await readLikeFrom(path, parts);

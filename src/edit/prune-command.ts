@@ -48,7 +48,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const elapsedMs = Math.round(performance.now() - startMs);
   const removedCount = removedCounts[0]!;
   const share = `${((100 * removedCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
-  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(removedCount)} (${share}) were of removed tokens`;
+  const ofText = `${countNoun(tokenCount, "token")}; ${groupDigits(removedCount)} (${share}) were occurrences of removed tokens`;
   const result = { ...pruned, size: sizes[0]!, removedCount, tokenCount, elapsedMs, output: asked.output };
   output.succeed(
     (columns) => [
@@ -110,7 +110,7 @@ function summaryOf(
       "unreachable",
       unreachableCount === 0
         ? ""
-        : `${countNoun(unreachableCount, "token")} that nothing could produce, all removed`,
+        : `${countNoun(unreachableCount, "token")} that no text produces, all removed`,
     ],
     ["time", formatSeconds(result.elapsedMs / 1000)],
     ["written", `${place}: ${names.join(", ")}`],

@@ -146,7 +146,7 @@ function summarize(
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
-  const former = formerFileCount > 0 ? `, ${groupDigits(formerFileCount)} of them from before` : "";
+  const former = formerFileCount > 0 ? `, ${groupDigits(formerFileCount)} of them from earlier runs` : "";
   const empty = omitsEmpty ? "; empty ones are left out" : "";
   return [`${countNoun(documentCount, "document")} in ${countNoun(fileCount, "file")}${former}${empty}`];
 }
@@ -168,7 +168,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   if (output === undefined) {
     const given = ofFiles.find(([key]) => asked[key] !== undefined);
     if (given === undefined) return undefined;
-    throw usageError(`--${given[1].name} is for id files`, "name one: -o ids.npy");
+    throw usageError(`--${given[1].name} needs a file of ids`, "name one, e.g. -o ids.npy");
   }
   const format = idFormatOf(idsFormat, output);
   if (format === undefined) {

@@ -453,7 +453,7 @@ export function describeDifference(former: object, request: object): string | un
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
     const isShort = typeof value !== "object" && typeof was !== "object";
-    return isShort ? `${name} was ${was ?? "none"}, and is ${value ?? "none"} here` : `${name} were others`;
+    return isShort ? `${name} was ${was ?? "none"}, and is ${value ?? "none"} here` : `${name} differs`;
   }
   return undefined;
 }

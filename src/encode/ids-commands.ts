@@ -9,7 +9,7 @@ import {
   truncateIdsOptions,
 } from "./ids-options.ts";
 
-const idFiles = "ids: .npy, .bin, or a document a line; globs, -";
+const idFiles = "ids: .npy, .bin, or one document per line; globs, -";
 
 export const idsCommands: readonly Command[] = [
   {
@@ -58,8 +58,9 @@ export const idsCommands: readonly Command[] = [
     files: "<file>",
     reads: "files",
     filesDescription: "ids that encode wrote, in any format, or decimal; -",
-    description: "ids of a smaller vocabulary, without the text",
-    details: "The same ids as re-encoding the text. -p and -s are for the file of --from.",
+    description: "turn ids into those of a smaller vocabulary",
+    details:
+      "Gives the same ids as encoding the text again, without the text. -p and -s apply to the file of --from.",
     readsPipe: true,
     options: truncateIdsOptions,
     examples: [

@@ -27,7 +27,7 @@ export const trainIdsOptions = tableOf({
   vocabSize: {
     ...vocabSize,
     kind: oneSize,
-    description: "tokens, the alphabet included; +N: N more than it has",
+    description: "vocabulary size, alphabet included; +N: N new tokens",
     details: "The alphabet is 0 to the largest id, below 1,048,576.",
   },
   compat: {
@@ -37,7 +37,7 @@ export const trainIdsOptions = tableOf({
     rare: true,
     description: "which trainer to match",
     details:
-      "With both, the pair of smaller ids wins a tie. A token as long as the longest token is allowed by rustbpe, but not by huggingface.",
+      "With both, the pair of smaller ids wins a tie. With rustbpe, tokens may have the maximum length; with huggingface, they must be shorter.",
     default: "rustbpe",
   },
   minFrequency: { ...minFrequency, default: "1" },
@@ -81,9 +81,9 @@ export const truncateIdsOptions = tableOf({
   output: {
     ...documentLines,
     sample: "ids.npy",
-    description: "the new ids, in files like those that are read",
+    description: "the new ids, in files like those of the input",
   },
-  idsFormat: { ...idFiles.idsFormat, default: "the format that is read, or by the ending of --output" },
+  idsFormat: { ...idFiles.idsFormat, default: "the format of the input, or by the ending of --output" },
   idType: {
     ...typeOfBinary,
     description: "type of the ids in .bin files, read and written",

@@ -69,7 +69,7 @@ export async function joinParts(
   const keptFields = same.keptFields as AskedFiles["keptFields"];
   if (keptFields !== undefined && !asked.format.keepsFields)
     throw usageError(
-      phrase`${asOption("keep-field")} of the parts is for parquet, and these files are ${asked.format.name}`,
+      phrase`the parts contain fields of ${asOption("keep-field")}, which only parquet can store, not ${asked.format.name}`,
     );
   const request = () => ({
     ...same,
@@ -195,7 +195,7 @@ function checkWhole(plan: readonly PlanLine[], planPath: string): void {
   const part = plan.find(({ path, sizeBytes }) => ends.get(path) !== sizeBytes);
   if (part === undefined) return;
   throw new UserError(`"${planPath}" does not contain all of "${part.path}"`, {
-    hint: "give the plan as bpe plan wrote it",
+    hint: "pass the whole file that bpe plan wrote, unchanged",
   });
 }
 

@@ -41,7 +41,8 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
       head: ["", "in both", "moved", `only in ${a}`, `only in ${b}`],
       rows: [row("tokens", tokens), row("merges", merges)],
     },
-    reading: "A token moved if its id is another one, a merge if it would have to move for one order.",
+    reading:
+      "A token has moved if its id differs; a merge, if it would have to move to make both orders equal.",
   };
   await writePage(path, text, {
     view: "diff",

@@ -171,12 +171,12 @@ function flatSection(
   const lines = fitted ?? gridLines({ ...grid, items: { noun: "measures", names: named } }, columns);
   const marked = markText(grid);
   const about = isByText
-    ? headLines(escapeText(first!.name), "its measures of each text.", columns)
+    ? headLines(escapeText(first!.name), "its measures on each text.", columns)
     : texts.length === 1
       ? headLines(escapeText(texts[0]!.name), `${sizesOf(texts[0]!)}${marked}.`, columns)
       : headLines(
           "all texts together",
-          `${sumText(sumOfTexts(texts))}${marked}. --measure NAME has each text.`,
+          `${sumText(sumOfTexts(texts))}${marked}. --measure NAME prints each text.`,
           columns,
         );
   return [...about, ...lines];
@@ -254,7 +254,7 @@ function textsSection({ texts }: Evaluation, columns: number): Line[] {
     items: { noun: "facts", names },
     cells: names.map((_, fact) => facts.map((of) => of[fact]!)),
   };
-  return [...headLines("texts", "how large they are.", columns), ...gridLines(grid, columns)];
+  return [...headLines("texts", "the size of each.", columns), ...gridLines(grid, columns)];
 }
 
 /**

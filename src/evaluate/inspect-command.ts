@@ -219,7 +219,7 @@ function describePostProcessing(parts: TokenizerParts, types: string | undefined
   const nameOf = tokenNamer(parts);
   const texts = (ids: readonly number[]) => ids.map((id) => nameOf(id));
   const around = [...texts(before), "the text", ...texts(after)].join(" ");
-  return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode gives the text alone`;
+  return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode does not add these tokens`;
 }
 
 const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>

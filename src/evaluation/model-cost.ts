@@ -248,7 +248,7 @@ function shapeOfConfig(json: string, refuse: Refuse): Given {
   if (layers === undefined) throw reader.refusal("it lacks num_hidden_layers");
   if (heads === undefined) throw reader.refusal("it lacks num_attention_heads");
   if ((reader.number("word_embed_proj_dim") ?? d) !== d)
-    throw reader.refusal("word_embed_proj_dim is not hidden_size");
+    throw reader.refusal("word_embed_proj_dim differs from hidden_size, which is not supported");
   const tied = config.tie_word_embeddings ?? outer.tie_word_embeddings ?? kind.tied;
   return {
     ...{ d, layers, heads, gated: kind.gated, tied: Number(tied === true || tied === 1) },
@@ -304,9 +304,9 @@ class ConfigReader {
     const experts = this.number("num_local_experts", "num_experts", "n_routed_experts") ?? 1;
     if (experts <= 1) return {};
     const frequency = this.number("moe_layer_freq") ?? 1;
-    if (frequency !== 1) throw this.refusal(`moe_layer_freq is ${frequency}`);
+    if (frequency !== 1) throw this.refusal(`moe_layer_freq is ${frequency}, but only 1 is supported`);
     const expertsPerToken = this.number("num_experts_per_tok", "experts_per_token");
-    if (expertsPerToken === undefined) throw this.refusal("it has experts, and lacks num_experts_per_tok");
+    if (expertsPerToken === undefined) throw this.refusal("it has experts, but lacks num_experts_per_tok");
     const expertFfn = this.number("moe_intermediate_size");
     const shared = (this.number("n_shared_experts") ?? 0) * (expertFfn ?? 0);
     return {
@@ -331,9 +331,10 @@ class ConfigReader {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;
     if (Array.isArray(types)) {
       const other = types.find((name) => name !== "full_attention" && name !== "sliding_attention");
-      if (other !== undefined) throw this.refusal(`its layer_types have ${describeValue(other)}`);
+      if (other !== undefined)
+        throw this.refusal(`its layer_types contain ${describeValue(other)}, which is not supported`);
       if (types.length !== layers)
-        throw this.refusal(`layer_types has ${types.length} layers, num_hidden_layers is ${layers}`);
+        throw this.refusal(`layer_types has ${types.length} layers, but num_hidden_layers is ${layers}`);
     }
     const window = this.number("sliding_window") ?? 0;
     if (window === 0 || isUsed === false || (isUsed === undefined && this.type.startsWith("qwen"))) return {};

@@ -206,7 +206,7 @@ export function checkOwnIds(
     const other = byId.get(id);
     if (other !== undefined)
       throw new UserError(
-        `"${path}": the special tokens ${showValue(other)} and ${showValue(content)} have one id, ${id}`,
+        `"${path}": the special tokens ${showValue(other)} and ${showValue(content)} have the same id, ${id}`,
       );
     byId.set(id, content);
   }

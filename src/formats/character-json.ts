@@ -66,7 +66,7 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
       refuse(
         path,
         `its normalizer has the step ${describeStep(step)}`,
-        `a model that begins with characters is read with Prepend("${mark}") and Replace(" ", "${mark}")`,
+        `for models whose merges start from characters, the supported steps are Prepend("${mark}") and Replace(" ", "${mark}")`,
       );
   }
   let splitsAtMarks = false;
@@ -77,7 +77,7 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
       if (hasMarks && isString(step.pattern, " ") && step.invert !== true) continue;
       refuse(
         path,
-        `its pre-tokenizer has the step ${describeStep(step)}, and its model begins with characters`,
+        `its pre-tokenizer has the step ${describeStep(step)}, which is not supported for models whose merges start from characters`,
       );
     }
     if (cuts.length > 1 || (prefix !== null && prefixOfMetaspace(step, path) !== null))
@@ -140,7 +140,7 @@ export function readCharacterDecoder(
     refuse(
       path,
       `its decoder is ${JSON.stringify(root.decoder ?? null)}`,
-      `a model that begins with characters is read with Replace("${mark}", " "), ByteFallback, Fuse and Strip, or Metaspace`,
+      `for models whose merges start from characters, the supported decoders are Metaspace, or Replace("${mark}", " "), ByteFallback, Fuse and Strip`,
     );
   let leading: Leading = "kept";
   const kinds = steps.map((step, i) => {
@@ -182,7 +182,7 @@ export function checkLeading(
     refuse(
       path,
       `its decoder Metaspace changes the token ${showValue(odd?.[0] ?? oddAdded!.content)} only at the start of a text`,
-      "with the decoders Replace, ByteFallback, Fuse and Strip it is read",
+      "the decoders Replace, ByteFallback, Fuse and Strip are supported instead",
     );
 }
 
@@ -256,7 +256,7 @@ function checkMerges(
     const [[token] = [""]] = [...vocab.withIds(new Set([wrong]))];
     refuse(
       path,
-      `merge ${rank} uses or makes ${showValue(token)}, which represents characters without a token`,
+      `merge ${rank} uses or makes ${showValue(token)}, which only replaces characters that have no token`,
     );
   }
 }
@@ -389,17 +389,17 @@ export function checkLateTokens(
     if (!normalized) continue;
     const why =
       prefix !== null
-        ? "is searched for with a mark before it"
+        ? "HF searches for it with a '\u2581' before it"
         : lstrip || rstrip
-          ? "strips white space after spaces have become marks"
+          ? "it strips white space after spaces have become '\u2581'"
           : content.includes(" ") || content.includes(mark)
-            ? "has a space or a mark"
+            ? "it contains a space or a '\u2581'"
             : undefined;
     if (why !== undefined)
       refuse(
         path,
         `the added token ${showValue(content)} is normalized, and ${why}`,
-        'newer files of such tokenizers have "normalized": false',
+        'newer files of such tokenizers have "normalized": false for it',
       );
   }
 }

@@ -154,8 +154,8 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { others } = tokenizer.vocabulary;
   const areWhole = others?.areWhole === true;
   if (areWhole !== takesWhole.has(pre.name) && (others?.tokens.length ?? 0) > 0) {
-    const rule = areWhole ? "merges" : "takes whole";
-    return `no merge makes some of its tokens, and llama.cpp's pre-tokenizer ${pre.name} ${rule} a pretoken that is one of them`;
+    const rule = areWhole ? "merges" : "does not merge";
+    return `no merge produces some of its tokens, and llama.cpp's pre-tokenizer ${pre.name} ${rule} a pretoken that equals such a token`;
   }
   return settingOnlyInTokenizerJson(tokenizer);
 }

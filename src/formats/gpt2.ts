@@ -99,9 +99,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
     },
     notes: [
       ...notesOfSharedTokens(shared),
-      ...(model.dropsBytes
-        ? ["the vocabulary lacks some bytes; they are left out of the ids, as in HF"]
-        : []),
+      ...(model.dropsBytes ? ["the vocabulary lacks some bytes; encoding drops them, as HF does"] : []),
     ],
   };
 }
@@ -254,7 +252,7 @@ export const gpt2: TokenizerFormat = {
     files: filesOf,
     obstacle: (tokenizer) =>
       tokenizer.vocabulary.others?.areWhole === true
-        ? "it cannot say that a whole pretoken becomes a token which no merge makes"
+        ? "vocab.json and merges.txt cannot store that a pretoken becomes a token that no merge produces (ignore_merges)"
         : settingOnlyInTokenizerJson(tokenizer),
   },
   read,

@@ -42,12 +42,12 @@ function findFirstTokenizer(path: string): string {
   if (first !== undefined) return first;
   const sizes = readRecordedSizes(inside(recordName));
   if (sizes !== undefined) {
-    throw new UserError(`"${path}" holds tokenizers of ${sizes.length} sizes: ${sizes.join(", ")}`, {
+    throw new UserError(`"${path}" contains tokenizers of ${sizes.length} sizes: ${sizes.join(", ")}`, {
       hint: `name one of them, e.g. "${inside(String(sizes.at(-1)))}"`,
     });
   }
-  throw new UserError(`"${path}" holds no tokenizer`, {
-    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; name the file if it is called otherwise",
+  throw new UserError(`"${path}" contains no tokenizer`, {
+    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; if its name is different, name the file itself",
   });
 }
 

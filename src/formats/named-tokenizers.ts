@@ -69,7 +69,7 @@ export function findTokenizer(typed: string): FoundTokenizer {
       checkRanks(path, known.encoding as keyof typeof rankSums);
       return { name: typed, path };
     }
-    throw notFoundError(typed, `fetch it, and name the file: curl -LO ${url}`);
+    throw notFoundError(typed, `download it, and pass the file: curl -LO ${url}`);
   }
   // A name with the ending of a tokenizer's file is a path, not a model.
   const isModel = /^\w[\w.-]*\/[\w.-]+(?<!\.(json|tiktoken|model|txt))$/.test(repository!);
@@ -77,7 +77,7 @@ export function findTokenizer(typed: string): FoundTokenizer {
   const path = modelInCache(repository!);
   if (path !== undefined) return { name: typed, path };
   const fetched = shellLine(["hf", "download", repository!, "tokenizer.json", "tokenizer_config.json"]);
-  throw notFoundError(typed, `if it is a model of Hugging Face, fetch it: ${fetched}`);
+  throw notFoundError(typed, `if it is a model on Hugging Face, download it: ${fetched}`);
 }
 
 const notFoundError = (typed: string, hint: string) =>
@@ -103,7 +103,7 @@ function ranksInCache(url: string): string | undefined {
 function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   if (createSha256().update(readBytes(path)).digest("hex") === rankSums[encoding]) return;
   throw new UserError(`"${path}", tiktoken's copy of ${encoding}, is not the published file`, {
-    hint: "remove it, and fetch it again",
+    hint: "remove it, and download it again",
   });
 }
 

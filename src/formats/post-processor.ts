@@ -38,7 +38,7 @@ function readStep(step: JsonObject): PostProcessing {
       return { before: [cls], after: [sep], trims: type === "RobertaProcessing" ? trimsOf(step) : [] };
     }
     default:
-      return { ...noPostProcessing, obstacle: `its post-processor has a step that is not known, ${type}` };
+      return { ...noPostProcessing, obstacle: `its post-processor has an unknown step, ${type}` };
   }
 }
 

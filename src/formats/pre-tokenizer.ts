@@ -66,7 +66,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         if (addsPrefixSpace && i > 0)
           refuse(
             path,
-            "its ByteLevel follows other steps and has add_prefix_space, so it adds a space before each of their pieces",
+            "its ByteLevel follows other steps and has add_prefix_space, so it adds a space before each piece that these steps cut",
             "no pattern can do that without changing the text; train the tokenizer again with add_prefix_space false",
           );
         return;
@@ -116,7 +116,7 @@ function keepingHint(step: Record<string, unknown>): string | undefined {
     : undefined;
   return (
     keeping &&
-    `it drops text, which ids could not give back; ${keeping(step)} cuts in the same places and keeps it`
+    `it drops text, which decoding could not restore; ${keeping(step)} cuts in the same places and keeps all text`
   );
 }
 
@@ -139,7 +139,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const isNullable = inFile(path, () => loadCompiler().canMatchNothing(source));
   const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
   if (isNullable) {
-    const hint = "write + where there is *, and leave out what is optional; or use behavior Isolated";
+    const hint = "write + instead of *, and leave out optional parts; or use behavior Isolated";
     refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
   }
   // "Removed" with `invert` keeps the matches and drops the text between them. If there can be no such text, it is
@@ -156,7 +156,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
 }
 
 const isolatedHint =
-  "it drops text, which ids could not give back; behavior Isolated cuts in the same places and keeps it";
+  "it drops text, which decoding could not restore; behavior Isolated cuts in the same places and keeps all text";
 
 /**
  * Rewrites an expression so that its matches include the text on one side of them. `invert` exchanges matches and the
@@ -199,7 +199,7 @@ export function checkTakesAll(sources: readonly string[], path: string): void {
   refuse(
     path,
     `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,
-    "with |[\\s\\S] at its end a pattern takes every character",
+    "with |[\\s\\S] at its end, a pattern matches every character",
   );
 }
 

@@ -260,7 +260,7 @@ export function selectKeptRows(
   for (const [text, id] of vocab) {
     const other = textOf[id];
     if (other !== undefined)
-      refuse(path, `the tokens ${showValue(other)} and ${showValue(text)} have one id, ${id}`);
+      refuse(path, `the tokens ${showValue(other)} and ${showValue(text)} have the same id, ${id}`);
     textOf[id] = text;
     const newId = newIds[id] ?? removed;
     if (newId !== removed) tokens.push([text, newId]);

@@ -64,7 +64,7 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
     refuse(
       path,
       `it is a SentencePiece model of the type ${trainer.modelType}, not BPE`,
-      "its ids are made by the package sentencepiece",
+      "use the package sentencepiece for this model",
     );
   const wrong = [
     normalizer.hasRules &&
@@ -78,28 +78,28 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
     refuse(
       path,
       wrong,
-      "a model is read if it was trained with --normalization_rule_name=identity and --remove_extra_whitespaces=false; the package sentencepiece reads all",
+      "bpe reads models that were trained with --normalization_rule_name=identity and --remove_extra_whitespaces=false; the package sentencepiece reads all models",
     );
 }
 
 /** Refuses lists of pieces that sentencepiece does not load, or whose text the kernel cannot find. */
 function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): void {
   const unknownCount = pieces.filter(({ kind }) => kind === "unknown").length;
-  if (unknownCount !== 1) refuse(path, `it has ${unknownCount} unknown pieces`);
+  if (unknownCount !== 1) refuse(path, `it has ${unknownCount} unknown pieces instead of one`);
   const known = new Set<string>();
   for (const [id, { text, kind, score }] of pieces.entries()) {
     const isFound = kind === "normal" || kind === "unused" || kind === "user-defined";
     const isCharacter = isOneCharacter(text);
     const wrong = [
       text === "" && "which is empty",
-      known.has(text) && "which is there twice",
+      known.has(text) && "which is listed twice",
       !isFound && isCharacter && `a ${kind} piece of one character`,
-      isFound && text.includes(" ") && "which has a space",
+      isFound && text.includes(" ") && "which contains a space",
       kind === "user-defined" &&
         text.includes(mark) &&
         !isRun(text) &&
-        "which is user-defined and has a mark",
-      kind === "unused" && !isCharacter && "which is unused",
+        "a user-defined piece that contains a '\u2581'",
+      kind === "unused" && !isCharacter && "an unused piece of several characters",
       kind === "byte" && !trainer.byteFallback && "a byte piece, and byte_fallback is false",
       Number.isNaN(score) && "whose score is not a number",
     ].find((what) => what !== false);
@@ -122,7 +122,7 @@ function findRuns(pieces: readonly Piece[], path: string): number[] {
   if (missing >= 0)
     refuse(
       path,
-      `its user-defined runs of up to ${found.length + 1} marks lack that of ${missing + 2}, so its ids depend on longer runs`,
+      `its user-defined pieces of 2 to ${found.length + 1} '\u2581' lack the one of ${missing + 2}`,
     );
   return found;
 }
@@ -166,7 +166,10 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
     }
     for (const character of text)
       if (!halves.has(character))
-        refuse(path, `its piece ${showValue(text)} has ${showValue(character)}, which is not a normal piece`);
+        refuse(
+          path,
+          `its piece ${showValue(text)} contains ${showValue(character)}, which is not a normal piece`,
+        );
   }
   const { vocab } = scanParsed(ids, [], path);
   const [left, right, merged] = [merges.left, merges.right, merges.merged].map((list) =>

@@ -136,7 +136,7 @@ function readSpecials(
   const texts =
     value === undefined || value === null ? formerSpecialsFor(version, path) : listSpecialTexts(value, path);
   if (texts.length > specialCount || new Set(texts).size < texts.length) {
-    refuse(path, `its special tokens are not ${specialCount} different ones`);
+    refuse(path, `it has more than ${specialCount} special tokens, or one of them twice`);
   }
   return Array.from({ length: specialCount }, (_, id) => ({
     id,
@@ -197,17 +197,18 @@ const wayOut = phrase`train with ${asOption("special-tokens-first")} and without
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
   const patternCount = sourcesOf(tokenizer.exportForm).length;
-  if (patternCount !== 1) return `it holds one regular expression, but this pattern has ${patternCount}`;
+  if (patternCount !== 1)
+    return `tekken.json stores one regular expression, but this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return phrase`its special tokens have the first ids, but here other tokens have some of these; ${wayOut}`;
+    return phrase`in tekken.json special tokens have the first ids, but here other tokens have some of these ids; ${wayOut}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`its 256 bytes have the next ids after the special tokens, in order, but here they have others; ${wayOut}`;
+    return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; ${wayOut}`;
   if (
     entries.some((entry) => isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined)
   )
-    return "each id must have a token, but here some have none";
-  if (specialCount > specialCountMax) return `it holds at most ${specialCountMax} special tokens`;
+    return "in tekken.json each id has a token, but here some ids have none";
+  if (specialCount > specialCountMax) return `tekken.json stores at most ${specialCountMax} special tokens`;
   return obstacleOfRanks(tokenizer);
 }
 

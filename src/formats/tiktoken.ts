@@ -73,16 +73,16 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
     return "tiktoken takes one regular expression, and this pattern is a sequence of several";
   }
   if (exportForm.kind === "splits" && exportForm.mayLeaveGaps) {
-    return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end it takes every character";
+    return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end, a pattern matches every character";
   }
   if (vocabulary.tokenIds.some((id) => isSpecialEntry(vocabulary.entries[id]!))) {
-    return "a special token shares the id of a token, and tiktoken merges in the order of ids";
+    return "a special token has the id of another token, but tiktoken merges in the order of ids";
   }
   if (vocabulary.tokenIds.some((id, token, ids) => token > 256 && id < ids[token - 1]!)) {
-    return "tiktoken merges in the order of ids, and the merges have another order";
+    return "tiktoken merges in the order of ids, but these merges have a different order";
   }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
-    return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a rank file a whole pretoken would`;
+    return `no text is encoded to the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", but with a rank file an equal pretoken would be`;
   return settingOnlyInTokenizerJson(tokenizer);
 }
 
@@ -244,10 +244,13 @@ const rankLine =
 
 function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
   if (sources === undefined) {
-    throw new UserError(`"${path}": a rank file does not hold its pattern, and these ranks are not known`, {
-      hint: phrase`name it, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
-      exitCode: exitCode.usage,
-    });
+    throw new UserError(
+      `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
+      {
+        hint: phrase`give the pattern, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
+        exitCode: exitCode.usage,
+      },
+    );
   }
   return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }

@@ -340,7 +340,11 @@ function charactersOfJson(
         ? `it has no pre-tokenizer, so it is not byte-level, and its decoder is ${decoder}`
         : `its pre-tokenizer is ${typesIn(root.pre_tokenizer, "pretokenizers")}, and its decoder ${decoder}`,
     );
-  if (ignore_merges === true) refuse(path, "ignore_merges is true, and its model begins with characters");
+  if (ignore_merges === true)
+    refuse(
+      path,
+      "ignore_merges is true, which is not supported for models whose merges start from characters",
+    );
   const steps = readCharacterSteps(root, path);
   const { hasMarks, prefix } = steps;
   const byteFallback = byte_fallback === true;
@@ -429,8 +433,9 @@ function readMerges(merges: unknown, path: string): [string, string][] {
 
 /** Refuses settings that affect bytes for which the vocabulary has no token. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
-  if (model.byte_fallback === true) refuse(path, "byte_fallback with a vocabulary that lacks bytes");
-  if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
+  if (model.byte_fallback === true) refuse(path, "byte_fallback is true, and its vocabulary lacks bytes");
+  if (model.unk_token && model.fuse_unk === true)
+    refuse(path, "fuse_unk is true, and its vocabulary lacks bytes");
 }
 
 function readNormalizer(value: unknown, path: string): Normalization | null {
@@ -471,7 +476,7 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
   }
   if (root.truncation) notes.push("the tokenizer's truncation is not applied");
   if (root.padding) notes.push("the tokenizer's padding is not applied");
-  if (dropsBytes) notes.push("the vocabulary lacks some bytes; they are left out of the ids, as in HF");
+  if (dropsBytes) notes.push("the vocabulary lacks some bytes; encoding drops them, as HF does");
   return notes;
 }
 
@@ -507,7 +512,9 @@ function readAddedTokens(
   refuseUnsupportedTokens(tokens, normalization, path);
   const more = changes.length > 1 ? `, and ${changes.length - 1} more differ` : "";
   const notes =
-    changes.length === 0 ? [] : [`ids of added_tokens are those that HF gives: ${changes[0]}${more}`];
+    changes.length === 0
+      ? []
+      : [`added tokens get the ids that HF gives them, not those of the file: ${changes[0]}${more}`];
   return { tokens, notes };
 }
 
@@ -519,7 +526,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
     const set = token[name];
     if (typeof set === "boolean") return set;
     throw new UserError(`"${path}": the added token ${showValue(content)} has no "${name}"`, {
-      hint: "HF's tokenizers do not read it either: each has id, content, single_word, lstrip, rstrip, normalized and special",
+      hint: "HF's tokenizers refuses such a file, too; each added token needs id, content, single_word, lstrip, rstrip, normalized and special",
     });
   };
   return {
@@ -544,7 +551,7 @@ function refuseUnsupportedTokens(
   for (const token of tokens) {
     const other = byId.get(token.id);
     if (other !== undefined)
-      refuse(path, `the added tokens ${quoted(other)} and ${quoted(token)} have one id, ${token.id}`);
+      refuse(path, `the added tokens ${quoted(other)} and ${quoted(token)} have the same id, ${token.id}`);
     byId.set(token.id, token);
   }
   for (const stage of [
@@ -558,7 +565,10 @@ function refuseUnsupportedTokens(
       const pattern = isChanged ? normalize(token.content, normalization) : token.content;
       const other = byPattern.get(pattern);
       if (other !== undefined)
-        refuse(path, `its normalizer makes the added tokens ${quoted(other)} and ${quoted(token)} the same`);
+        refuse(
+          path,
+          `its normalizer turns the added tokens ${quoted(other)} and ${quoted(token)} into the same text`,
+        );
       byPattern.set(pattern, token);
       if (stripping !== undefined && contains(whiteSpace, pattern.codePointAt(0)!)) {
         refuse(
@@ -711,7 +721,7 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
       return { ...step, sep: renumberPair(step.sep), cls: renumberPair(step.cls) };
     }
     default:
-      refuse(path, `the post-processor ${String(step.type)} is not known, and may hold ids`);
+      refuse(path, `the post-processor ${String(step.type)} is unknown, and may contain ids`);
   }
 }
 

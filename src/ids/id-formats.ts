@@ -207,7 +207,7 @@ function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array>
 function lengthOf(idCount: number): number {
   if (idCount <= int32Max) return idCount;
   throw new UserError(
-    `a document of ${groupDigits(idCount)} ids does not fit this format: it may have ${groupDigits(int32Max)}`,
+    `a document of ${groupDigits(idCount)} ids does not fit this format, which allows ${groupDigits(int32Max)} ids per document`,
     {
       hint: phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
     },
@@ -309,7 +309,10 @@ function rawIds(
         const idCount = (endByte - startByte) / idBytes(type);
         const said = ends?.at(-1) ?? (ends === undefined ? idCount : 0);
         if (said !== idCount)
-          throw damagedFileError(path, `it has ${idCount} ids of ${type}, and its documents have ${said}`);
+          throw damagedFileError(
+            path,
+            `it has ${idCount} ids of ${type}, but its documents have ${said} in all`,
+          );
         let first = 0;
         let done = 0;
         for (const ids of readNumbers(fd, path, startByte, endByte, type)) {
@@ -332,7 +335,7 @@ function rawIds(
 const damagedFileError = (path: string, what: string, hint?: string) =>
   new UserError(`"${path}" is damaged: ${what}`, hint === undefined ? {} : { hint });
 
-const otherHint = "only what bpe encode writes can be read; else save the ids as .npy";
+const otherHint = "in this format, only files that bpe encode wrote can be read; save other ids as .npy";
 
 const bytesAt = (path: string) => withRegularFile(path, (fd) => readFileSync(fd));
 
@@ -365,7 +368,7 @@ function megatronOf(path: string): Layout {
     const isOne = Number(view.getBigInt64(startsAt + 8 * count + 8 * d, true)) === d;
     if (!isNext || !isOne)
       throw new UserError(
-        `"${path}": sequence ${d} is not document ${d}, or does not follow the one before`,
+        `"${path}": sequence ${d} is not document ${d}, or does not directly follow the previous sequence`,
         { hint: otherHint },
       );
     start += view.getInt32(34 + 4 * d, true);

@@ -93,7 +93,7 @@ export function symbolCounts({ alphabetSize, left, right }: IdMerges): Float64Ar
 /** Returns the reason why these merges cannot be written as a `tokenizer.json`, or null. */
 export function charactersObstacle(merges: IdMerges): string | null {
   const sum = symbolCounts(merges).reduce((total, count) => total + count, -merges.alphabetSize);
-  return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all`;
+  return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all; the limit is ${charactersMax}`;
 }
 
 /** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. It has no pre-tokenizer. */

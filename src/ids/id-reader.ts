@@ -93,7 +93,7 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   const { size } = fstatSync(fd);
   if (size % idBytes(type) !== 0) {
     throw new UserError(`"${path}" is damaged: its ${size} bytes are not a whole number of ${type} ids`, {
-      hint: phrase`give the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
+      hint: phrase`state the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
     });
   }
   let isFirst = asked === undefined && type === "uint16" && size % 4 === 0;
@@ -136,7 +136,7 @@ function refuseHalves(ids: ReadIds, path: string): void {
   if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
   const small = upperMax === 0 ? "0" : "below 16";
   throw new UserError(`"${path}": read as uint16, every second id is ${small}`, {
-    hint: phrase`the ids probably have 32 bits: give ${asOption("dtype", "uint32")}. If they do have 16: ${asOption("dtype", "uint16")}`,
+    hint: phrase`the ids are probably 32-bit: give ${asOption("dtype", "uint32")}; if they really are 16-bit, give ${asOption("dtype", "uint16")}`,
   });
 }
 
@@ -390,8 +390,8 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
   return new UserError(`"${path}": ${place}: the id ${id} is not below ${idLimit}`, {
     hint:
       idLimit === alphabetSizeMax
-        ? "number the symbols of the alphabet from 0 on"
-        : "these are ids of another tokenizer",
+        ? "the symbols of an alphabet have to be numbered from 0"
+        : "the ids are probably those of another tokenizer",
   });
 }
 

@@ -61,14 +61,14 @@ export function formatWarning(warning: Warning): Message {
     case "invalid bytes":
       return formatInvalidBytes(warning);
     case "class of a model":
-      return phrase`${asOption("class", warning.name)}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
+      return phrase`${asOption("class", warning.name)}: transformers may split text as this class does, not as tokenizer.json says; compare the ids, or leave the option out`;
     case "early stop": {
       const counts = `${groupDigits(warning.madeCount)} of ${groupDigits(warning.wantedCount)}`;
       return `stopped early: the corpus has only enough pairs for ${counts} ${warning.noun}`;
     }
     case "equal counts": {
       const [before, path] = warning.paths;
-      return `"${before}" and "${path}" hold the same word counts: both are added`;
+      return `"${before}" and "${path}" contain the same word counts: both are added`;
     }
     case "stream with a cache":
       return phrase`${asOption("cache")} cannot keep the counts of streams: "${warning.path}" is counted again in each run`;
@@ -77,7 +77,7 @@ export function formatWarning(warning: Warning): Message {
     case "normalizer":
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
     case "no pad":
-      return phrase`no special token is pad, so transformers cannot put texts of different lengths into a batch: add ${asOption("special-token", '"<|pad|>"')}`;
+      return phrase`no special token has the role pad, so transformers cannot put texts of different lengths into a batch: add ${asOption("special-token", '"<|pad|>"')}`;
     case "seed tokens that are bytes":
       return warning.ofBase
         ? `seed tokens that the base already has: ${warning.shown}`
@@ -85,9 +85,9 @@ export function formatWarning(warning: Warning): Message {
     case "seed tokens without a space":
       return phrase`seed tokens that are not used after a space, as within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
-      return phrase`documents end at special tokens in "${warning.path}", which HF's trainer reads as text: ${asOption("special-tokens-as-text")} does so, too`;
+      return phrase`documents end at special tokens in "${warning.path}", but HF's trainer reads special tokens as text; to do the same, add ${asOption("special-tokens-as-text")}`;
     case "files in the old result":
-      return `files that were written into the old result during the run are in "${warning.path}"`;
+      return `files that were written into the old result during this run were kept in "${warning.path}"`;
     case "skipped file":
       return phrase`"${warning.path}" is not read: ${warning.reason}`;
     case "note":
@@ -104,12 +104,12 @@ function formatInvalidBytes({ count, text, path, offset, became }: InvalidBytes)
 
 function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven languages" }>): Message {
   const [text, better] = most.isDev
-    ? ["dev text", "text that says the same compares"]
+    ? ["dev text", "texts with the same content in each language would compare"]
     : [
         "text",
-        phrase`${asOption("language-ratio")}, or ${asOption("language-dev")} with text that says the same, compares`,
+        phrase`${asOption("language-ratio")}, or ${asOption("language-dev")} with texts of the same content, would compare`,
       ];
-  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the longest gets most of the merges; ${better} them better`;
+  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the language with the longest text gets most of the merges; ${better} them better`;
 }
 
 export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>

@@ -48,7 +48,7 @@ const libraryOptions = tableOf({
     kind: untypedKind("Texts", "an iterable or async iterable of strings", isIterable),
     topic: "input",
     description: "texts in memory, or from an iterator; each is a separate document",
-    details: "They are read once, as fast as words are counted, and not held.",
+    details: "They are read once, while words are counted, and are not kept in memory.",
   },
   wordCounts: {
     name: "wordCounts",
@@ -59,7 +59,7 @@ const libraryOptions = tableOf({
     ),
     topic: "input",
     description: "words, as the pattern cuts them, and how often each occurs: a Map, or pairs",
-    details: "It is not checked that the pattern would cut them so.",
+    details: "The library does not check that the pattern would produce these words.",
   },
 });
 

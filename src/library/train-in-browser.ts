@@ -132,12 +132,14 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
   );
   if (absent !== undefined)
     throw usageError(
-      `${call}: a browser has no ${absent}`,
-      `it has files, vocabSize, ${optionNames.join(", ")}`,
+      `${call}: ${absent} is not available in a browser`,
+      `browsers have files, vocabSize, ${optionNames.join(", ")}`,
     );
   const wrong = files.find((file) => !isBlob(file));
   if (wrong !== undefined)
-    throw usageError(`${call}: files has ${describeValue(wrong)}: in a browser it has File or Blob objects`);
+    throw usageError(
+      `${call}: files has ${describeValue(wrong)}: in a browser it must contain File or Blob objects`,
+    );
   if (typeof options.vocabSize !== "number" && options.vocabSize !== undefined)
     throw usageError(`${call}: vocabSize is ${describeValue(options.vocabSize)}: it must be a whole number`);
   const asked = readCall(options);
@@ -152,8 +154,8 @@ async function checkFile(file: Blob): Promise<void> {
   const head = new Uint8Array(await file.slice(0, jsonHeadBytesMax).arrayBuffer());
   const start = head.subarray(0, headBytesMax);
   const packing = compressionOf(start);
-  const hint = "read it in your code, and give its texts (texts)";
-  if (packing !== "none") throw new UserError(`"${name}" is compressed by ${packing}`, { hint });
+  const hint = "read the file in your own code, and pass its texts in texts";
+  if (packing !== "none") throw new UserError(`"${name}" is compressed with ${packing}`, { hint });
   const content = contentOf(start, name);
   if (typeof content === "object") throw notText(name, content);
   const named = formatOfName(name);
@@ -162,7 +164,7 @@ async function checkFile(file: Blob): Promise<void> {
     content === "parquet" || named === "jsonl" || named === "parquet"
       ? (named ?? content)
       : recordsIn({ bytes: head, isWhole }, named === "json", defaultTextField);
-  if (records !== undefined) throw new UserError(`"${name}" holds records (${records})`, { hint });
+  if (records !== undefined) throw new UserError(`"${name}" contains records (${records})`, { hint });
 }
 
 /** Whether a value is a Blob or a File, of any realm. */

@@ -13,13 +13,13 @@ export type TrainTokenizerOptions = {
    */
   readonly files?: string | readonly string[] | undefined;
   /**
-   * Texts in memory, or from an iterator; each is a separate document. They are read once, as fast as words
-   * are counted, and not held.
+   * Texts in memory, or from an iterator; each is a separate document. They are read once, while words are
+   * counted, and are not kept in memory.
    */
   readonly texts?: Texts | undefined;
   /**
-   * Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. It is not checked that the
-   * pattern would cut them so.
+   * Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. The library does not check
+   * that the pattern would produce these words.
    */
   readonly wordCounts?: GivenWords | undefined;
   /**
@@ -29,8 +29,8 @@ export type TrainTokenizerOptions = {
    */
   readonly vocabSize?: number | readonly number[] | `+${string}` | undefined;
   /**
-   * Tokens that are never merged. A document ends wherever one occurs. Its text is never counted, and it has
-   * an id of its own. Where several match, the longest wins.
+   * Tokens that are never merged. A document ends wherever one occurs. The text of a special token is never
+   * counted, and it has an id of its own. Where several match, the longest wins.
    */
   readonly specialTokens?: readonly string[] | undefined;
   /**
@@ -60,7 +60,8 @@ export type TrainTokenizerOptions = {
    */
   readonly minFrequency?: number | undefined;
   /**
-   * Longest token, in bytes. With `compat` huggingface, that trainer's own rule applies. At least 1.
+   * Longest token, in bytes. With `compat` huggingface, tokens of three bytes or more must be shorter than N.
+   * At least 1.
    */
   readonly maxTokenLength?: number | undefined;
   /**
@@ -142,8 +143,8 @@ export type TrainTokenizerOptions = {
   readonly binary?: "text" | undefined;
   /**
    * Files by language, instead of files. Each merge is then learned from the language that is worst off: the
-   * one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). Of
-   * languages that are equally badly off, the first one wins.
+   * one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). If
+   * several are equally badly off, the first of them wins.
    */
   readonly languages?:
     | readonly {
@@ -251,8 +252,8 @@ export type TrainTokenizerOptions = {
                */
               readonly pad?: string | undefined;
               /**
-               * The special token that the model uses as unk. By default there is none: every text can be
-               * encoded without it.
+               * The special token that the model uses as unk. By default there is none, because every text
+               * can be encoded without it.
                */
               readonly unk?: string | undefined;
             }

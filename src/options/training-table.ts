@@ -89,9 +89,9 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     description: "one token, never merged; ends documents; repeatable",
     details:
-      "A document ends wherever it occurs. Its text is never counted, and it has an id of its own. Where several match, the longest wins.",
+      "A document ends wherever the token occurs. Its text is never counted, and it has an id of its own. Where several tokens match, the longest wins.",
     inCode:
-      "Tokens that are never merged. A document ends wherever one occurs. Its text is never counted, and it has an id of its own. Where several match, the longest wins.",
+      "Tokens that are never merged. A document ends wherever one occurs. The text of a special token is never counted, and it has an id of its own. Where several match, the longest wins.",
   },
   specialTokensFirst: {
     name: "special-tokens-first",
@@ -151,7 +151,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     description: "longest token, in bytes",
-    details: phrase`With ${asOption("compat", "huggingface")}, that trainer's own rule applies.`,
+    details: phrase`With ${asOption("compat", "huggingface")}, tokens of three bytes or more must be shorter than N.`,
   },
   wholeCharacters: {
     name: "whole-characters",
@@ -290,9 +290,9 @@ export const trainingOptions = tableOf({
     rare: true,
     description: "text of one language, to treat languages fairly",
     details:
-      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. Among equally bad languages, the first one wins.",
+      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several are equally badly off, the first of them wins.",
     inCode:
-      "Files by language, instead of files. Each merge is then learned from the language that is worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). Of languages that are equally badly off, the first one wins.",
+      "Files by language, instead of files. Each merge is then learned from the language that is worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). If several are equally badly off, the first of them wins.",
   },
   languagesDev: {
     name: "language-dev",
@@ -399,7 +399,7 @@ export const trainingOptions = tableOf({
     writes: "cache",
     kind: path("DIR", phrase`name a directory, e.g. ${asOption("cache", "cache")}`),
     topic: "nightly",
-    excludes: [{ other: "ranges", why: "it keeps the words of whole files" }],
+    excludes: [{ other: "ranges", why: "the cache keeps the words of whole files" }],
     description: "keep word counts; count only what is new",
     details:
       "The word counts of each file are kept in DIR. Files are identified by their content. Any number of runs can share the directory.",
@@ -455,7 +455,7 @@ export const trainingOptions = tableOf({
   bos: { ...role("bos", proposed), default: byName },
   eos: { ...role("eos", proposed), default: byName },
   pad: { ...role("pad", proposed), default: "by its name, e.g. <|pad|>, or as the chat template has it" },
-  unk: role("unk", "By default there is none: every text can be encoded without it."),
+  unk: role("unk", "By default there is none, because every text can be encoded without it."),
   addBos: {
     name: "add-bos",
     kind: flag,

@@ -135,7 +135,7 @@ export function divideIntoClasses(
     let id = classOf.get(signature);
     if (id === undefined) {
       if (insideOfClass.length === classCountMax)
-        throw new BeyondAutomaton("it distinguishes too many characters");
+        throw new BeyondAutomaton("it distinguishes too many kinds of characters");
       id = insideOfClass.push(inside.slice()) - 1;
       classOf.set(signature, id);
     }
@@ -362,7 +362,10 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
     const { commitCount, writes } = first.actionList[first.actions[entry]!]!;
     let moved = runs.map(movedRun);
     for (const slot of slotsWrittenHere(writes)) {
-      if (slot >= moved.length) throw new BeyondAutomaton("it decides the ends of pieces out of order");
+      if (slot >= moved.length)
+        throw new BeyondAutomaton(
+          "it cannot be matched in one pass: it decides the ends of pretokens out of order",
+        );
       // The piece of run `slot` may end here, so a run starts for that case.
       const { ends } = read(moved[slot]!, end);
       moved = [...moved.slice(0, slot + 1), { ends, slots: [], state: 0 }];
@@ -400,7 +403,9 @@ export function fuseAutomata(first: Automaton, second: Automaton, steps = new Co
       [...ends, ...slots].forEach((position, slot) => {
         if (!isLive(slot - ends.length)) return;
         if ((positions[slot] ?? position) !== position)
-          throw new BeyondAutomaton("it has to remember too many ends of pieces");
+          throw new BeyondAutomaton(
+            "it cannot be matched in one pass: it has to remember too many possible ends of pretokens",
+          );
         positions[slot] = position;
       });
     }
@@ -431,7 +436,7 @@ function withoutSettled(runs: readonly MovedRun[]): Run[] {
 
 function slotsWrittenHere(writes: readonly SlotWrite[]): number[] {
   if (writes.some(({ from }) => from !== here))
-    throw new BeyondAutomaton("it moves remembered ends of pieces");
+    throw new BeyondAutomaton("it cannot be matched in one pass: it reorders the possible ends of pretokens");
   return writes.map(({ slot }) => slot);
 }
 

@@ -25,11 +25,15 @@ export function buildScanTables(automaton: Automaton, steps = new CompileSteps()
   const actionBits = actionList.map(({ commitCount, writes }) => {
     const [write] = writes;
     if (writes.length > 1 || (write !== undefined && write.from !== here)) {
-      throw new BeyondAutomaton("it moves remembered ends of pieces too often");
+      throw new BeyondAutomaton(
+        "it cannot be matched in one pass: it reorders the possible ends of pretokens",
+      );
     }
     const slot = write?.slot ?? noSlot;
     if (commitCount > 15 || (write !== undefined && slot >= noSlot)) {
-      throw new BeyondAutomaton("it decides too many ends of pieces at once");
+      throw new BeyondAutomaton(
+        "it cannot be matched in one pass: it decides the ends of too many pretokens at once",
+      );
     }
     if (write !== undefined) slotCount = Math.max(slotCount, slot + 1);
     return (commitCount << 4) | slot;
@@ -118,7 +122,7 @@ class BlockList {
     if (known !== undefined) return known;
     const offset = this.size;
     // Offsets have 16 bits, which allows 1,024 distinct blocks; Unicode has 17,408 blocks.
-    if (offset >= 1 << 16) throw new BeyondAutomaton("it distinguishes too many characters");
+    if (offset >= 1 << 16) throw new BeyondAutomaton("it distinguishes too many kinds of characters");
     this.offsets.set(key, offset);
     this.size += blockSize;
     return offset;

@@ -53,7 +53,7 @@ function refusal(
     const what = error instanceof Unusable ? error.message : "can match the empty string";
     return new UserError(`pattern: it ${what}: ${of}`, { hint: takesNothingHint, exitCode: exitCode.usage });
   }
-  const { message, part, hint = "write it in a simpler way, or with smaller counts" } = error;
+  const { message, part, hint = "write the pattern in a simpler way, or with smaller counts" } = error;
   const what =
     part === undefined
       ? message

@@ -209,7 +209,7 @@ function stepLevels(
   if (next.length > 1) joinGaps(table, next);
   const settled = settle(table, next);
   if (next.length > levelCountMax) {
-    throw new BeyondAutomaton("it can look ahead without bound at several places at once");
+    throw new BeyondAutomaton("it can look ahead without a limit from several positions at once");
   }
   return { settled, levels: next };
 }
@@ -376,7 +376,7 @@ class Follower {
     const { program: nfa, symbolSets, holds } = this.threadProgram;
     if (this.followedAt[instruction] === stamp || holds?.get(instruction)?.[symbol] === 0) return false;
     if (++this.followCount > followCountMax)
-      throw new BeyondAutomaton("its automaton takes too long to make");
+      throw new BeyondAutomaton("its automaton takes too long to build");
     this.followedAt[instruction] = stamp;
     const a = nfa.first[instruction]!;
     const b = nfa.second[instruction]!;

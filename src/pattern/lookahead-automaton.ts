@@ -119,7 +119,7 @@ function partsWithLooks(program: Nfa): Part {
     if (isInPart.has(i)) continue;
     isInPart.add(i);
     const op = ops[i]!;
-    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("one of its look-aheads also looks behind");
+    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("one of its look-aheads contains a look-behind");
     if (op === nfaOp.match) continue;
     if (op === nfaOp.fork || isLook(i)) pending.push(first[i]!);
     pending.push(second[i]!);
@@ -171,7 +171,7 @@ function buildBimachine(
     ),
   );
   const pairs = alphabet.items;
-  if (pairs.length > symbolCountMax) throw new BeyondAutomaton("it looks ahead for too many things at once");
+  if (pairs.length > symbolCountMax) throw new BeyondAutomaton("its look-aheads are too complex together");
   const exact = buildForward(program, {
     backward,
     pairs,
@@ -418,7 +418,7 @@ function chooseStandIns(
   for (const symbol of encoded) {
     if (characterOf.has(symbol)) continue;
     const { value: point } = points.next();
-    if (point === undefined) throw new BeyondAutomaton("it looks ahead for too many things at once");
+    if (point === undefined) throw new BeyondAutomaton("its look-aheads are too complex together");
     characterOf.set(symbol, point);
     borrowed.set(symbol, point);
   }
@@ -553,7 +553,7 @@ function readBackwards(
   states.idOf(reader.stateBefore(undefined, symbolCount - 1));
   const next: number[] = [];
   for (let state = 0; state < states.items.length; state++) {
-    if (state === stateCountMax) throw new BeyondAutomaton("what it looks ahead for has too many states");
+    if (state === stateCountMax) throw new BeyondAutomaton("its look-aheads have too many states");
     for (let symbol = 0; symbol < symbolCount; symbol++)
       next.push(states.idOf(reader.stateBefore(states.items[symbol === lineEnd ? 0 : state], symbol)));
   }
@@ -639,7 +639,7 @@ class BackwardReader {
   private evaluate(i: number, before: number, symbol: number, after: readonly number[] | undefined): number {
     this.steps.add(1);
     if (++this.evaluationCount > evaluationCountMax)
-      throw new BeyondAutomaton("what it looks ahead for takes too long to make");
+      throw new BeyondAutomaton("its look-aheads take too long to compile");
     if (this.values[i]! >= 0) return this.values[i]!;
     const { program, symbolSets } = this;
     const a = program.first[i]!;

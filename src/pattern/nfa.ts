@@ -227,7 +227,7 @@ class NfaBuilder {
   }
 }
 
-const lookBehindHint = "a look-behind may span one character; a look-ahead any number";
+const lookBehindHint = "a look-behind may span only one character; a look-ahead may span any number";
 
 /** A condition on a neighbour of a position: a character of the set or, with `edge`, the start or end of the text. */
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
@@ -393,7 +393,7 @@ function intersectGuards(a: Guard, b: Guard): Guard {
       right: intersectNeighbours(x.right, y.right),
     })),
   );
-  if (pairs.length > pairCountMax) throw new BeyondAutomaton("it looks around in too many ways at once");
+  if (pairs.length > pairCountMax) throw new BeyondAutomaton("its lookarounds are combined in too many ways");
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 

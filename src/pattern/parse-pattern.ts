@@ -184,7 +184,7 @@ class Parser {
           "write (?-i:…) for (?:…)",
         );
       if (!isFirst && !this.dialect.repeatsRepeats)
-        this.fail("a repetition is repeated", startPos, "write (?:x{2})+ for x{2}+");
+        this.fail("a repetition cannot be repeated directly", startPos, "write (?:x{2})+ for x{2}+");
       const isCounted = this.characters[startPos] === "{" && bounds.max > 1;
       if (this.dialect.refusesCountedEmpties && isCounted && canBeEmpty(node))
         this.fail(
@@ -232,9 +232,9 @@ class Parser {
     this.pos = close + 1;
     const min = Number(match[1]);
     const max = match[2] === undefined ? min : match[3] === "" ? Number.POSITIVE_INFINITY : Number(match[3]);
-    if (max < min) this.fail(`${text} counts down`, startPos);
+    if (max < min) this.fail(`the count ${text} ends before it begins`, startPos);
     if (min > repeatCountMax || (max > repeatCountMax && max !== Number.POSITIVE_INFINITY)) {
-      this.fail(`${text} counts beyond ${repeatCountMax}`, startPos);
+      this.fail(`the count ${text} is larger than ${repeatCountMax}`, startPos);
     }
     return { min, max };
   }
@@ -309,7 +309,7 @@ class Parser {
 
   private countRanges(set: CodePointSet): void {
     this.rangeCount += set.length >> 1;
-    if (this.rangeCount > rangeCountMax) this.fail("its classes have too many ranges", this.pos);
+    if (this.rangeCount > rangeCountMax) this.fail("its character classes have too many ranges", this.pos);
   }
 
   private refuseMultiCharacterFolds(startPos: number, node: Node, set: CodePointSet): void {
@@ -424,7 +424,7 @@ class Parser {
   private failFlag(startPos: number): never {
     const flags = Object.keys(this.dialect.flags).map((flag) => `(?${flag}:…)`);
     const groups = ["(…)", "(?:…)", ...flags, "(?=…)", "(?!…)", "(?<=…)", "(?<!…)", "(?>…)", "(?<name>…)"];
-    this.fail("unknown kind of group", startPos, `known are ${groups.join(", ")}`);
+    this.fail("unknown kind of group", startPos, `supported are ${groups.join(", ")}`);
   }
 
   // ---- escapes
@@ -474,7 +474,7 @@ class Parser {
     const character = this.characters[this.pos++];
     const instead = character === undefined ? undefined : this.dialect.refusedEscapes[character];
     if (instead !== undefined) {
-      const what = `\\${character} is something else in ${this.dialect.engine}`;
+      const what = `\\${character} has a different meaning in ${this.dialect.engine}`;
       this.fail(what, startPos, `write ${instead}`);
     }
     switch (character) {
@@ -674,7 +674,7 @@ class Parser {
     const last = this.classCharacter(startPos);
     if (!isSingle(last))
       this.fail("a range ends with one character", itemPos, "write \\- to match the character itself");
-    if (last[0]! < first[0]!) this.fail("a range counts down", itemPos);
+    if (last[0]! < first[0]!) this.fail("the range ends before it begins", itemPos);
     return this.foldedItem(codePointRange(first[0]!, last[0]!));
   }
 

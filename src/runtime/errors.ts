@@ -78,7 +78,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   if (!isRefused) return undefined;
   return new UserError(`out of memory: ${error.message}`, {
     kind: "memory",
-    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}); with a lower ${asOption("memory-limit")}, counting keeps more words on disk`,
+    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}); or lower ${asOption("memory-limit")}, so that counting keeps more words on disk`,
   });
 }
 
@@ -89,8 +89,8 @@ export function outOfMemory(error: unknown): UserError | undefined {
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   if (typeof WebAssembly === "undefined")
-    return new UserError("this engine has no WebAssembly, which tokenizers need", {
-      hint: "browsers have none in a lockdown mode, and Node has none with --jitless",
+    return new UserError("this JavaScript engine has no WebAssembly, which tokenizers need", {
+      hint: "lockdown modes of browsers disable it, and so does the option --jitless of Node",
     });
   const { name, message } = error;
   if (name === "CompileError" || name === "EvalError")
@@ -98,9 +98,9 @@ export function engineRefusal(error: unknown): UserError | undefined {
       hint: "a page with a Content-Security-Policy needs 'wasm-unsafe-eval' in its script-src; a service that compiles no code at run time (Cloudflare Workers) cannot run a tokenizer",
     });
   if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
-  return new UserError(`the engine has no WebAssembly memory for one more: ${message}`, {
+  return new UserError(`the JavaScript engine cannot allocate another WebAssembly memory: ${message}`, {
     kind: "memory",
-    hint: "it allows a few hundred at a time: use one tokenizer for many texts, and keep no references to unused ones",
+    hint: "engines allow a few hundred at a time: use one tokenizer for many texts, and drop references to tokenizers that you no longer use",
   });
 }
 

@@ -92,7 +92,7 @@ export function userErrorOf(error: unknown): UserError | undefined {
 export const faultOf = (error: unknown): string =>
   error instanceof Error && error.constructor === Error
     ? error.message
-    : "its parts are not at the positions that it states";
+    : "its content contradicts the positions or sizes that it states";
 
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 

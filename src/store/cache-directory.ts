@@ -230,7 +230,9 @@ export class CacheDirectory {
     if (userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
     this.isWritable = false;
-    this.warn(`the cache "${this.path}" cannot be written: ${reasonOf(error)}; nothing more is kept in it`);
+    this.warn(
+      `the cache "${this.path}" cannot be written: ${reasonOf(error)}; this run stores nothing more in it`,
+    );
   }
 
   pathOf(name: string): string {

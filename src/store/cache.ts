@@ -419,7 +419,7 @@ export class Cache {
         ? `is not used (${error.reason})`
         : `cannot be read (${reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
-    this.settings.warn(`"${path}" ${reason}: what it held is ${remedy} again`);
+    this.settings.warn(`"${path}" ${reason}: its content is ${remedy} again`);
     // Another user's file is not removed: only that user can remove it.
     if (!(error instanceof Untrusted)) this.directory.remove(name);
   }

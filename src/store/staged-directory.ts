@@ -310,7 +310,7 @@ class StagedDirectory {
       // No new name can be created in the parent, not even this one.
       this.isStaged = false;
       this.staged.release();
-      return `"${this.staged.path}", until the next run to this output removes it`;
+      return `"${this.staged.path}", until the next run with this output removes it`;
     }
   }
 }

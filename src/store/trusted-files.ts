@@ -45,7 +45,7 @@ export class Untrusted extends UserError {
     readonly reason: string,
   ) {
     super(`"${path}" is not used: ${reason}`, {
-      hint: "remove it if you may, or choose a directory that only you can write to",
+      hint: "remove it if you have permission, or choose a directory that only you can write to",
     });
   }
 }

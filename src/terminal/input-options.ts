@@ -18,8 +18,8 @@ export function checkFiles(
   const { ranges, counts } = asked;
   if (ranges !== undefined && files.length > 0) {
     throw usageError(
-      phrase`${asOption("ranges")} and "${files[0]}": a plan names its files itself`,
-      "give either ranges or files",
+      phrase`${asOption("ranges")} cannot be combined with the file "${files[0]}": a plan names its files itself`,
+      "give either a plan or files",
     );
   }
   // With either option, no file need be named.

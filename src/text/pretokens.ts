@@ -99,7 +99,7 @@ export class Pretokens {
     const scan = KernelScan.create(this.kernel, automata, setUpAfter);
     if (scan === undefined || !useTokens(this.kernel, tokens)) {
       throw new UserError(
-        "the tables of the pattern and the special tokens do not fit the memory of a thread",
+        "the tables of the pattern and the special tokens do not fit into the memory of a thread",
         {
           hint: "use fewer or shorter special tokens, a simpler pattern, or fewer workers",
         },

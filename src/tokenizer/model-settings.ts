@@ -71,9 +71,10 @@ export function settingOnlyInTokenizerJson({
   readonly normalization: Normalization | null;
   readonly like?: Like | null;
 }): string | null {
-  if (normalization !== null) return `it cannot say that text is normalized (${normalization})`;
+  if (normalization !== null) return `it cannot store the normalization of text (${normalization})`;
   if (!like) return null;
-  if (like.addsPrefixSpace) return `text is changed before it is cut, as by "${like.path}"`;
+  if (like.addsPrefixSpace)
+    return `it cannot store that a space is added before the text, as "${like.path}" requires`;
   const isPlain = (token: AddedToken) =>
     token.special && !token.normalized && !token.lstrip && !token.rstrip && !token.singleWord;
   const other = [...like.specialTokens, ...like.laterTokens].find((token) => !isPlain(token));
@@ -258,4 +259,4 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
  * HF's rule allows that.
  */
 export const describeSharedId = (content: string, id: number, bytes: Uint8Array): string =>
-  `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;
+  `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have the same id, ${id}, as in HF; decoding gives the second`;

@@ -8,10 +8,10 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 export function offsetObstacle({ normalization, model, tokens }: TokenizerParts): string | undefined {
   const because = (why: string) => `this tokenizer has no offsets: ${why}`;
   if (normalization !== null)
-    return because(`text is normalized (${normalization}), so tokens are parts of another text`);
+    return because(`text is normalized (${normalization}), so its tokens are parts of the normalized text`);
   return haveAllBytes(model.byteIds, tokens)
     ? undefined
-    : because("its vocabulary lacks some bytes, so not all of a text is in its tokens");
+    : because("its vocabulary lacks some bytes, so its tokens do not contain all of a text");
 }
 
 /**
@@ -20,5 +20,5 @@ export function offsetObstacle({ normalization, model, tokens }: TokenizerParts)
  */
 export const trimObstacle = ({ postProcessing }: TokenizerParts): string | undefined =>
   new Set(postProcessing?.trims).size > 1
-    ? "two steps of its post-processor trim offsets in different ways; offsets in bytes work"
+    ? "two steps of its post-processor trim offsets in different ways; offsets in bytes are available"
     : undefined;

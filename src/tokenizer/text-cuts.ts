@@ -23,7 +23,7 @@ export class TextCuts {
   ) {
     if (!haveAllBytes(model.byteIds, tokens) || !decoder.place(text, ids, notes))
       throw new NoCut("this text cannot be cut: its tokens do not have all of its bytes", {
-        hint: "its vocabulary lacks some bytes, or two of its tokens have one id",
+        hint: "its vocabulary lacks some bytes, or two of its tokens have the same id",
       });
     decoder.countIds = (start, end, limit) =>
       encoding.countIds(text.subarray(start >>> 0, end >>> 0), limit >>> 0);

@@ -94,10 +94,10 @@ disableFtl(tableOfPacked);
 export function nameObstacle(table: TokenTable): string | undefined {
   const { tokenCount, nameCount = tokenCount, areCharacters = false } = table;
   if (areCharacters)
-    return "there is no table of tokens: this tokenizer begins with characters, and only its files spell its tokens";
+    return "there is no table of tokens: the merges of this tokenizer start from characters, and only its files spell its tokens";
   return nameCount === tokenCount
     ? undefined
-    : "there is no table of tokens: two tokens of the files have one id, or one is empty";
+    : "there is no table of tokens: two tokens of the files have the same id, or a token is empty";
 }
 
 /** Returns a table that is built on first use, because encoding never uses it. */

@@ -279,7 +279,7 @@ export function* checkReachable(
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
-    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, extension, id, bytes, seedTokenCount);
+    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, id, bytes, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;
     byteCount = 0;
@@ -287,18 +287,12 @@ export function* checkReachable(
   }
 }
 
-function unreachable(
-  base: TokenizerParts,
-  { tokens }: Extension,
-  id: number,
-  bytes: Uint8Array,
-  seedTokenCount: number,
-) {
+function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTokenCount: number) {
   const fewer = id - base.tokens.idLimit;
   if (fewer < seedTokenCount) {
     return new UserError(
-      `the token "${escapeBytes(bytes)}" of a seed token could never be used: merges of the base come first, and split it`,
-      { hint: "leave out the seed tokens that begin with it" },
+      `"${escapeBytes(bytes)}", a part of a seed token, could never be used: merges of the base come first, and split it`,
+      { hint: "leave out the seed tokens that begin with this part" },
     );
   }
   return new UserError(
@@ -306,8 +300,8 @@ function unreachable(
     {
       hint:
         fewer > 0
-          ? phrase`${asOption("vocab-size", `+${fewer}`, "n")} learns those before it, of ${tokens.length}`
-          : "train on other text",
+          ? phrase`${asOption("vocab-size", `+${fewer}`, "n")} learns only the ${fewer} new tokens before it`
+          : "train on a different text",
     },
   );
 }
@@ -322,7 +316,8 @@ export function* ranksObstacle(
   extension: Extension,
 ): Generator<undefined, string | null> {
   const specialIds = new Set(allAddedTokens(base).map(({ id }) => id));
-  if (extension.merges.merged.some((id) => specialIds.has(id))) return "a new merge spells a special token";
+  if (extension.merges.merged.some((id) => specialIds.has(id)))
+    return "a new merge produces the text of a special token";
   const { wholeTokens } = base.model;
   if (wholeTokens === null) return null;
   const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
@@ -336,7 +331,9 @@ export function* ranksObstacle(
   const ranks = new WordMerger({ ...model, wholeTokens: null });
   yield;
   const lost = extension.tokens.find((token) => ranks.merge(token.bytes)[0] !== token.id);
-  return lost === undefined ? null : `it would never make the new token "${escapeBytes(lost.bytes)}"`;
+  return lost === undefined
+    ? null
+    : `with a rank file, tiktoken would never produce the new token "${escapeBytes(lost.bytes)}"`;
 }
 
 function rankedTokens(base: TokenizerParts, { tokens }: Extension): PackedTokens {

@@ -461,11 +461,11 @@ function refuseCountsOfSpaces(
   if (!whose?.addsPrefixSpace || name === undefined) return;
   const who =
     asked.extend === undefined
-      ? phrase`${asOption("like")} here: the tokenizer named there`
+      ? phrase`${asOption("like")} here: that tokenizer`
       : phrase`${asOption("extend")} here: the base`;
   const option = asOption(trainingOptions[name].name);
   throw usageError(
-    phrase`${option} cannot be combined with ${who} puts a space before each text, which word counts do not record`,
+    phrase`${option} cannot be combined with ${who} adds a space before each text, which word counts do not record`,
     phrase`leave out ${option}${name === "counts" ? " and train on text" : ""}`,
   );
 }
@@ -639,6 +639,6 @@ function checkForRustbpe(pattern: ResolvedPattern): void {
   if (mayLeaveGaps(pattern))
     refuse(
       "the pattern may leave text unmatched, and rustbpe drops such text",
-      phrase`with |[\\s\\S] at its end a pattern takes every character; ${asOption("compat", "cs336")} keeps unmatched text`,
+      phrase`with |[\\s\\S] at its end, a pattern matches every character; ${asOption("compat", "cs336")} keeps unmatched text`,
     );
 }

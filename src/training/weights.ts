@@ -43,7 +43,7 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
     throw usageError(
       `${shown} has no effect: no input matches "${glob}"`,
       name === null
-        ? "use the path as the input is named, a folder above it, or a glob; without a slash, it matches names at any depth"
+        ? "write the path of an input as you named it, a folder above it, or a glob; a glob without a slash matches names at any depth"
         : `"${name}" is read as a name; if it begins a path, write ./${name}=${glob}`,
     );
   }

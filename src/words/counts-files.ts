@@ -160,7 +160,7 @@ export function countsPathsOf(name: string): string[] {
   throw new UserError(
     phrase`${asOption("counts", `"${name}"`)}: no such file, and no file matches it as a glob`,
     {
-      hint: "a glob matches no hidden files",
+      hint: "globs do not match hidden files",
     },
   );
 }

@@ -188,7 +188,7 @@ function checkHeaderWithTotals(path: string, header: Record<string, unknown>): C
   if (isPossible) return checked;
   throw headerError(
     path,
-    `says ${wordCount} words of ${byteCount} bytes that occur ${pretokenCount} times, which is impossible`,
+    `says ${wordCount} words of ${byteCount} bytes that occur ${pretokenCount} times, which contradict each other`,
   );
 }
 
@@ -199,7 +199,7 @@ function checkFields<F extends { unicode: Check<string> } & Record<string, Check
 ) {
   for (const key of Object.keys(header)) {
     if (!Object.hasOwn(fields, key)) {
-      throw headerError(path, `says ${showValue(key)}, which this program does not know`);
+      throw headerError(path, `has the entry ${showValue(key)}, which this version of bpe does not know`);
     }
   }
   const checked = checkOr(fieldsOf(fields), header, (what) => {
@@ -208,7 +208,7 @@ function checkFields<F extends { unicode: Check<string> } & Record<string, Check
   if (checked.unicode !== unicodeVersion) {
     throw new CountsFileError(
       path,
-      `${path} was made with the character classes of Unicode ${checked.unicode}, and this program has those of ${unicodeVersion}`,
+      `${path} was made with the character classes of Unicode ${checked.unicode}, but this program has those of Unicode ${unicodeVersion}`,
       againHint,
     );
   }
@@ -437,7 +437,7 @@ export class CountsReader implements SortedWords {
       throw new CountsFileError(
         path,
         `${path} is not a file of word counts`,
-        "bpe count writes such files; the name of one in text form must end in .tsv",
+        "bpe count writes such files; in text form, their names must end in .tsv",
       );
     }
     if (headSize < headBytes) throw this.cutShort();
@@ -568,11 +568,11 @@ export class CountsReader implements SortedWords {
   }
 
   private malformed(): CountsFileError {
-    return this.damaged("a word in it is invalid, or out of order");
+    return this.damaged("it contains a word that is invalid or out of order");
   }
 
   private otherTotals(): CountsFileError {
-    return this.damaged("it does not hold as many words as its header says");
+    return this.damaged("its number of words is not the one that its header states");
   }
 }
 

@@ -168,7 +168,7 @@ export class SumOfWords implements SortedWords {
         const isWeighed = denominator > 1 || summands.some(({ times }) => times > 1);
         throw tooOften(
           "all counts together are",
-          isWeighed ? "give smaller weights" : "train from fewer of them",
+          isWeighed ? "use smaller weights" : "train from fewer of them",
         );
       }
       return true;
@@ -251,7 +251,7 @@ export class SumOfWords implements SortedWords {
 /** Divides and rounds to the nearest integer, half up. */
 function quotient(numerator: number, denominator: number): number {
   if (numerator > Number.MAX_SAFE_INTEGER) {
-    throw tooOften(`a word's count times ${denominator} is`, "give weights of fewer digits");
+    throw tooOften(`a word's count times ${denominator} is`, "use weights with fewer digits");
   }
   const rest = numerator % denominator;
   return (numerator - rest) / denominator + (2 * rest >= denominator ? 1 : 0);

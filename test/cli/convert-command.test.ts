@@ -173,24 +173,29 @@ describe("other people's files", () => {
   });
 
   for (const [name, change, format, message] of [
-    ["a normal form", { normalizer: { type: "NFC" } }, "gpt2", "it cannot say that text is normalized (NFC)"],
+    [
+      "a normal form",
+      { normalizer: { type: "NFC" } },
+      "gpt2",
+      "it cannot store the normalization of text (NFC)",
+    ],
     [
       "whole tokens",
       { model: withWholes.model },
       "gpt2",
-      "a whole pretoken becomes a token which no merge makes",
+      "a pretoken becomes a token that no merge produces",
     ],
     [
       "tokens that nothing gives",
       { model: { ...json.model, vocab } },
       "tiktoken",
-      'nothing gives the token "zqx"',
+      'no text is encoded to the token "zqx"',
     ],
     [
       "merges in another order than ids",
       { model: { ...json.model, merges: json.model.merges.toReversed() } },
       "tiktoken",
-      "the merges have another order",
+      "these merges have a different order",
     ],
     [
       "a pattern that llama.cpp does not know",
@@ -198,18 +203,18 @@ describe("other people's files", () => {
       "gguf",
       "llama.cpp has no pre-tokenizer for this pattern",
     ],
-    ["special tokens after the others", {}, "tekken", "its special tokens have the first ids"],
+    ["special tokens after the others", {}, "tekken", "in tekken.json special tokens have the first ids"],
     [
       "bytes in another order",
       { added_tokens: [], model: { ...json.model, vocab: bytesTurned } },
       "tekken",
-      "its 256 bytes have the next ids after the special tokens, in order",
+      "the 256 bytes have the ids after the special tokens, in order",
     ],
     [
       "ids without a token",
       { added_tokens: [], model: { ...json.model, vocab: { ...ordinary, zqx: 2000 } } },
       "tekken",
-      "each id must have a token",
+      "each id has a token, but here some ids have none",
     ],
     ["an unknown format", {}, "nonsense", 'unknown value "nonsense"'],
   ] as const) {
@@ -231,7 +236,7 @@ describe("other people's files", () => {
     await expectSameIds(await Tokenizer.load(path), into, []);
     const { stderr } = run(path, "--format", "tiktoken", "-o", "never");
     expect(stderr).toContain(
-      "--format tiktoken: tiktoken merges in the order of ids, and the merges have another order",
+      "--format tiktoken: tiktoken merges in the order of ids, but these merges have a different order",
     );
   });
 

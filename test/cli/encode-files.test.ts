@@ -17,7 +17,7 @@ test("shards are written, and none is written again", () => {
   expect(encode(...options).stderr).toEndWith("3 documents in 3 files\n");
   const names = [0, 1, 2].flatMap((n) => [`c_0000${n}.bin`, `c_0000${n}.idx`]);
   expect(readdirSync(home).sort()).toEqual(["a.txt", "c.json", ...names]);
-  expect(encode(...options).stderr).toEndWith("3 documents in 3 files, 3 of them from before\n");
+  expect(encode(...options).stderr).toEndWith("3 documents in 3 files, 3 of them from earlier runs\n");
   expect(encode(...options, "--append-token", "<|end|>").stderr).toInclude(
     "belongs to a different run: appendId was none",
   );
@@ -127,12 +127,12 @@ test("the ending names the format, and what files cannot be is refused", () => {
       .sort(),
   ).toEqual([...["d.ds", "d.ds.index", "d.ds.metadata", "d.parquet"]]);
   const refused: [readonly string[], string][] = [
-    [["--ids-format", "olmo"], "--ids-format is for id files"],
-    [["-o", "-", "--shard-size", "5"], "--shard-size is for id files"],
+    [["--ids-format", "olmo"], "--ids-format needs a file of ids"],
+    [["-o", "-", "--shard-size", "5"], "--shard-size needs a file of ids"],
     [["-o", "d.txt"], '--output "d.txt" ends in neither .npy nor .bin'],
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
     [["-o", "d.parquet", "--dtype", "uint16"], "--dtype is not for parquet"],
-    [["--keep-field", "id"], "--keep-field is for id files"],
+    [["--keep-field", "id"], "--keep-field needs a file of ids"],
     [["-o", "d.npy", "--keep-field", "id"], "--keep-field is for parquet, and these files are npy"],
     [["-o", "d.parquet", "--keep-field", "id,a,id:text"], '--keep-field names "id" twice'],
     [["-o", "d.parquet", "--keep-field", "input_ids"], "--keep-field: input_ids is the column of the ids"],

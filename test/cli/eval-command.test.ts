@@ -72,7 +72,7 @@ describe("bpe eval", () => {
     const lines = linesOf(...two, "--measure", "all");
     const sum = (field: "characters" | "words") => texts[0]![field] + texts[1]![field];
     expect(lines.slice(0, 2).join(" ")).toBe(
-      `all texts together: 1.1 kB, ${sum("characters")} characters, ${sum("words")} words. --measure NAME has each text.`,
+      `all texts together: 1.1 kB, ${sum("characters")} characters, ${sum("words")} words. --measure NAME prints each text.`,
     );
     const headAt = lines.findIndex((line) => line.trim().startsWith("better "));
     expect(lines[headAt]!.trim().split(/ +/)).toEqual(["better", "gpt2", "cl100k"]);
@@ -355,7 +355,7 @@ describe("bpe eval", () => {
       none --text T | 1 | no such file or directory
       gpt2 --text nothing.txt | 1 | nothing.txt
       gpt2 --text empty.txt | 1 | the corpus is empty
-      . --text T | 1 | holds no tokenizer
+      . --text T | 1 | contains no tokenizer
       gpt2 --text T --term= | 2 | --term is empty
       gpt2 --text T --model d=4 | 2 | --model: layers is missing
       gpt2 --text T --model english.txt | 1 | --model "english.txt": it is not a config.json

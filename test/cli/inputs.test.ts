@@ -183,8 +183,10 @@ describe("records are recognized by content", () => {
       stderr: expect.stringContaining("does not apply: all inputs are plain text"),
     });
     const second = bash('"$0" count <(echo text) <(cat lines.json)');
-    expect(second.stderr).toContain("holds JSON records, but only the first stream is checked");
-    expect(second.stderr).toContain('hint: --input-format jsonl reads their field "text"');
+    expect(second.stderr).toContain("contains JSON records, but only the first stream is checked");
+    expect(second.stderr).toContain(
+      'hint: to read the field "text" of all records, use --input-format jsonl; ',
+    );
     expect(second.code).toBe(1);
     expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
       code: 2,

@@ -329,7 +329,7 @@ test("an added token that the training learns is that token; sizes and --pad-to 
     "- **Other added tokens**: `low`, `<x>`.",
   );
   const several = bpe(["train", corpus, "-n", "300", "--like", output, "-o", join(home, "other")]);
-  expect(several.stderr).toContain("holds tokenizers of 2 sizes: 280, 300");
+  expect(several.stderr).toContain("contains tokenizers of 2 sizes: 280, 300");
 });
 
 test("like a tokenizer of one's own: its rule, its special tokens, in every format; a change of it is a change", () => {
@@ -436,7 +436,7 @@ test("published tokenizers have names, where nothing is called so", () => {
   }
   mkdirSync(join(home, "gpt2"));
   const run = bpe(["train", corpus, "-n", "300", "--like", "gpt2", "-o", "none"], { cwd: home });
-  expect(run.stderr).toContain('"gpt2" holds no tokenizer');
+  expect(run.stderr).toContain('"gpt2" contains no tokenizer');
 });
 
 test("what cannot be taken is refused, and nothing is written", () => {
@@ -451,7 +451,7 @@ test("what cannot be taken is refused, and nothing is written", () => {
   const cases = rowsOf(`
     nowhere              | 1 | "nowhere": no such file or directory
     smollm               | 2 | --like smollm: this is the name of a pattern
-    slow                 | 1 | "slow" holds no tokenizer
+    slow                 | 1 | "slow" contains no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
     metaspace            | 1 | its pre-tokenizer is Metaspace, and its decoder ByteLevel
     broken               | 1 | "broken/tokenizer.json"

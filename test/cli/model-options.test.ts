@@ -68,7 +68,7 @@ test("a chat template that has a name brings its special tokens, with their ids,
 
 test("a chat template without a pad token is warned of", () => {
   const template = put(home, "own.jinja", "{{ messages }}");
-  const said = "warning: no special token is pad";
+  const said = "warning: no special token has the role pad";
   expect(train("--chat-template", template).stderr).toContain(`${said}, so transformers cannot`);
   for (const options of [
     ["-s", "<|pad|>"],
@@ -89,13 +89,13 @@ test("inspect says that a tokenizer puts bos in front; encode, whose user asked 
   const { code, stderr } = bpe(["encode", corpus, "--tokenizer", join(home, "tokenizer")]);
   expect([code, stderr]).toEqual([0, expect.not.stringContaining("warning")]);
   expect(bpe(["inspect", join(home, "tokenizer")]).stdout).toContain(
-    "\npost-processor  <s> the text (TemplateProcessing); bpe encode gives the text alone\n",
+    "\npost-processor  <s> the text (TemplateProcessing); bpe encode does not add these tokens\n",
   );
 });
 
 test("a class of one model is written, and warned of", () => {
   const { stderr, read } = train("--class", "GPT2Tokenizer");
-  expect(stderr).toContain("warning: --class GPT2Tokenizer: transformers may cut text as its own model does");
+  expect(stderr).toContain("warning: --class GPT2Tokenizer: transformers may split text as this class does");
   expect(read("tokenizer_config.json").tokenizer_class).toBe("GPT2Tokenizer");
   expect(train("--class", "PreTrainedTokenizerFast").stderr).not.toContain("warning");
   expect(train().stderr).not.toContain("warning");

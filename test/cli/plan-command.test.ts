@@ -115,12 +115,12 @@ describe("what does not fit is refused with its line", () => {
 
   test("other options", () => {
     for (const [message, ...options] of [
-      ["for another pattern", "-p", "gpt4"],
+      ["with a different pattern", "-p", "gpt4"],
       ["without --compat huggingface", "--compat", "huggingface"],
-      ["for other special tokens", "-s", "<|pad|>"],
+      ["with different special tokens", "-s", "<|pad|>"],
       ["without --normalize NFC", "--normalize", "NFC"],
     ] as const) {
-      refused([one], `plan.jsonl, line 1: it was planned ${message}`, ...options);
+      refused([one], `plan.jsonl, line 1: the plan was made ${message}`, ...options);
     }
   });
 
@@ -131,11 +131,11 @@ describe("what does not fit is refused with its line", () => {
     refused([one, "[]"], "plan.jsonl, line 2: it is [], not an object");
     refused([one, "{}"], 'plan.jsonl, line 2: it has no "path"');
     refused([edited({ start: "0" })], 'line 1: its "start" is "0", not a whole number');
-    refused([edited({ end: 5 })], "line 1: it was changed after bpe plan wrote it");
-    refused([edited({ end: 1e12 })], "are not within a file of");
+    refused([edited({ end: 5 })], "line 1: the line was edited after bpe plan wrote it");
+    refused([edited({ end: 1e12 })], "is not within the file, which has");
     refused([edited({ start: -1 })], 'its "start" is -1, not a whole number from 0 to');
     refused([edited({ end: 0.5 })], 'its "end" is 0.5, not a whole number');
-    refused(["", ""], "plan.jsonl holds no ranges");
+    refused(["", ""], "plan.jsonl contains no ranges");
   });
 
   test("lines with the right digest of wild values", () => {
@@ -145,11 +145,11 @@ describe("what does not fit is refused with its line", () => {
     refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, not a path`);
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
-    const inside = "line 1: it splits a document that cannot be split";
+    const inside = "line 1: its range splits a document that cannot be split";
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
     refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
-    const elsewhere = "line 1: it begins or ends where bpe plan does not split";
+    const elsewhere = "line 1: its range begins or ends where bpe plan would not split";
     refused([forged({ end: JSON.parse(one).end - 1, endsInside: false })], elsewhere);
     refused([forged({ start: 1 })], elsewhere);
     const text = readFileSync(join(home, "first.txt"));
@@ -165,14 +165,14 @@ describe("what does not fit is refused with its line", () => {
     const middle = readFileSync(path).indexOf("\n") + 1;
     expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
     for (const end of [middle - 1, middle + 1]) {
-      refused([forged({ end })], "line 1: it begins or ends where bpe plan does not split");
-      refused([forged({ start: end })], "line 1: it begins or ends where bpe plan does not split");
+      refused([forged({ end })], "line 1: its range begins or ends where bpe plan would not split");
+      refused([forged({ start: end })], "line 1: its range begins or ends where bpe plan would not split");
     }
-    refused([forged({ end: middle, endsInside: true })], "line 1: it splits a document");
+    refused([forged({ end: middle, endsInside: true })], "line 1: its range splits a document");
   });
 
   test("overlapping ranges, by whatever path", () => {
-    refused([one, two, one], "plan.jsonl, line 3: overlaps line 1: both hold bytes 0 to");
+    refused([one, two, one], "plan.jsonl, line 3: overlaps line 1: both contain bytes 0 to");
     symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
     const [linked] = plan("link.txt");
     refused([two, linked!, one], "plan.jsonl, line 3: overlaps line 2");
@@ -189,15 +189,15 @@ describe("what does not fit is refused with its line", () => {
     expect(countLines([body, one], "--text-field", "body").code).toBe(0);
     expect(countLines([text]).stdout).toBe(counts());
     expect(counts()).not.toBe(counts("--text-field", "body"));
-    const message = 'line 1: it was planned for the field "body", and --text-field is "text"';
+    const message = 'line 1: the plan was made with the text field "body", but --text-field is "text"';
     refused([body], message, "--text-field", "text");
     refused(
       [text, body],
-      'line 2: the text of "both.jsonl" is in the field "text" above, and in "body" here',
+      'line 2: this line says that the text of "both.jsonl" is in the field "body", but an earlier line says "text"',
     );
     const { textField, ...fields } = JSON.parse(body) as PlanLine;
     expect(textField).toBe("body");
-    refused([JSON.stringify(fields)], "line 1: it was changed after bpe plan wrote it");
+    refused([JSON.stringify(fields)], "line 1: the line was edited after bpe plan wrote it");
   });
 
   test("files that are missing or not what they were", () => {
@@ -211,7 +211,7 @@ describe("what does not fit is refused with its line", () => {
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);
     refused([one, line], 'plan.jsonl, line 2: "changing.txt" was changed after the plan was made');
     writeFileSync(path, "short");
-    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, but ${size} in the plan`);
+    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, but the plan says ${size}`);
     rmSync(path);
     refused([one, line], 'plan.jsonl, line 2: "changing.txt": no such file');
   });
@@ -241,7 +241,7 @@ describe("what does not fit is refused with its line", () => {
   });
 
   test("standard input cannot be planned, said or not", () => {
-    const message = '"-" is not a regular file, and the runs that read a plan';
+    const message = '"-" is not a regular file, but runs that read the plan';
     expect(run("plan", "-", "-o", "nowhere/plan.jsonl").stderr).toContain(message);
     const piped = Bun.spawnSync([binary, "plan"], {
       cwd: home,
@@ -338,14 +338,14 @@ test("the plan that a tokenizer's words were counted by is the plan to encode by
   expect(planAll("-p", "o200k", "-s", special)).toEqual(planAll("--tokenizer", "tokenizer"));
   put(home, "other.jsonl", planAll("-s", special)[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "other.jsonl", "--tokenizer", "tokenizer");
-  expect(stderr).toContain("other.jsonl, line 1: it was planned for another pattern");
+  expect(stderr).toContain("other.jsonl, line 1: the plan was made with a different pattern");
   expect(code).toBe(1);
   const asText = planAll("--tokenizer", "tokenizer", "--special-tokens-as-text");
   put(home, "as-text.jsonl", asText.join("\n"));
   const args = ["--tokenizer", "tokenizer", "--special-tokens-as-text"];
   expect(done("encode", "--ranges", "as-text.jsonl", ...args)).toBe(done("encode", ...files, ...args));
   expect(runPlain("encode", "--ranges", "as-text.jsonl", "--tokenizer", "tokenizer").stderr).toContain(
-    "it was planned for other special tokens",
+    "the plan was made with different special tokens",
   );
 });
 
@@ -366,6 +366,6 @@ test("a tokenizer whose texts cannot be cut gets them whole, and records in part
   expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
   put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "strips.json");
-  expect(stderr).toContain("cut.jsonl, line 1: it is part of a text");
+  expect(stderr).toContain("cut.jsonl, line 1: its range is part of a text");
   expect(code).toBe(1);
 });

@@ -225,7 +225,7 @@ describe("other people's files", () => {
     const size = String(Object.keys(vocab).length - 1);
     const path = alone("tokenizer.json", { ...made, model: { ...model, vocab } });
     const { stderr } = prune(path, "--text", text, "-n", size, "-o", smaller);
-    expect(stderr).toContain("2 tokens that nothing could produce");
+    expect(stderr).toContain("2 tokens that no text produces");
     expect(idsOf(smaller).filter(({ now }) => now === null)).toHaveLength(2);
   });
 
@@ -388,13 +388,13 @@ describe("refusals", () => {
     [
       "a post-processor that may have ids",
       { post_processor: { type: "New" } },
-      "post-processor New is not known",
+      "post-processor New is unknown",
     ],
     ["padding by an id that no token has", { padding: { pad_id: 5000 } }, "padding has the id 5000"],
     [
       "two tokens with one id",
       { model: { ...json.model, vocab: { ...vocab, zzzz: 300 } } },
-      "have one id, 300",
+      "have the same id, 300",
     ],
   ];
   for (const [name, change, message] of cases) {

@@ -104,7 +104,7 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     an empty device | /dev/null -n 300 -o out | 1 | "/dev/null" is empty
     no input, and no place for the output | -n 300 -o foreign | 2 | <file>... is missing
     standard input twice, and no place | - - -n 300 -o foreign | 2 | named twice
-    Parquet from a pipe, and no place | - --input-format parquet -n 300 -o foreign | 2 | standard input cannot be read as
+    Parquet from a pipe, and no place | - --input-format parquet -n 300 -o foreign | 2 | standard input is a stream, and Parquet cannot be read as
     nothing at all | | 2 | <file>..., --vocab-size and --output are missing
     an unknown option, and nothing else | --keep-all | 2 | unknown option --keep-all
     no room for the special token | corpus.txt -n 256 -s <|e|> -o out | 2 | --vocab-size 256 is too small
@@ -217,7 +217,7 @@ describe("several sizes", () => {
     const { code, stderr: error } = bpe(["encode", sizesCorpus, "--tokenizer", output]);
     expect(code).toBe(1);
     expect(error).toBe(
-      `bpe: error: "${output}" holds tokenizers of 2 sizes: 260, 270\nhint: name one of them, e.g. "${output}/270"\n`,
+      `bpe: error: "${output}" contains tokenizers of 2 sizes: 260, 270\nhint: name one of them, e.g. "${output}/270"\n`,
     );
   });
 

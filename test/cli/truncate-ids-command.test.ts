@@ -183,7 +183,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     const damage = (name: string, change: (bytes: Buffer) => Buffer) =>
       writeFileSync(join(home, name), change(bytesOf(name)));
     damage("m-megatron.bin", (bytes) => bytes.subarray(2));
-    refused("m-megatron.bin", "never", "and its documents have");
+    refused("m-megatron.bin", "never", "but its documents have");
     damage("m-megatron.idx", (bytes) => Buffer.concat([bytes, Buffer.of(0)]));
     refused("m-megatron.bin", "never", '"m-megatron.idx" is damaged: it has');
     damage("m-datatrove.ds.index", (bytes) => Buffer.concat([bytes.subarray(8), bytes.subarray(0, 8)]));
@@ -212,7 +212,7 @@ describe("refusals, which write nothing", () => {
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
     tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" does not have the first merges of "cs336/tokenizer.json": its merge
     the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 42 is
-    ids of another tokenizer | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
+    the ids are probably those of another tokenizer | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
     a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | not a known kind of tokenizer
     a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a whole number of uint16 ids
   `);

@@ -625,8 +625,8 @@ describe("what cannot be verified is refused by name", () => {
       }),
       /some of its inputs have no language/,
     ],
-    pruned: [(json) => ({ ...json, pruned: {} }), /is that of a pruned tokenizer/],
-    converted: [(json) => ({ ...json, converted: {} }), /is that of a converted tokenizer/],
+    pruned: [(json) => ({ ...json, pruned: {} }), /is the record of a pruned tokenizer/],
+    converted: [(json) => ({ ...json, converted: {} }), /is the record of a converted tokenizer/],
   };
   for (const [name, [change, message]] of Object.entries(refusals)) {
     test(name, () => {
@@ -665,7 +665,7 @@ describe("what cannot be verified is refused by name", () => {
     for (const name of ["smaller", "shorter", "written", "over-ids"]) {
       const { code, stderr } = bpe(["verify", name], inHome);
       expect([name, code]).toEqual([name, 1]);
-      expect(stderr).toMatch(/is that of (a (pruned|converted) tokenizer|merges over ids) \(bpe /);
+      expect(stderr).toMatch(/is the record of (a (pruned|converted) tokenizer|merges over ids) \(bpe /);
     }
   });
 });

@@ -486,7 +486,7 @@ class Encoding(Home):
         vocab.close()
         with self.assertRaisesRegex(bpe.BpeError, "closed"):
             loaded.encode("x")
-        with self.assertRaisesRegex(bpe.BpeError, "holds no tokenizer"):
+        with self.assertRaisesRegex(bpe.BpeError, "contains no tokenizer"):
             bpe.Tokenizer.load(self.home)
 
     def test_an_image_beside_its_files_is_taken_as_long_as_it_is_theirs(self) -> None:

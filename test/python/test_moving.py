@@ -546,7 +546,7 @@ def _(case, name):
     made = retrained(case, base(pre_tokenizers.ByteLevel(add_prefix_space=True)))
     other(case, made, retrained(case, base()))
     step = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
-    refuses(case, base(step), "add_prefix_space, so it adds a space before each of their pieces")
+    refuses(case, base(step), "add_prefix_space, so it adds a space before each piece that these steps cut")
 
 
 @equal(P, "ByteLevel(use_regex)")

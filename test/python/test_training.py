@@ -139,7 +139,7 @@ class Warned(unittest.TestCase):
                 "invalid bytes": ({"files": invalid}, "1 byte is not valid UTF-8"),
                 "class of a model": ({"tokenizer_class": "LlamaTokenizer"}, "LlamaTokenizer"),
                 "early stop": ({"vocab_size": 5000}, "stopped early"),
-                "equal counts": ({"files": None, "counts": [first, second]}, "hold the same word counts"),
+                "equal counts": ({"files": None, "counts": [first, second]}, "contain the same word counts"),
                 "stream with a cache": (
                     {"files": None, "texts": [text], "cache": os.path.join(home, "cache")},
                     "cannot keep the counts of streams",
@@ -154,7 +154,7 @@ class Warned(unittest.TestCase):
                 ),
                 "special tokens in the text": (
                     {"files": marked, "compat": "huggingface", "special_tokens": ["<e>"]},
-                    "special_tokens_as_text does so, too",
+                    "to do the same, add special_tokens_as_text",
                 ),
                 "note": ({"files": None, "languages": {"en": plain, "de": plain}}, 'is listed for language "en" and again for language "de"'),
             }

@@ -43,9 +43,9 @@ export function keptValue(json: string, { kind }: KeptField): KeptValue | undefi
 
 const kindNames: Record<KeptKind, string> = {
   text: "text",
-  int: "whole numbers of 64 bits",
-  double: "numbers of 64 bits",
-  bool: "true and false",
+  int: "64-bit integers",
+  double: "64-bit floating-point numbers",
+  bool: "booleans",
 };
 
 const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
@@ -80,7 +80,7 @@ export class KeptColumns {
     throw new UserError(
       phrase`${asOption("keep-field", `"${name}"`)}: ${shown} does not fit its column of ${kindNames[kind]}`,
       {
-        hint: `the first value decides the type, unless you name it: ${name}:text keeps any value as text, ${name}:double also takes whole numbers`,
+        hint: `the first value decides the type of the column, unless you state it: ${name}:text accepts every value, ${name}:double also accepts whole numbers`,
       },
     );
   }

@@ -220,7 +220,7 @@ function keepFields(
   for (const [k, field] of fields.entries()) {
     const start = spans[2 * k]!;
     if (start < 0) {
-      const hint = phrase`a field that ${asOption("keep-field")} names has to be in each record, if only as null`;
+      const hint = phrase`every record must have the fields that ${asOption("keep-field")} names; their value may be null`;
       return { what: `no field "${field.name}"`, hint };
     }
     const value = keptValue(utf8.decode(bytes.subarray(start, spans[2 * k + 1])), field);
@@ -254,7 +254,7 @@ function faultText(fault: number, textField: string): string {
     case lineFault.fieldNotString:
       return `the field "${textField}" is not a string`;
     case lineFault.loneSurrogate:
-      return `the field "${textField}" has half a surrogate pair (\\ud800 to \\udfff), which is no character`;
+      return `the field "${textField}" has half of a surrogate pair (\\ud800 to \\udfff), which is not a character`;
     default:
       return "not valid UTF-8";
   }
@@ -282,12 +282,12 @@ const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
 /** Names the fields of a record that are strings, so one of them may be its text. */
 function textFields(line: Uint8Array): string {
-  if (line.length > namedLineBytesMax) return "this record is too long to name its fields";
+  if (line.length > namedLineBytesMax) return "this record is too long to list its fields";
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
   const names = fields.filter(([, value]) => typeof value === "string").map(([name]) => name);
-  if (names.length === 0) return "this record has no string";
+  if (names.length === 0) return "no field of this record is a string";
   const more = names.length > namedMax ? `, and ${names.length - namedMax} more` : "";
-  return `strings of this record: ${names.slice(0, namedMax).join(", ")}${more}`;
+  return `fields of this record that are strings: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
 /*
@@ -652,7 +652,7 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
 }
 
 const faultOf = (byte: number) => ({
-  what: `byte 0x${byte.toString(16).padStart(2, "0")} is no letter of a sequence`,
+  what: `byte 0x${byte.toString(16).padStart(2, "0")} is not a letter of a sequence`,
   hint: phrase`FASTA sequences are ASCII; for text, leave out ${asOption("input-format", "fasta")}`,
 });
 

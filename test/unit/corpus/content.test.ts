@@ -23,12 +23,12 @@ describe("content other than text is recognized by its first bytes", () => {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
         // Compressed Parquet has its own error, because no part of it can be read alone.
-        const message = what === "parquet" ? "is a Parquet file inside" : `is ${what}`;
+        const message = what === "parquet" ? "is a Parquet file that was compressed again" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
     }
     const twice = put(directory, "twice.gz", gzipSync(gzipSync("text")));
-    expect(() => findInputs([twice])).toThrow("is compressed by gzip twice");
+    expect(() => findInputs([twice])).toThrow("is compressed twice with gzip");
   });
 
   test("how a file is packed, whatever its name is", () => {
@@ -133,7 +133,7 @@ test("texts that begin as other files do are texts", () => {
   }
   const cut = Buffer.concat([Buffer.from("BZh91AY&SY "), Buffer.from("é").subarray(0, 1)]);
   expect(whatIn(cut)).toBe("text");
-  expect(whatIn(bzipped)).toBe("compressed by bzip2, which bpe does not read");
+  expect(whatIn(bzipped)).toBe("compressed with bzip2, which bpe cannot read");
 });
 
 test("what the Python module encodes by itself is text: no control characters, and nothing that may be records", () => {

@@ -403,7 +403,7 @@ describe("shards that are there", () => {
     expect((await refusalOf(other)).message).toEndWith("format was megatron, and is olmo here");
     expect(filesIn(home)).toEqual(before);
     writeFileSync(path, "low lower newest");
-    expect(await refusal()).toEndWith("inputs were others");
+    expect(await refusal()).toEndWith("inputs differs");
     expect(filesIn(home).slice(1)).toEqual(before.slice(1));
   });
 
@@ -601,7 +601,7 @@ test("a document too long for a field of 32 bits is refused", () => {
   for (let part = 0; part < 8; part++) writer.write(ids);
   writer.endInput();
   expect(errorOf(() => writer.finish()).message).toBe(
-    "a document of 2,147,483,648 ids does not fit this format: it may have 2,147,483,647",
+    "a document of 2,147,483,648 ids does not fit this format, which allows 2,147,483,647 ids per document",
   );
 });
 

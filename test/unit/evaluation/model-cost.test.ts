@@ -194,15 +194,18 @@ describe("a config.json", () => {
     [{ ...plain, hidden_size: 0 }, "d is 0"],
     [{ ...plain, hidden_size: 64.5 }, "hidden_size is 64.5, not a whole number"],
     [{ ...plain, num_key_value_heads: 3 }, "heads=2 is not a multiple of kv_heads=3"],
-    [mixture, "it has experts, and lacks num_experts_per_tok"],
+    [mixture, "it has experts, but lacks num_experts_per_tok"],
     [{ ...mixture, num_experts_per_tok: 5 }, "experts_per_token=5 is more than experts=4"],
     [{ ...mixture, num_experts_per_tok: 2, moe_layer_freq: 2 }, "moe_layer_freq is 2"],
-    [{ ...plain, model_type: "opt", word_embed_proj_dim: 32 }, "word_embed_proj_dim is not hidden_size"],
+    [
+      { ...plain, model_type: "opt", word_embed_proj_dim: 32 },
+      "word_embed_proj_dim differs from hidden_size, which is not supported",
+    ],
     [
       { ...plain, layer_types: ["full_attention", "linear_attention"] },
-      'its layer_types have "linear_attention"',
+      'its layer_types contain "linear_attention"',
     ],
-    [{ ...plain, layer_types: ["full_attention"] }, "layer_types has 1 layers, num_hidden_layers is 2"],
+    [{ ...plain, layer_types: ["full_attention"] }, "layer_types has 1 layers, but num_hidden_layers is 2"],
   ] as const)
     test(`is refused, with its name: ${message}`, () => {
       expect(() => ofConfig(config)).toThrow(`--model "config.json": ${message}`);

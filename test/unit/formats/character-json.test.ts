@@ -163,9 +163,12 @@ test("what HF would encode in another way is refused", () => {
     [withChanges(root, {}, steps({ type: "NFC" }, replace)), "NFC"],
     [withChanges(root, {}, steps(prepend)), 'prepends "\u2581"'],
     [withChanges(root, {}, steps({ ...replace, content: "_" })), "Replace"],
-    [withChanges(root, {}, { ...steps(prepend, replace), added_tokens: [late] }), "a mark before it"],
+    [
+      withChanges(root, {}, { ...steps(prepend, replace), added_tokens: [late] }),
+      "HF searches for it with a '\u2581' before it",
+    ],
     [withChanges(root, {}, { added_tokens: [{ ...late, lstrip: true }] }), "strips white space"],
-    [withChanges(root, {}, { added_tokens: [{ ...late, content: "a b" }] }), "has a space"],
+    [withChanges(root, {}, { added_tokens: [{ ...late, content: "a b" }] }), "it contains a space"],
     [
       withChanges(
         root,

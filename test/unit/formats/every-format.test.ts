@@ -13,7 +13,7 @@ import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
-  gguf: { read: "holds no tokenizer" },
+  gguf: { read: "contains no tokenizer" },
 };
 
 /** Formats that are only read cannot be written by a training. */
@@ -24,7 +24,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     args: ["-p", "gpt2", "--pad-to", "16", ...specialTokens.flatMap((token) => ["-s", token])],
     unheld: {
       tekken:
-        "its special tokens have the first ids, but here other tokens have some of these; train with --special-tokens-first and without --pad-to, or use tokenizer.json instead",
+        "in tekken.json special tokens have the first ids, but here other tokens have some of these ids; train with --special-tokens-first and without --pad-to, or use tokenizer.json instead",
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
@@ -34,7 +34,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
     unheld: {
       tiktoken: "tiktoken takes one regular expression, and this pattern is a sequence of several",
-      tekken: "it holds one regular expression, but this pattern has 2",
+      tekken: "tekken.json stores one regular expression, but this pattern has 2",
     },
   },
 ];

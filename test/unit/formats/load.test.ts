@@ -118,7 +118,7 @@ describe("a file of ranks", () => {
   test("that nobody knows needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
-      message: `"${path}": a rank file does not hold its pattern, and these ranks are not known`,
+      message: `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
       exitCode: 2,
     });
   });
@@ -158,7 +158,7 @@ describe("a special token", () => {
       );
       await expect(load(path, { "<|x|>": 32 })).rejects.toThrow('has the id 32 of the token " "');
       await expect(load(path, { "<|x|>": 900, "<|y|>": 900 })).rejects.toThrow(
-        'the special tokens "<|x|>" and "<|y|>" have one id, 900',
+        'the special tokens "<|x|>" and "<|y|>" have the same id, 900',
       );
       expect((await load(path, { "<|x|>": 900, a: 97 })).encode("a<|x|>")).toEqual(Uint32Array.of(97, 900));
     }
@@ -177,7 +177,7 @@ describe("a special token", () => {
         bpe(["encode", put(directory, "../x", "<a><b><c>"), "--tokenizer", path, "-q", ...named]);
       expect(encode("-s", "<b>").stdout).toBe("257 258 60 99 62\n");
       expect(encode("-s", "<c>", "-s", "<a>").stdout).toBe("257 258 259\n");
-      expect(encode("-s", "<c>=258").stderr).toContain('"<b>" and "<c>" have one id, 258');
+      expect(encode("-s", "<c>=258").stderr).toContain('"<b>" and "<c>" have the same id, 258');
       expect(encode("-s", "<c>", "-s", "<c>=300")).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('--special-token "<c>" is given twice'),
@@ -322,7 +322,7 @@ describe("tekken.json", () => {
     expect([...specialTokens.keys()].slice(0, 3)).toEqual(["<a>", "<b>", "<SPECIAL_2>"]);
     json.special_tokens[1]!.token_str = "<a>";
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
-      "its special tokens are not 100 different ones",
+      "it has more than 100 special tokens, or one of them twice",
     );
   });
 
@@ -449,7 +449,7 @@ describe("training.json next to a file of ranks", () => {
   test("that is none of ours, or of other files, says nothing", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
       await expect(Tokenizer.load(withRecord(record))).rejects.toThrow(
-        "a rank file does not hold its pattern",
+        "a rank file does not contain its pattern",
       );
     }
     expect(

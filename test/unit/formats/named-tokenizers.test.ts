@@ -119,14 +119,14 @@ test("a path is taken before a name, and a missing tokenizer gets the command th
       return hint;
     };
     expect(hintOf("gpt-4o")).toBe(
-      "fetch it, and name the file: curl -LO https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
+      "download it, and pass the file: curl -LO https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
     );
     expect(hintOf("org/nowhere")).toBe(
-      "if it is a model of Hugging Face, fetch it: hf download org/nowhere tokenizer.json tokenizer_config.json",
+      "if it is a model on Hugging Face, download it: hf download org/nowhere tokenizer.json tokenizer_config.json",
     );
     expect(hintOf("qwen3")).toContain("hf download Qwen/Qwen3-8B tokenizer.json");
     for (const { names } of publishedTokenizers)
-      for (const name of names.filter((one) => one !== "gpt2")) expect(hintOf(name)).toContain("fetch it");
+      for (const name of names.filter((one) => one !== "gpt2")) expect(hintOf(name)).toContain("download it");
   } finally {
     process.chdir(at);
   }

@@ -189,7 +189,10 @@ test("what no expression can say is refused with its reason", () => {
   for (const [words, steps] of [
     ["removes", [split(" ", "Removed")]],
     ["can match the empty string", [split("a*", "MergedWithNext")]],
-    ["a space before each of their pieces", [split(" "), { type: "ByteLevel", add_prefix_space: true }]],
+    [
+      "a space before each piece that these steps cut",
+      [split(" "), { type: "ByteLevel", add_prefix_space: true }],
+    ],
   ] as const) {
     const value = {
       type: "Sequence",

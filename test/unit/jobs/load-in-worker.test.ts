@@ -71,6 +71,6 @@ describe("a pipe in the place of a tokenizer's file", () => {
     expect(refused(["inspect", join(directory, "vocab.json")])).toStartWith(
       `bpe: error: "${merges}" is not a regular file`,
     );
-    expect(refused(["inspect", directory])).toStartWith(`bpe: error: "${directory}" holds no tokenizer`);
+    expect(refused(["inspect", directory])).toStartWith(`bpe: error: "${directory}" contains no tokenizer`);
   });
 });

@@ -27,7 +27,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
     "model.tokenizerClass LlamaTokenizer",
   ],
   "early stop": [{ vocabSize: 5000 }, "stopped early"],
-  "equal counts": [{ files: [], counts: [at("a.counts"), at("b.counts")] }, "hold the same word counts"],
+  "equal counts": [{ files: [], counts: [at("a.counts"), at("b.counts")] }, "contain the same word counts"],
   "stream with a cache": [{ texts: [text], cache: at("cache") }, "cache cannot keep the counts of streams"],
   "uneven languages": [
     {
@@ -48,7 +48,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
   "special tokens in the text": [
     { files: marked, compat: "huggingface", specialTokens: ["<e>"] },
-    "specialTokensAsText does so, too",
+    "to do the same, add specialTokensAsText",
   ],
   "skipped file": [{ files: at("mixed") }, 'picture.png" is not read'],
   note: [

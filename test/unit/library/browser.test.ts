@@ -219,11 +219,11 @@ test("what bpe train would read in another way is refused in a browser, and so a
   const { trainTokenizer } = await library();
   const records = '{"text":"a"}\n{"text":"b"}\n';
   const refused: [file: File, message: string][] = [
-    [new File([Bun.gzipSync("text")], "a.txt"), 'UserError: "a.txt" is compressed by gzip'],
-    [new File([records], "a.txt"), 'UserError: "a.txt" holds records (jsonl)'],
-    [new File(["anything"], "a.JSONL"), 'UserError: "a.JSONL" holds records (jsonl)'],
+    [new File([Bun.gzipSync("text")], "a.txt"), 'UserError: "a.txt" is compressed with gzip'],
+    [new File([records], "a.txt"), 'UserError: "a.txt" contains records (jsonl)'],
+    [new File(["anything"], "a.JSONL"), 'UserError: "a.JSONL" contains records (jsonl)'],
     [new File(['{"a":1}'], "a.json"), "none"],
-    [new File(["PAR1\0"], "a"), 'UserError: "a" holds records (parquet)'],
+    [new File(["PAR1\0"], "a"), 'UserError: "a" contains records (parquet)'],
     [
       new File([Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1")], "a"),
       'UserError: "a" is a PNG image, not text',
@@ -236,15 +236,21 @@ test("what bpe train would read in another way is refused in a browser, and so a
   }
   const wrong: [options: object, message: RegExp][] = [
     [{ vocabSize: 300 }, /^UserError: trainTokenizer: there is nothing to train on$/],
-    [{ texts: ["a"], vocabSize: 300, output: "a" }, /^UserError: trainTokenizer: a browser has no output$/],
-    [{ texts: ["a"], vocabSize: 300, languages: [] }, /has no languages$/],
+    [
+      { texts: ["a"], vocabSize: 300, output: "a" },
+      /^UserError: trainTokenizer: output is not available in a browser$/,
+    ],
+    [{ texts: ["a"], vocabSize: 300, languages: [] }, /languages is not available in a browser$/],
     [{ texts: ["a"], vocabSize: [300, 400] }, /vocabSize is .*: it must be a whole number$/],
     [{ texts: ["a"], vocabSise: 300 }, /has no option "vocabSise"$/],
     [{ texts: ["a"], vocabSize: 200 }, /^UserError: vocabSize 200 is too small/],
     [undefined as never, /^UserError: trainTokenizer: options is missing: it must be a plain object$/],
     [{ texts: ["a", null], vocabSize: 300 }, /^UserError: texts: a text is null: it must be a string$/],
     [{ files: 5, vocabSize: 300 }, /^UserError: trainTokenizer: files is 5: it must be a File, a Blob/],
-    [{ files: ["a.txt"], vocabSize: 300 }, /files has "a.txt": in a browser it has File or Blob objects$/],
+    [
+      { files: ["a.txt"], vocabSize: 300 },
+      /files has "a.txt": in a browser it must contain File or Blob objects$/,
+    ],
     [{ texts: [Uint8Array.of(1)], vocabSize: 300 }, /texts: a text is .*: it must be a string$/],
   ];
   for (const [options, message] of wrong) {

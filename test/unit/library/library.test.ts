@@ -125,7 +125,7 @@ test("mistakes are UserErrors", async () => {
   await expect(trainTokenizer({ files: corpus, vocabSize: 100 })).rejects.toThrow(UserError);
   await expect(trainTokenizer({ files: corpus, vocabSize: 300, workers: 0 })).rejects.toThrow("workers is 0");
   await expect(trainTokenizer({ files: join(home, "none"), vocabSize: 300 })).rejects.toThrow("no such file");
-  await expect(Tokenizer.load(home)).rejects.toThrow("holds no tokenizer");
+  await expect(Tokenizer.load(home)).rejects.toThrow("contains no tokenizer");
   await expect(Tokenizer.load(join(home, "none"))).rejects.toThrow("no such file or directory");
 });
 

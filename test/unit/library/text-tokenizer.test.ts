@@ -125,7 +125,7 @@ test("tokens have the names that HF gives them, added ones too; where two have o
     const tokenizer = made(json);
     if (tokenizer === null) continue;
     if (nameObstacle(tokenizer.parts.tokens) !== undefined) {
-      expect(() => tokenizer.tokenToId("a")).toThrow("two tokens of the files have one id");
+      expect(() => tokenizer.tokenToId("a")).toThrow("two tokens of the files have the same id");
       continue;
     }
     const theirs = HuggingFace.fromString(JSON.stringify(json));
@@ -362,7 +362,7 @@ test("where the engine refuses WebAssembly, or more memory for it, an error says
     [new EvalError("Refused"), /^WebAssembly is not allowed here: Refused/, /Content-Security-Policy/],
     [
       new RangeError("WebAssembly.Memory(): could not allocate memory"),
-      /has no WebAssembly memory/,
+      /cannot allocate another WebAssembly memory/,
       /one tokenizer for many/,
     ],
   ];

@@ -147,7 +147,7 @@ describe("ids are HF's", () => {
       if (token.includes("q")) delete json.model.vocab[token];
     json.model.merges = json.model.merges.filter((merge) => !String(merge).includes("q"));
     Object.assign(json.model, { unk_token: special, fuse_unk: true });
-    expect(() => Tokenizer.from(json)).toThrow("fuse_unk with a vocabulary that lacks bytes");
+    expect(() => Tokenizer.from(json)).toThrow("fuse_unk is true, and its vocabulary lacks bytes");
     json.model.fuse_unk = false;
     expect(Tokenizer.from(json).encode("qq")).toHaveLength(2);
   });
@@ -381,7 +381,7 @@ describe(".tiktoken", () => {
   });
 
   test("needs a pattern, and every byte", async () => {
-    await expect(Tokenizer.load(path)).rejects.toThrow("a rank file does not hold its pattern");
+    await expect(Tokenizer.load(path)).rejects.toThrow("a rank file does not contain its pattern");
     const file = join(scratch(), "x.tiktoken");
     writeFileSync(file, lines.slice(1).join("\n"));
     await expect(Tokenizer.load(file, { pattern: "gpt2" })).rejects.toThrow("no token for byte 0x00");
@@ -589,7 +589,7 @@ test("an id that a special token shares with an ordinary token is decoded as the
   const json = trained.files().get("tokenizer.json")!;
   const theirs = HuggingFace.fromString(Buffer.from(json).toString());
   const shared = (content: string, bytes: string, id: number) =>
-    expect.stringContaining(`"${content}" and the token "${bytes}" have one id, ${id}`);
+    expect.stringContaining(`"${content}" and the token "${bytes}" have the same id, ${id}`);
   const told = [shared("é", "\\xe9", 0), shared("Ġthe", " the", 1), shared("Ã", "\\xc3", 2)];
   expect(warnings.slice(0, told.length)).toEqual(told);
   const loaded = Tokenizer.from(json);

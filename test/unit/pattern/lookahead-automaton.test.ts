@@ -232,5 +232,8 @@ test("a class of one character can say many things, with rare characters", () =>
 test("what says too much is refused", () => {
   const many = Array.from({ length: 14 }, (_, i) => `a(?=.{${i}}b)`).join("|");
   const error = errorOf(() => compilePattern([`(?:${many}){2}|[^c]`]));
-  expect([error.exitCode, error.hint]).toEqual([2, "write it in a simpler way, or with smaller counts"]);
+  expect([error.exitCode, error.hint]).toEqual([
+    2,
+    "write the pattern in a simpler way, or with smaller counts",
+  ]);
 });

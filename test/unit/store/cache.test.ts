@@ -302,7 +302,7 @@ describe("a cache that is damaged", () => {
     const wrong = wordTableOf([["a", 1]]);
     writeFileSync(path!, Buffer.concat(sumFileParts(wrong, header, header.terms)));
     const { warnings, countedBytes } = await count(more);
-    expect(warnings).toEqual([`"${path}" is damaged: what it held is added up again`]);
+    expect(warnings).toEqual([`"${path}" is damaged: its content is added up again`]);
     expect(countedBytes).toBe(sizeOf(more.at(-1)!));
   });
 
@@ -317,7 +317,7 @@ describe("a cache that is damaged", () => {
     ]) {
       writeFileSync(path!, Buffer.concat(parts));
       const { warnings } = await count(paths);
-      expect(warnings).toEqual([`"${path}" is damaged: what it held is added up again`]);
+      expect(warnings).toEqual([`"${path}" is damaged: its content is added up again`]);
     }
   });
 
@@ -332,7 +332,7 @@ describe("a cache that is damaged", () => {
     const id = entryIdOf(basename(path!))!;
     makeEntry(countsPath, path!, id, verifyEntry(path!, id));
     const { warnings } = await count([only!]);
-    expect(warnings).toEqual([`"${path}" is damaged: what it held is counted again`]);
+    expect(warnings).toEqual([`"${path}" is damaged: its content is counted again`]);
   });
 });
 
@@ -392,7 +392,7 @@ describe("a cache", () => {
     const { warnings } = await count([path, text(233)]);
     expect(warnings.length).toBe(2);
     expect(warnings[0]).toContain(`${basename(entry)}" is not used (it is a directory)`);
-    expect(warnings[1]).toContain("nothing more is kept");
+    expect(warnings[1]).toContain("this run stores nothing more");
   });
 });
 

@@ -73,7 +73,7 @@ test("the ids of added tokens are those that HF gives, whatever the file says", 
   expect([...ours.encode("<A><B>")]).toEqual([556, 557]);
   expect(ours.notes).toEqual([
     expect.stringMatching(
-      /^ids of added_tokens are those that HF gives: "the" is \d+, not 5, and 3 more differ$/,
+      /^added tokens get the ids that HF gives them, not those of the file: "the" is \d+, not 5, and 3 more differ$/,
     ),
   ]);
 });
@@ -89,7 +89,7 @@ test("added tokens that HF does not tell apart, or does not read, are refused, a
         { content: "Å", normalized: true },
         { content: "\u212b", normalized: true },
       ],
-      'its normalizer makes the added tokens "Å" and "\u212b" the same',
+      'its normalizer turns the added tokens "Å" and "\u212b" into the same text',
       (json) => (json.normalizer = { type: "NFC" }),
     ],
     [
@@ -98,7 +98,7 @@ test("added tokens that HF does not tell apart, or does not read, are refused, a
     ],
     [
       [{ content: "<B>" }, { content: "<A>" }],
-      'the added tokens "<B>" and "<A>" have one id, 557',
+      'the added tokens "<B>" and "<A>" have the same id, 557',
       (json) => (json.model.vocab["<B>"] = 557),
     ],
     [[{ content: "<A>", normalized: undefined }], 'the added token "<A>" has no "normalized"'],

@@ -402,6 +402,6 @@ test("a pattern whose tables have no room in the kernel is refused", () => {
   const pattern = compilePattern(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
   expect(() => new Pretokens(pattern.automata, [], counter)).toThrow(
-    "the tables of the pattern and the special tokens do not fit the memory of a thread",
+    "the tables of the pattern and the special tokens do not fit into the memory of a thread",
   );
 });

@@ -88,7 +88,7 @@ describe("encode", () => {
     const rankFile = put(home, "x.tiktoken", readFileSync(join(tokenizer, "tokenizer.tiktoken")));
     const input = put(home, "equals.txt", "the=low<a=b>the");
     const args = ["encode", input, "--tokenizer", rankFile, "-q"];
-    expect(bpe(args).stderr).toContain("hint: name it, e.g. --pattern cl100k");
+    expect(bpe(args).stderr).toContain("hint: give the pattern, e.g. --pattern cl100k");
     const { stdout } = bpe([...args, "-p", "gpt2", "-s", "<a=b>=5000", "-s", "the="]);
     expect(stdout).toMatch(/^5001 .* 5000 /);
   });
@@ -266,7 +266,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
   ]);
   const text = lines.join("\n");
   expect(text).toContain(
-    `\npost-processor  ${special} the text (TemplateProcessing); bpe encode gives the text alone\ndecoder         ByteLevel\n`,
+    `\npost-processor  ${special} the text (TemplateProcessing); bpe encode does not add these tokens\ndecoder         ByteLevel\n`,
   );
   const found = JSON.parse(bpe(["inspect", "chat", "--json"], { cwd: home }).stdout);
   expect(found).toMatchObject({

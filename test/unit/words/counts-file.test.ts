@@ -241,12 +241,12 @@ describe("a wrong file is refused", () => {
       { byteCount: header.wordCount - 1 },
       { pretokenCount: header.wordCount - 1 },
     ]) {
-      expect(wrong(totals)).toMatch(/^some.counts: its header says .*, which is impossible$/);
+      expect(wrong(totals)).toMatch(/^some.counts: its header says .*, which contradict each other$/);
     }
     const byteCount = header.wordCount;
     const head = countsFileHead(options, { ...header, byteCount });
     expect(readAll(Buffer.concat([head, file.subarray(head.length)]))).toBe(
-      "some.counts is damaged: it does not hold as many words as its header says",
+      "some.counts is damaged: its number of words is not the one that its header states",
     );
   });
 
@@ -264,7 +264,7 @@ describe("a wrong file is refused", () => {
       view.setUint32(0, word.length, true);
       view.setBigUint64(4, xxHash64(Uint8Array.from(word), 0n), true);
       expect(readAll(Buffer.concat([head, frame]))).toBe(
-        "some.counts is damaged: a word in it is invalid, or out of order",
+        "some.counts is damaged: it contains a word that is invalid or out of order",
       );
     }
   });
@@ -288,7 +288,9 @@ describe("a wrong file is refused", () => {
     expect(wrong({}, "[]")).toBe(said("is not a JSON object"));
     expect(wrong({}, "null")).toBe(said("is not a JSON object"));
     expect(wrong({}, "{")).toBe(said("is not a JSON object"));
-    expect(wrong({ minCount: 3 })).toBe(said('says "minCount", which this program does not know'));
+    expect(wrong({ minCount: 3 })).toBe(
+      said('has the entry "minCount", which this version of bpe does not know'),
+    );
     expect(wrong({ specialTokens: undefined })).toBe(said('is invalid: it has no "specialTokens"'));
     expect(wrong({ patterns: [] })).toBe(
       said('is invalid: its "patterns" is [], not a list of at least one'),
@@ -304,7 +306,7 @@ describe("a wrong file is refused", () => {
       );
     }
     expect(wrong({ unicode: "99.0.0" })).toBe(
-      `some.counts was made with the character classes of Unicode 99.0.0, and this program has those of ${unicodeVersion}`,
+      `some.counts was made with the character classes of Unicode 99.0.0, but this program has those of Unicode ${unicodeVersion}`,
     );
   });
 });

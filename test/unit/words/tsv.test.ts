@@ -141,7 +141,7 @@ test("a line without a tab, or without a word, is an error with its number", () 
 test("a character that represents no byte is an error with its line", () => {
   for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
     expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
-      "words.tsv, line 2: the word contains a character that represents no byte",
+      "words.tsv, line 2: the word contains a character that does not represent a byte",
     );
   }
 });
@@ -317,13 +317,15 @@ test("a header that says more, less or something else is refused, and the error 
   const said = (what: string) => `words.tsv: its header ${what}`;
   expect(changed({ version: 2 })).toBe("words.tsv has version 2 of the counts format; this program reads 1");
   expect(changed({ version: undefined })).toContain("has no version");
-  expect(changed({ wordCount: 3 })).toBe(said('says "wordCount", which this program does not know'));
+  expect(changed({ wordCount: 3 })).toBe(
+    said('has the entry "wordCount", which this version of bpe does not know'),
+  );
   expect(changed({ patterns: undefined })).toBe(said('is invalid: it has no "patterns"'));
   expect(changed({ isLinewise: "no" })).toBe(
     said('is invalid: its "isLinewise" is "no", neither true nor false'),
   );
   expect(changed({ unicode: "1.0" })).toBe(
-    `words.tsv was made with the character classes of Unicode 1.0, and this program has those of ${unicodeVersion}`,
+    `words.tsv was made with the character classes of Unicode 1.0, but this program has those of Unicode ${unicodeVersion}`,
   );
   expect(headMessageOf("#bpe-counts\t{")).toBe(said("is not a JSON object"));
   expect(headMessageOf('#bpe-counts\t{"version":1}\u00e9\n')).toBe(said("is not a JSON object"));

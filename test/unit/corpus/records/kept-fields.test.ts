@@ -171,19 +171,19 @@ describe("kept fields", () => {
   test("that a column cannot hold are refused", async () => {
     expect(await refusal(['{"text":"a"}'], id)).toBe('a.jsonl line 1: no field "id"');
     expect(await refusal(['{"text":"a","id":"\\ud800"}'], id)).toMatch(
-      /^a\.jsonl line 1: the field "id" has half a surrogate pair/,
+      /^a\.jsonl line 1: the field "id" has half of a surrogate pair/,
     );
     const pairs = [
-      ["1", '"x"', '"x" does not fit its column of whole numbers of 64 bits'],
+      ["1", '"x"', '"x" does not fit its column of 64-bit integers'],
       ['"x"', "1", "1 does not fit its column of text"],
-      ["1", "1.5", "1.5 does not fit its column of whole numbers of 64 bits"],
+      ["1", "1.5", "1.5 does not fit its column of 64-bit integers"],
+      ["null", "9223372036854775808", "9223372036854775808 does not fit its column of 64-bit integers"],
       [
-        "null",
-        "9223372036854775808",
-        "9223372036854775808 does not fit its column of whole numbers of 64 bits",
+        "0.5",
+        "9007199254740993",
+        "9007199254740993 does not fit its column of 64-bit floating-point numbers",
       ],
-      ["0.5", "9007199254740993", "9007199254740993 does not fit its column of numbers of 64 bits"],
-      ["true", "0", "0 does not fit its column of true and false"],
+      ["true", "0", "0 does not fit its column of booleans"],
     ] as const;
     for (const [first, second, message] of pairs) {
       const lines = [first, second].map((id) => `{"text":"a","id":${id}}`);

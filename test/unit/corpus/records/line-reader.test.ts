@@ -228,10 +228,10 @@ test("a record without the field names those that it has", () => {
   const expected = (has: string) =>
     `--text-field names the field that holds the text; ${has}; --input-format text reads JSON as text`;
   expect(hintOf('{"content":"x","n":1,"t\\u0069tle":"é"}')).toBe(
-    expected("strings of this record: content, title"),
+    expected("fields of this record that are strings: content, title"),
   );
-  expect(hintOf('{"text":["x"],"body":"x"}')).toBe(expected("strings of this record: body"));
-  expect(hintOf('{"n":1}')).toBe(expected("this record has no string"));
+  expect(hintOf('{"text":["x"],"body":"x"}')).toBe(expected("fields of this record that are strings: body"));
+  expect(hintOf('{"n":1}')).toBe(expected("no field of this record is a string"));
   const many = Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`f${i}`, ""]));
   expect(hintOf(JSON.stringify(many))).toEndWith(", f19, and 3 more; --input-format text reads JSON as text");
 });
@@ -245,7 +245,7 @@ describe("a wrong line is named with its number and the reason", () => {
     ['{"content":"x"}', 'no field "text"'],
     ['{"text":null}', 'the field "text" is not a string'],
     ['{"text":["x"]}', 'the field "text" is not a string'],
-    ['{"text":"\\ud800"}', 'the field "text" has half a surrogate pair'],
+    ['{"text":"\\ud800"}', 'the field "text" has half of a surrogate pair'],
     [Buffer.from('{"text":"caf\xe9"}', "latin1"), "not valid UTF-8"],
     [Buffer.from([...Buffer.from('{"text":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d]), "not valid UTF-8"],
     ["\ufeff{}", "not valid JSON"],
@@ -288,9 +288,9 @@ describe("a wrong line is named with its number and the reason", () => {
       ["ACGT\n", 1, "a sequence without a header"],
       ["\n ACGT\n>x\nA\n", 2, "a sequence without a header"],
       [">x\nAC\n;old\nA\n", 3, "an old FASTA comment"],
-      [">x\nAC\n>y\nAé\n", 4, "byte 0xc3 is no letter of a sequence"],
-      ["\ufeff>x\nAC\n", 1, "byte 0xef is no letter of a sequence"],
-      [">x\nA\0C", 2, "byte 0x00 is no letter of a sequence"],
+      [">x\nAC\n>y\nAé\n", 4, "byte 0xc3 is not a letter of a sequence"],
+      ["\ufeff>x\nAC\n", 1, "byte 0xef is not a letter of a sequence"],
+      [">x\nA\0C", 2, "byte 0x00 is not a letter of a sequence"],
     ] as const;
     for (const [text, line, what] of cases) {
       const path = put(directory, "wrong.fa", text);
