@@ -1,8 +1,11 @@
-// Entry of the binary: read the command line, run the command, end with its exit code.
+// Entry of the binary: reads the command line, runs the command, and exits with its exit code.
 import { readFileSync, writeSync } from "node:fs";
 import { isVersionRequest, versionLine } from "#runtime";
 
-/** The Python package passes arguments that the system does not take as a file of JSON (python/bpe_trainer/_executable.py). */
+/**
+ * Python passes arguments that are too long for the system in a file of JSON, whose path is in BPE_ARGUMENTS
+ * (python/bpe_trainer/_executable.py).
+ */
 const { BPE_CALLER: caller, BPE_ARGUMENTS: listed } = process.env;
 const typed: string[] =
   caller === "python" && listed !== undefined

@@ -35,8 +35,8 @@ export type Input = {
 };
 
 /**
- * The state of a file, from which `checkUnchanged` sees that the file was written. A writer can reset the modification
- * time, but not the change time.
+ * The state of a file, by which `checkUnchanged` recognizes that the file has been written. A writer can reset the
+ * modification time, but not the change time.
  */
 export type FileState = {
   readonly device: number;

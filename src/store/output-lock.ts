@@ -86,7 +86,7 @@ export class HiddenPath {
     this.path = reserve(place, kind);
   }
 
-  /** Renames the hidden path. If this run dies, the new name tells a later run what this one was about to do. */
+  /** Renames the hidden path. If this run dies, a later run recognizes by the new name what this run was doing. */
   moveTo(kind: HiddenKind): void {
     const path = hiddenPath(this.place, kind);
     if (path === this.path) return;

@@ -84,7 +84,7 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
 
 /**
  * Removes a kept result. It is renamed to a hidden name first: if this run dies, the next run removes the rest, and
- * nobody sees an incomplete kept result.
+ * no kept result is incomplete.
  */
 function removeKept(old: Place, place: Place): void {
   const hidden = reserve(place, "new");

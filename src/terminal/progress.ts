@@ -10,8 +10,9 @@ export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
   /**
-   * Ends the stage. "took": now, with this result. "told below": at its last report, with its time in the summary.
-   * "stopped after": before it was done.
+   * Ends the stage. `found` is its result. "took": it is complete. "told below": it is complete, and the summary has
+   * its time. "stopped after": it is incomplete. Its time ends with its last report; with a result, or if it is
+   * incomplete, its time ends now.
    */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
@@ -19,8 +20,8 @@ export type ProgressDisplay = {
 };
 
 /**
- * Milliseconds between two displays of a stage. `plain` and `log` write a line at the end of each stage, and a sign of
- * life during very long stages.
+ * Milliseconds between two displays of a stage. `plain` and `log` write a line at the end of each stage, and one each
+ * ten minutes of very long stages.
  */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
 /** For this many milliseconds a stage is not shown to people. Programs receive each stage at once. */
