@@ -152,7 +152,8 @@ static size_t splice_ids(Edit *edit) {
   size_t after = ids->size - end, size = edit->ids.size, kept = first;
   if (size > end - first && !ids_reserve(ids, size - (end - first))) return SIZE_MAX;
   size_t new_size = first + size + after;
-  /* Compares id by id: first the new ids, then those after them, which may not have changed either. */
+  /* Compares with the old ids, id by id: first the new ids, then the ids after them, which have moved but may be equal,
+   * too. */
   for (; kept < ids->size && kept < new_size; kept += id_bytes) {
     const uint8_t *now = kept < first + size ? edit->ids.bytes + (kept - first) : ids->bytes + end + (kept - first - size);
     if (memcmp(now, ids->bytes + kept, id_bytes) != 0) break;

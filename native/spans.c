@@ -1,5 +1,6 @@
-/* Finds the positions of tokens in their text, and cuts texts into parts of N tokens. An instance of the kernel's text
- * module does both (src/kernel/text/offsets.ts and cuts.ts), in a memory that also holds the bytes of all tokens. */
+/* Finds the positions of tokens in their text, and cuts texts into parts of at most N tokens. An instance of the
+ * kernel's text module does both (src/kernel/text/offsets.ts and cuts.ts), in a memory that also holds the bytes of all
+ * tokens. */
 #include <stdlib.h>
 #include "instance.h"
 

@@ -142,7 +142,7 @@ function mergeAll(pair: Pair, id: i32): void {
   const right = pair.right;
   for (let place: Place | null = pair.first; place !== null; place = place.next) {
     let position = place.position;
-    // One of the two tokens may have been merged with another one since.
+    // Since the position was added, one of the two tokens may have been merged with another one.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
     // In a run of equal tokens, the first two are merged first, even if the list is not ascending because two merges
     // make that token.

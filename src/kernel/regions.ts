@@ -72,7 +72,7 @@ export const listedBytes: usize = isSmallScale ? 128 : 1 << 18;
 export const listedWords: u32 = <u32>(listedBytes / 32);
 
 const pageBytes: usize = 1 << 16;
-/** No region extends beyond this address. */
+/** A memory that grows does not extend beyond this address. */
 const addressLimit: usize = 0xffff0000;
 /** The end of the reserved part of the fixed region. */
 export let fixedEnd: usize = 0;

@@ -73,7 +73,7 @@ export function makeTokens(
   return keptCount;
 }
 
-/** Copies words of eight bytes. Up to 7 excess bytes are overwritten later. */
+/** Copies eight bytes at a time. Up to 7 excess bytes are overwritten later. */
 function copyKept(from: usize, to: usize, length: usize): void {
   for (let pos: usize = 0; pos < length; pos += 8) store<u64>(to + pos, load<u64>(from + pos));
 }

@@ -82,7 +82,7 @@ function buildModel(model: EncodingModel): bool {
   if (!reserveTo(<u64>byteOf + (scratchCount + 1) * <u64>idsBytes)) return false;
 
   fillByteOf(model, byteOf);
-  // If a pair is listed twice the later rank counts, as in HF.
+  // If a pair is listed twice, the later rank counts, as in HF.
   let isDistinct = true;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) if (!addPair(model, rank)) isDistinct = false;
   model.isMonotone = u32(model.firstTied === 0 && ranksOnlyRise(model, isDistinct, scratch));

@@ -33,7 +33,7 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  *
  *   OFFSET   TYPE   MEANING
  *   0        u64    bit b: a byte before the character whose last six bits are b may merge with its first bytes
- *   8        u64    likewise for the byte after it and its last bytes
+ *   8        u64    likewise for the byte after the character and the character's last bytes
  *   16       u32    1 + the id that its bytes merge to; `manyIds`: they merge to several ids; 0: not computed yet
  */
 let rowOf: usize = 0;

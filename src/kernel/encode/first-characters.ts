@@ -4,7 +4,7 @@ import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, token
 /**
  * Support for models like SentencePiece's, where merging begins with the tokens of whole characters instead of bytes. A
  * character without a token begins as the tokens of its bytes, or as the unknown token. `byteIds` of the model has the
- * ids of ASCII characters and of such bytes.
+ * ids of ASCII characters, and of the bytes of characters without a token.
  *
  * Most such models write a space as the *mark* U+2581. Here the mark's token is also the token of byte 0x20, so texts
  * need not be changed. A mark that occurs in a text gets the same token, so all that the kernel derives for the
@@ -57,7 +57,7 @@ export function canBePartedByBytes(given: EncodingModel): bool {
 
 /**
  * Whether some of the three bytes on either side of a position may belong to a mark. Joins (never-merged.ts) store a
- * mark as a space, so they cannot be compared with its bytes.
+ * mark as a space, so the bytes of a mark cannot be looked up there.
  */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;

@@ -201,8 +201,8 @@ const covered: i32 = -1;
  *   heap     u64    3 * symbolCount   rank << 32 | position, the lowest first: the leftmost of the lowest rank
  *
  * "a b c" with "ab" merged: ids = [ab, covered, c], spans = [2, 2, 1]. An entry of the heap is stale if its pair no
- * longer exists, which is detected when it is popped. There are at most three entries for each symbol: one at the start
- * and two for each merge.
+ * longer exists; this is detected when the entry is popped. There are at most three entries for each symbol: one at the
+ * start and two for each merge.
  */
 
 /** Returns the number of bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
@@ -211,8 +211,8 @@ export function heapedRoomBytes(symbolCount: u32): u64 {
 }
 
 /**
- * Merges the `symbolCount` ids at `ids`. Returns the number of ids left. `room` is a multiple of 8. Writes the merges
- * to `trace` (trace.ts), unless it is 0.
+ * Merges the `symbolCount` ids at `ids`. Returns the number of ids left. `room`, a multiple of 8, is the address of
+ * `heapedRoomBytes` free bytes. Writes the merges to `trace` (trace.ts), unless it is 0.
  */
 export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: usize): u32 {
   const heap = room;

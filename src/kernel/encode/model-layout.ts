@@ -11,7 +11,7 @@ import { hashLong } from "../words/word-slots";
  *   8        rights           i32[mergeCount]: right id
  *   12       mergedIds        i32[mergeCount]: id of the merged token
  *   16       mergeCount
- *   20       idLimit          greater than all of these ids
+ *   20       idLimit          greater than every id of the model
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
  *   28       cutPlaces        where pretokens may be cut (never-merged.ts). 0: nowhere, for tests; 1: next to bytes
  *                             that are not ASCII; 2: everywhere

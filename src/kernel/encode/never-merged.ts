@@ -25,8 +25,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   isWholeEdge  u8        512                at b: 1 if a whole token begins with byte b; at 256 + b: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes: low 15 bits of hash << 1 | may
  *                                             be cut. 0: free, or not to be cut, which is always safe
- *   answers      u32,u32   2^answerBits       cache for others: the three bytes before; the three after << 1 | may be
- *                                             cut. All bits set: free
+ *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
+ *                                             be cut. All bits set: free
  *   finer        u32       finerEndsMax       the ends together with the cuts, a full array at a time
  */
 let places: usize = 0;
@@ -37,7 +37,7 @@ let answers: usize = 0;
 let finer: usize = 0;
 
 const never: u32 = 0;
-/** Also the size in bytes of a cut in `finer`. */
+/** There is a cut. The value is also the size in bytes of a cut in `finer`. */
 const always: u32 = 4;
 const unknown: u32 = 1;
 /** Whether there is a cut depends on more than the two bytes next to the position. */
@@ -45,7 +45,9 @@ const byContext: u32 = 2;
 /** The bits of the values that do not say whether there is a cut. */
 const undecided: u32 = unknown | byContext;
 
-/** Hash bits that a slot stores. Its index has the other bits, so slot and index together identify the pair. */
+/**
+ * The number of hash bits that a slot stores. The slot's index has the other bits, so both together identify the pair.
+ */
 const pairTagBits: u32 = 15;
 /** 2^17 slots, because Chinese text has many pairs of characters. */
 const pairAnswerBits: u32 = 32 - pairTagBits;
@@ -290,8 +292,8 @@ function threeByteCharacter(at: usize): u32 {
 
 /**
  * Returns 0 if some join fits around `here`, or if fewer than three bytes precede it; `byContext` if no join fits but a
- * whole token may begin or end there; else 1. May read bytes beyond the pretoken: a join that fits only because of
- * these prevents a cut, which changes no id.
+ * whole token may begin or end there; else 1. May read bytes beyond the pretoken: a join that fits only because of such
+ * bytes prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;

@@ -59,7 +59,7 @@ export function allowAnyOrder(): void {
   isExact = true;
 }
 
-/** Lookups do not find this rank and higher ones: late merges, while the others are made (late-merges.ts). */
+/** Lookups find only ranks below this one. It excludes late merges while the other merges are made (late-merges.ts). */
 let rankLimit: i32 = noRank;
 
 /** Sets `rankLimit`, and returns the previous one. */

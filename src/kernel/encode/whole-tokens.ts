@@ -14,8 +14,8 @@ import {
 } from "./model-layout";
 
 /**
- * Whole tokens: tokens of two bytes or more that merging does not produce. A pretoken that equals one gets its id; a
- * part of a pretoken never does. Arrays in addition to the `TokenTable`:
+ * Whole tokens: tokens of two bytes or more that merging does not produce. A pretoken that equals a whole token gets
+ * its id; a part of a pretoken never does. Arrays in addition to the `TokenTable`:
  *
  *   ARRAY        TYPE   LENGTH         MEANING
  *   beginnings   u32    2^slotBits     token + 1, at the hash of its first `edgeBytes` bytes; 0: free. Tokens with

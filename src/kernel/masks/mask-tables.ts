@@ -9,9 +9,9 @@ import * as o from "./mask-operators";
 //   8            u32: digitCount
 //   12           mainKinds, two bytes
 //   16           lowNibbles, 16 bytes, at b & 15 for a lead byte b
-//   32           highNibbles, 16 bytes, at b >> 4. They have common bits where all characters with the lead byte b, and
-//                a second byte of at least firstSeconds[b & 15], are of one kind: one of the lower four bits for kind
-//                mainKinds[0], one of the upper four for mainKinds[1]
+//   32           highNibbles, 16 bytes, at b >> 4. lowNibbles[b & 15] & highNibbles[b >> 4] is not 0 if all characters
+//                with the lead byte b, and a second byte of at least firstSeconds[b & 15], are of one kind: a lower bit
+//                (0 to 3) for kind mainKinds[0], an upper bit (4 to 7) for mainKinds[1]
 //   48           firstSeconds, 16 bytes
 //   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: only the automaton can
 //                classify them
@@ -94,7 +94,7 @@ function firstSeconds(): v128 {
   return v128.load(tables, firstSecondsAt);
 }
 
-/** Returns main kind 0 or 1. */
+/** Returns the main kind with the index `which`: 0 or 1. */
 function mainKind(which: usize): u32 {
   return load<u8>(tables + which, mainKindsAt);
 }

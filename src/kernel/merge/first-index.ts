@@ -15,7 +15,7 @@ import { addPair } from "./pair-table";
 /** 2^53: from here on a Float64 cannot count in steps of one. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text, which is divided evenly among the threads, at any cells. */
+/** Begins a walk over the text. The threads get parts of equal size, which may begin and end inside words. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }
@@ -24,12 +24,12 @@ function cutAt(part: u32): u32 {
   return 1 + <u32>((<u64>(cellCount - 1) * part) / partCount);
 }
 
-/** Counts the pairs of the next `work` cells of each part; true while cells are left. */
+/** Counts the pairs in the next `work` cells of each part. Returns true while cells are left. */
 export function countBytePairsSome(work: u32): bool {
   return workTogether(Work.countBytePairs, partCount, work);
 }
 
-/** Writes the lists of the next `work` cells of each part; true while cells are left. */
+/** Writes the occurrences in the next `work` cells of each part to their lists. Returns true while cells are left. */
 export function writeBytePairsSome(work: u32): bool {
   return workTogether(Work.writeBytePairs, partCount, work);
 }
@@ -44,9 +44,9 @@ export enum Added {
 }
 
 /**
- * Creates a record for each pair that may merge and reaches the threshold, and assigns to each part of the text its section of the
- * pair's list. The arena may use `slack` times the size of the lists. There are always enough records, because there
- * are at most 65,536 pairs. Returns a value of `Added`.
+ * Creates a record for each pair that may merge and reaches the threshold, and assigns to each part of the text its
+ * section of the pair's list. The arena may use `slack` times the size of the lists. There are always enough records,
+ * because there are at most 65,536 pairs. Returns a value of `Added`.
  */
 export function addBytePairs(slack: f64): i32 {
   let entryCount: f64 = 0;

@@ -26,17 +26,21 @@ import { stepCount, stepOf } from "./word-layout";
  * slots of a whole batch, so that cache misses overlap.
  *
  *   REGION       ELEMENT   ELEMENTS            MEANING
- *   entries      u32       2^sketchBits        sketch of a part: the total weight of the pairs of each cell, at most 2^32 - 1
+ *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
+ *                                              it, at most 2^32 - 1
  *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are counted
- *   queue, …     see below a stretch a part    table of the pairs that a part counts; the regions up to the end of `entries`
- *   queue        see below                     table of cursors: where a part writes its next occurrence of each kept pair
+ *   queue, …     see below a stretch a part    while pairs are counted: the table of the pairs that a part counts. The
+ *                                              *stretches* divide the regions from `queue` to the end of `entries`
+ *                                              evenly among the parts
+ *   queue        see below cursorSlots a part  while lists are written: a table of cursors, the entries where a part
+ *                                              writes its next occurrence of each kept pair
  *   pairBatches  u32       4 x batchCells      for each part: positions, the slot of each, and its key of 64 bits
  *
- * Both are hash tables with linear probing. Home slots ascend with the hashes. `overflowSlots` more slots follow the
- * last home slot, and the very last slot is always free, so every lookup ends. A slot has, with cells of two or four
- * bytes:
+ * Both kinds of tables are hash tables with linear probing. Home slots ascend with the hashes. In a table of counts,
+ * `overflowSlots` more slots follow the last home slot, and the very last slot is always free. A table of cursors wraps
+ * around, and always has free slots. So every lookup ends. A slot has, with cells of two or four bytes:
  *
- *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 the same, weighted
+ *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 their total weight
  *   cursors  key: left and right, a cell each   u32 the next entry; 0: the slot is free
  */
 
@@ -106,7 +110,7 @@ export function joinSketches(partCount: u32, sketchBits: u32): void {
   }
 }
 
-/** Marks the cell of a pair in the sketch. The next walks collect only pairs of marked cells. */
+/** Marks the sketch's cell for a pair. The next walks collect only pairs of marked cells. */
 export function lookAtPair(left: u32, right: u32): void {
   const cell = hashOf(left, right) >> (32 - theJob().sketchBits);
   const bits = stagedLefts + ((<usize>(cell >> 4)) << 1);
@@ -166,8 +170,8 @@ function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize
 }
 
 /**
- * Stores the home slot of each pair of a batch, from `entry` on, next to its position, and prefetches it. Returns a
- * value that keeps the loads from being optimized away.
+ * Stores the home slot of each pair of a batch, from `entry` on, next to the pair's position, and prefetches the slot.
+ * Returns a value that keeps the loads from being optimized away.
  */
 function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
   let touched: u32 = 0;
@@ -181,7 +185,7 @@ function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotB
 
 const overflowSlots: u32 = isSmallScale ? 2 : 64;
 
-// Counts.
+// Tables of counts.
 
 /** The limit of exact counts, because JavaScript reads them as Float64. */
 export const countEnd: u64 = 1 << 53;
@@ -257,7 +261,7 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
       }
       const slotCount = part.countSlots;
       if (!addCount<T>(part, index, <usize>load<u32>(entry, 4), load<u64>(entry, 8), 1, weight)) return false;
-      // The table has grown.
+      // The table has grown, so the rest of the batch has other home slots.
       if (part.countSlots !== slotCount) {
         findHomes(entry + batchEntryBytes, end, table, part.countSlots, countBytes<T>());
       }
@@ -310,7 +314,7 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 /**
  * Doubles the number of home slots in place. Returns false, and sets `part.isFull`, if the stretch is too small. The
  * old slots are moved to the end of the table, and read from front to back. The new home of a pair is at or before the
- * slot that is read, which is free by then; so the pair finds a free slot at or before it.
+ * slot that is read, which is free once it was read. So the pair finds a free slot at or before that one.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {
@@ -344,7 +348,7 @@ export function countSlotsOf(part: Part): u32 {
   return part.countSlots + overflowSlots;
 }
 
-/** Returns the address of a slot of a part. */
+/** Returns the address of a slot in a part's table of counts. */
 export function countAt<T>(index: u32, slot: u32): usize {
   return countsOf(index) + <usize>slot * countBytes<T>();
 }
@@ -358,8 +362,8 @@ export function rightOfKey<T>(slot: usize): u32 {
 }
 
 /**
- * Adds `slotCount` slots of another part's table, from `first` on, to that of the first part. Returns false if its
- * stretch is too small.
+ * Adds `slotCount` slots of another part's table, from `first` on, to that of the first part. Returns false if the
+ * first part's stretch is too small.
  */
 export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
   const end = countAt<T>(index, first + slotCount);
@@ -374,7 +378,7 @@ export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32)
   return true;
 }
 
-// Cursors.
+// Tables of cursors.
 
 function cursorBytes<T>(): usize {
   return 2 * sizeof<T>() + 4;
@@ -385,9 +389,9 @@ function cursorsOf<T>(index: u32): usize {
 }
 
 /**
- * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if they would overwrite the
- * counts of other parts, which are still needed; then there is one table, and the first part walks over all of the
- * text.
+ * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if the tables would overwrite
+ * the counts of other parts, which are still needed; then there is only one table, and the first part walks over all of
+ * the text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();

@@ -32,9 +32,9 @@ import {
 
 /**
  * Prepares the layout of the words (word-layout.ts). A first walk over the words adds up the cells needed by the words
- * of each count. The sums determine which positions the words of a count get; their order among each other does not
- * matter. Most words are rare. The walk divides these into parts of about equal size and tallies each separately, so
- * that each thread can lay out one part. Frequent words are listed in `order`.
+ * of each count. The sums determine which positions the words of a count get; the order of words of the same count does
+ * not matter. Most words are rare. The walk divides the words into parts of about equal size, and tallies the rare
+ * words of each part separately, so that each thread can lay out one part. Frequent words are listed in `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;
@@ -138,7 +138,7 @@ function takePlace(tally: usize, pos: u32): u32 {
   return pos + cellsOfCount;
 }
 
-/** Lays out words until about `work` cells are written in each part; returns false when all are. */
+/** Lays out words until about `work` cells are written in each part; returns false when all words are laid out. */
 export function layOutSome(work: u32): bool {
   const frequent = partAt(partCount);
   if (frequent.next < frequent.end) {

@@ -9,8 +9,8 @@ import { keepGivenPair } from "./rebuild-index";
  * Exchange: merges words that do not fit into one memory. Several memories each have a share of the words and an
  * engine. Every engine has all tokens, and the cells and lists of its own words. The first engine leads: only it has
  * the queue and the total counts of all pairs, and it chooses the pair to merge. All engines walk over their own lists
- * of that pair, and then receive the total weights of the neighbours in all memories. So each knows which pairs are
- * created, and the first one knows how much the counts of the old pairs fall.
+ * of that pair, and then receive the total weights of the neighbours in all memories. So every engine can tell which
+ * pairs are created, and the first engine also how much the counts of the old pairs fall.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
  *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)
@@ -86,7 +86,7 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** Marks the pairs that the first memory keeps, with its counts. */
+/** Marks the pairs that the first memory keeps, with the counts that it gave. */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -94,7 +94,7 @@ export function keepGivenPairs(count: u32): void {
   }
 }
 
-/** In the first memory: writes the counts of pairs that another one gave; 0 for those that no longer occur. */
+/** In the first memory: writes the counts of pairs that another memory gave; 0 for pairs that no longer occur. */
 export function answerCounts(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);

@@ -28,20 +28,21 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPai
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
- * The main loop: brings the top of the queue up to date, makes its token, and merges its occurrences. It runs as long
- * as merges are small; the caller does large ones in slices.
+ * The main loop: brings the top of the queue up to date, makes the token of that pair, and merges the pair's
+ * occurrences. The loop does small merges; the caller does large ones in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
  *   mergeCounts     f64      tokenCapacity  occurrences of each token's pair when it was merged; for a start token, its
- *                                           own before any merge (word-layout.ts)
- *   replacedCounts  f64      tokenCapacity  how many of these were replaced: of the two occurrences of "a a" in "aaa", one
+ *                                           own occurrences before any merge (word-layout.ts)
+ *   replacedCounts  f64      tokenCapacity  how many of these were replaced: one of the two occurrences of "a a" in
+ *                                           "aaa"
  */
 
 /** The reasons for a pause of the loop. */
 export enum Pause {
   finished,
   sliceUsedUp,
-  /** The pair on top has more entries than a slice, or the arena must make room. */
+  /** The list of the top pair is longer than a slice, or the arena may lack space for the new lists. */
   largePairOnTop,
   topBelowThreshold,
   /** The table of pairs is too small for the pairs that would be created, so the engine cannot continue. */
@@ -51,7 +52,7 @@ export enum Pause {
 /** The work of a merge apart from its list, in units of entries: the queue, the hash table, the token. */
 const mergeWork: i32 = 64;
 
-/** The maximum number of merges. Under the tie rule of `huggingface`: of new entries of the vocabulary. */
+/** The maximum of `entryCount`. */
 let mergeCountMax: u32 = 0;
 /**
  * The number of merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts).
@@ -61,7 +62,7 @@ let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
 /** The work left in the current slice, in entries. */
 let workLeft: i32 = 0;
-/** The pair that is merged in slices. */
+/** The pair that is merged in slices, or that `bestCount` has found. */
 let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
@@ -93,21 +94,21 @@ export function mergedEntryCount(): u32 {
 }
 
 /**
- * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop` or `bestCount`; 0 or less if it was
- * used up.
+ * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop`, `bestCount` or `mergeChosen`; 0 or
+ * less if it was used up.
  */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
 
-/** Merges until there is a reason to pause, which it returns. `work` limits the work, in entries. */
+/** Merges until there is a reason to pause, and returns that reason. `work` limits the work, in entries. */
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
     if (!settleTop()) return withoutTop();
     const p = topPair();
     const listLength = pairAt(p).listLength;
-    // A merge creates at most two entries for each one that it consumes.
+    // A merge creates at most two entries for each entry that it consumes.
     if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Pause.largePairOnTop;
     startMerge(p, takeTop());
     mergeSome(listLength);
@@ -169,8 +170,8 @@ function settleTop(): bool {
 }
 
 /**
- * Fills the heap until its top is known. Returns false if the queue is empty, or the slice is used up, because many
- * pairs may have the highest count.
+ * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up before: many
+ * pairs may have about the highest count.
  */
 function findTop(): bool {
   while (!hasTop()) {
@@ -210,7 +211,10 @@ function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
 
-/** Begins to merge the large pair on top. The caller then walks its list, makes room, and writes, in slices. */
+/**
+ * Begins to merge the large pair on top. The caller then walks the pair's list, frees space in the arena, and writes
+ * the new lists, in slices.
+ */
 export function startLargeMerge(): void {
   largePair = topPair();
   startMerge(largePair, takeTop());
@@ -256,9 +260,9 @@ export function followMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). Each has a
- * record of every pair in its words, so its threshold is always 1. One of them chooses its best pair, then all merge
- * it.
+ * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). Each engine has
+ * a record of every pair in its words: its threshold is always 1. One of the engines chooses its best pair, and then
+ * all engines merge that pair.
  */
 
 /** The maximum number of records. Once it is reached, the index is rebuilt without the pairs that no longer occur. */
@@ -298,7 +302,7 @@ export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   if (p === noPair || pairAt(p).count === 0) return Chosen.absent;
   const listLength = pairAt(p).listLength;
   workLeft -= listLength;
-  // Two pairs are created for each distinct neighbour at most.
+  // A merge creates at most two pairs for each distinct neighbour.
   if (<u64>pairCount + 2 * <u64>min(listLength, madeCount) > recordsMax) return Chosen.tooManyRecords;
   if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Chosen.large;
   mergeAtOnce(p, writeMerge(left, right, pairAt(p).count), listLength);

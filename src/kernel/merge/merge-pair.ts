@@ -46,7 +46,7 @@ export function startMerge(p: u32, id: u32): void {
   cutList(pair.listStart, pair.listLength, merge.leftLength + merge.rightLength);
 }
 
-/** The number of entries that are tried as a cut. */
+/** The maximum number of entries that are tried for each cut. */
 const cutTries: u32 = isSmallScale ? 2 : 64;
 
 /**
@@ -108,8 +108,9 @@ function joinSide(part: u32, side: u32): void {
 }
 
 /**
- * Returns the sum in part 0 for a neighbour of any part or memory, which it lists there if necessary. The weight is a
- * total; the count is that of part 0 only, because slots in lists are assigned part by part.
+ * Returns the sum in part 0 for a neighbour of any part or memory; lists the neighbour in part 0 if it is not listed
+ * yet. The weight of the sum is a total; its count is that of part 0 only, because slots in lists are assigned part by
+ * part.
  */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);
@@ -179,8 +180,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.left, k);
     const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
-    // If the left neighbour is `id`, it is itself a new token: the old pair (y, x) between the two was its right
-    // neighbour, and loses its count there.
+    // If the left neighbour is `id`, this merge made it, too. The old pair between the two, (y, x), loses its count
+    // when the right neighbours are processed.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
@@ -236,7 +237,7 @@ function giveSlots(side: u32, id: u32, listStart: u32): void {
  * left.
  */
 export function writeSome(share: u32): bool {
-  currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
+  currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved the list
   return workTogether(Work.writeStaged, partsInWork, share);
 }
 

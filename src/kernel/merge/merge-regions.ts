@@ -48,7 +48,7 @@
  * The words to lay out use the region of `entries`: they are read for the last time before the first entry is written.
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
- *   wordStarts      u32          wordCount + 1             offset into the table's tokens
+ *   wordStarts      u32          wordCount + 1             offset of each word in the tokens of all words
  *   order           u32          wordCount                 word-layout.ts
  *   frequentCounts  f64          wordCount                 word-layout.ts
  *   frequentCells   u32          wordCount                 word-layout.ts
@@ -122,7 +122,7 @@ let hasBytePairs: bool = false;
 let hasSizes: bool = false;
 /** Whether the number of words in a token is limited. */
 export let hasWordFacts: bool = false;
-/** Whether tokens must not join whole characters with parts of others (whole-characters.ts). */
+/** Whether tokens must not join whole characters with parts of other characters (whole-characters.ts). */
 export let hasCharacterStates: bool = false;
 /** The maximum number of tokens. */
 export let tokenCapacity: u32 = 0;
@@ -168,7 +168,7 @@ export function describeWords(
 /** Whether the words are records in the same memory. Then the regions begin at `firstByte`. */
 export let areRecords: bool = false;
 let firstByte: usize = 0;
-/** Whether the ids in the words are mapped to other ids in the cells; the number of the former. */
+/** Whether the ids in the words are mapped to other ids in the cells, and the number of ids that are mapped. */
 export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
@@ -278,7 +278,7 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   const capacity = <u64>capacityBytes;
   placeFixedRegions();
   const leastBytes = max(<u64>(entriesMin * <f64>cellCount) * sizeof<u32>(), wordRegionBytes()) + alignment;
-  // A merge removes one cell for each occurrence, which creates at most two pairs.
+  // Each merged occurrence removes one cell, and creates at most two pairs.
   let leastPairCount = pairCapacityMin;
   while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
   let pairCount = leastPairCount;
@@ -375,8 +375,8 @@ function place(byteCount: u64): usize {
 }
 
 /**
- * Records: elements of regions with several fields. A record is read and written in place; none is allocated or freed. The file
- * of the region explains its use.
+ * Records: elements of regions with several fields. A record is read and written in place; none is allocated or freed.
+ * The file of the region explains its use.
  */
 
 /** A pair of bytes while the first index is made (byte-pairs.ts). */
@@ -451,7 +451,7 @@ export class Merge {
  * part for each thread. Only the thread that works on a part writes it.
  *
  *   FIELD            UNIT       MEANING
- *   state            see below  atomic: which thread may work on it (merge-threads.ts)
+ *   state            State      atomic: which thread may work on it (merge-threads.ts)
  *   start, end       entries    indices in the list; or cells of the text
  *   next             likewise   the next entry or cell
  *   step             steps      the current weight step of the walk (word-layout.ts)
@@ -462,8 +462,8 @@ export class Merge {
  *   hasMore          bool       whether work of the current kind is left
  *   touched          none       keeps prefetching loads from being optimized away
  *   countSlots       slots      home slots of its table of counts (index-pairs.ts)
- *   countedPairs     pairs      in that table
- *   isFull           bool       1 if that table cannot grow any more
+ *   countedPairs     pairs      pairs in its table of counts
+ *   isFull           bool       1 if its table of counts cannot grow any more
  *   voidWeight       weight     weight of right neighbours that the next occurrence replaced, as in "xyxy"
  */
 @unmanaged
@@ -491,20 +491,20 @@ export const partStride: usize = 128;
 /**
  * The shared work of threads (merge-threads.ts).
  *
- *   FIELD      MEANING
- *   turn       atomic: incremented for each piece of work; helpers wait for it to change
- *   sleepers   atomic: helpers that must be woken
- *   isOver     atomic: 1 when helpers must end
- *   kind       the kind of work (Work)
- *   share      the amount of work for each part: entries or cells
- *   partCount  the number of parts
- *   stepCount  weight steps (word-layout.ts)
- *   sketchBits   log2 of the cells of the sketch (index-pairs.ts)
+ *   FIELD        MEANING
+ *   turn         atomic: incremented for each piece of work; helpers wait for it to change
+ *   sleepers     atomic: the number of helpers that sleep until they are woken
+ *   isOver       atomic: 1 when helpers must end
+ *   kind         the kind of work (Work)
+ *   share        the amount of work for each part: entries or cells
+ *   partCount    the number of parts
+ *   stepCount    the number of weight steps (word-layout.ts)
+ *   sketchBits   log2 of the number of cells of the sketch (index-pairs.ts)
  *   areSingle    1 if every token covers one cell
- *   walkCount    parts that the text is cut into
- *   cursorSlots  slots of a table of cursors
- *   helped     atomic: how often helpers have worked on a part
- *   hasFailed  1 if a helper ended in the middle of a part
+ *   walkCount    the number of parts that the text is cut into
+ *   cursorSlots  the number of slots of a table of cursors
+ *   helped       atomic: how often helpers have worked on a part
+ *   hasFailed    1 if a helper ended in the middle of a part
  */
 @unmanaged
 export class Job {

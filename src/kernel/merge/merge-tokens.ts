@@ -24,10 +24,11 @@ import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
  *   REGION        ELEMENT  ELEMENTS                MEANING
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
  *   rights        u32      tokenCapacity           token id of the right half
- *   lengths       u32      tokenCapacity           number of cells that the token covers: the start tokens in it
- *   sizes         u32      tokenCapacity           number of bytes in it; the same region as `lengths` if each start token is one
- *                                                  byte. Start tokens without bytes have size 1
- *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, mapped so that they sort as the tie rule demands
+ *   lengths       u32      tokenCapacity           number of cells that the token covers: one for each start token
+ *   sizes         u32      tokenCapacity           number of bytes of the token; the same region as `lengths` if each
+ *                                                  start token is one byte. Start tokens without bytes have size 1
+ *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, mapped so that they sort as
+ *                                                  the tie rule demands
  *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])
  *   prefixBytes   u8       prefixLengthMax a token at most `prefixLengthMax` first bytes of each token, concatenated
  *   prefixStarts  u32      tokenCapacity           the start of each prefix
@@ -138,7 +139,7 @@ export function comparePrefixes(a: u32, b: u32): i32 {
   return <i32>lengthA - <i32>lengthB;
 }
 
-/** Writes all bytes of a token to an address that has room for them. */
+/** Writes all bytes of a token to `address`, which must have space for them. */
 export function copyBytes(id: u32, address: usize): void {
   let top = stack;
   store<u32>(top, id);
@@ -162,7 +163,8 @@ export function pushHalves(top: usize, token: u32): usize {
 
 /**
  * Facts about the words in a token, for tokens that may span spaces. Words are the parts between spaces (0x20). The
- * facts decide which tokens contain too much of a sentence. Those of a merged token follow from those of its halves.
+ * facts decide which tokens contain too much of a sentence. The facts of a merged token follow from those of its
+ * halves.
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
  *   wordFacts   u8        tokenCapacity   the bits below for each token; JavaScript writes those of the start tokens
@@ -170,9 +172,10 @@ export function pushHalves(top: usize, token: u32): usize {
  *
  *   BITS   MEANING
  *   0-2    the number of words; 5: five or more
- *   3, 4   it begins, ends with a space
- *   5      it ends with a colon
- *   6      it has a colon before a space
+ *   3      the token begins with a space
+ *   4      the token ends with a space
+ *   5      the token ends with a colon
+ *   6      the token has a colon before a space
  */
 const countBits: u32 = 7;
 const beginsWithSpace: u32 = 1 << 3;
@@ -215,8 +218,8 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
 }
 
 /**
- * Decides which pairs may be merged. A pair that may not gets no record when it is created or indexed, so it costs
- * nothing later.
+ * Decides which pairs may be merged. A pair that may not be merged gets no record when it is created or indexed, so it
+ * costs nothing later.
  */
 
 /** The maximum size in bytes of a merged token. */

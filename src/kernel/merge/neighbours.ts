@@ -20,13 +20,16 @@ import { stepCount, stepOf } from "./word-layout";
  * the list (merge-regions.ts) has its own sums. Between merges, all weights and counts are 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
- *   sums          Sum         2 x tokenCount a part  at each token id: the sums of left neighbours, then of right neighbours
- *   seen          u32         2 x tokenCount a part  the ids with a sum, in order of appearance: left ones, then right ones
- *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence, from the part's start on
+ *   sums          Sum         2 x tokenCount a part  at each token id: the sums of left neighbours, then of right
+ *                                                    neighbours
+ *   seen          u32         2 x tokenCount a part  the ids with a sum, in order of appearance: left ones, then right
+ *                                                    ones
+ *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence, from the part's
+ *                                                    start on
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
- * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so the right sum of
- * d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are created with 2.
+ * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so has the right
+ * sum of d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are created with 2.
  */
 export const noSlot: u32 = 0;
 
@@ -142,8 +145,8 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
 }
 
 /**
- * Writes the next `work` staged occurrences of a part into the lists of the created pairs, whose slots `settleNeighbours` has
- * set. Returns true while some are left.
+ * Writes the next `work` staged occurrences of a part into the lists of the created pairs, whose slots
+ * `settleNeighbours` has set. Returns true while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const leftSums = sumsOf(index, Side.left);

@@ -3,8 +3,8 @@ import { lengthOf } from "./merge-tokens";
 import { pairAt, pairCount } from "./pair-table";
 
 /**
- * Occurrences: the positions of each pair, in one arena. A pair's list is a run of ascending positions in it, written
- * once when the pair is created.
+ * Occurrences: the positions of each pair, in one arena. A pair's list is a contiguous part of the arena with ascending
+ * positions, written once when the pair is created.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
@@ -13,13 +13,13 @@ import { pairAt, pairCount } from "./pair-table";
  * An entry with position p in the list of (x, y) is alive if cells[p] === x and cells[p + length of x] === y. Entries
  * are not removed when they die: a merge that replaces a token overwrites its first cell, which makes the entry dead.
  *
- * `entryCapacity` limits the memory that is in use. Before it is exceeded, lists are dropped and cleaned (compaction);
- * if that does not help, it grows, up to `entryCapacityMax`.
+ * `entryCapacity` limits the memory that is in use. Before the limit is exceeded, lists are dropped and cleaned
+ * (compaction); if that does not free enough, the limit rises, up to `entryCapacityMax`.
  */
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
 
-/** After growing, the capacity is this multiple of the entries in use. */
+/** After growing, the capacity is this multiple of the entries in use and the entries needed. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
 /**
  * If a smaller share of the arena is free after a compaction, the arena grows, because otherwise the next compaction
@@ -32,8 +32,8 @@ export function entryAddress(index: u32): usize {
 }
 
 /**
- * Empties the arena and sizes it for `entryCount` entries, times `slack` if the region allows. It never shrinks.
- * Returns false if the entries do not fit.
+ * Empties the arena and sizes it for `entryCount` entries, times `slack` if the region allows. The capacity never
+ * shrinks. Returns false if the entries do not fit.
  */
 export function startArena(entryCount: f64, slack: f64): bool {
   if (entryCount + 1 > <f64>entryCapacityMax) return false;
@@ -97,7 +97,7 @@ function dropLists(threshold: u64): void {
   }
 }
 
-/** Continues until about `work` entries are processed; returns false when all lists are in their final places. */
+/** Continues until about `work` entries are processed; returns false when all lists are at their final positions. */
 export function compactSome(work: u32): bool {
   let workLeft = <i32>work;
   for (; next < pairCount; next++) {

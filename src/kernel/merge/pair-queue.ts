@@ -20,8 +20,8 @@ import { pairWins } from "./tie-rules";
  * is the best of all pairs. When its count is lower, the index is rebuilt with a lower threshold (rebuild-index.ts).
  *
  * After merge k of K, the threshold is a guess of the count of merge K: `share` of the current top count, times (k / K)
- * ^ exponent. On real text the guess has never been too high. If it is, the index is rebuilt, which costs a few walks
- * over the text.
+ * ^ exponent. On real text the guess has never been too high. After a guess that is too high, the index is rebuilt,
+ * which costs a few walks over the text.
  */
 export let threshold: u64 = 1;
 /** Training ends when the best pair has a lower count; at least 1. */
@@ -68,9 +68,9 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach (1 if there are fewer), and
- * at least to a quarter, so that few steps suffice; but not below `countMin`. `tally` is u32[64]: element i is the
- * number of pairs with counts from 2^i to 2^(i+1) - 1.
+ * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach (1 if there are fewer), or
+ * to a quarter of the old threshold if that is lower, so that few steps suffice; never below `countMin`. `tally` is
+ * u32[64]: element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;

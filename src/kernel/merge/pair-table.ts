@@ -18,7 +18,7 @@ export const noPair: u32 = 0xffffffff;
 const firstSlotCountMin: u32 = isSmallScale ? 2 : 1 << 13;
 const firstSlotCountMax: u32 = isSmallScale ? 8 : 1 << 21;
 
-/** Begins an empty table with room for about `expectedCount` pairs. */
+/** Begins an empty table of a size suitable for `expectedCount` pairs, within the limits above. */
 export function startPairs(expectedCount: u32): void {
   let slotCount = firstSlotCountMin;
   while (slotCount < 2 * expectedCount && slotCount < firstSlotCountMax) slotCount *= 2;
@@ -99,7 +99,10 @@ export function startGrowth(): void {
   nextToInsert = 0;
 }
 
-/** Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never rise. */
+/**
+ * Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never
+ * rise.
+ */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);
   for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);

@@ -77,7 +77,7 @@ let stage: Stage = Stage.walk;
 /** The part whose table is read, and its next slot. */
 let partTaken: u32 = 0;
 let nextSlot: u32 = 0;
-/** Whether the pairs need more records than there is room for. */
+/** Whether the pairs need more records than fit into their region. */
 let hasNoRoom: bool = false;
 /** Whether the hash table is growing: the walk over the tables continues after that. */
 let isGrowing: bool = false;
@@ -88,7 +88,7 @@ let hasCountTooLarge: bool = false;
 enum Counted {
   all,
   some,
-  /** The records, or the count table of a single part, have no room for all pairs. */
+  /** The pairs do not fit into the records, or into the count table of a single part. */
   noRoom,
 }
 
@@ -252,8 +252,8 @@ export function keepGivenPair(left: u32, right: u32, count: u64): void {
 }
 
 /**
- * Goes through the next `work` records, keeps the pairs that qualify, and allocates their lists. Returns false after
- * the last.
+ * Goes through the next `work` records, keeps the pairs that qualify, and sets the starts of their lists. Returns false
+ * after the last.
  */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
@@ -367,8 +367,8 @@ export function pushPairsSome(work: u32): bool {
 
 /**
  * Sketch: upper bounds of the counts of all pairs of a text in little memory (a count-min sketch with one row). Each
- * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, so
- * is every pair in it, and needs no record. That excludes most pairs, because most are rare.
+ * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold,
+ * every pair in it is, too, and needs no record. That excludes most pairs, because most are rare.
  *
  * index-pairs.ts has the layout of the sketch, and of the bits for cells that reach the threshold. The sketch and the
  * tables of the parts use regions that are free while pairs are counted; lists are written there later. The bits are

@@ -38,15 +38,16 @@ import { pairAt } from "./pair-table";
  *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
  *   smaller id     smaller (left id, right id)               2^32 minus the token's id in that rule
  *
- * Bytes are compared as stored in `startBytes`. For another order of bytes, JavaScript fills it with other numbers.
+ * Bytes are compared as stored in `startBytes`. For another order of bytes, JavaScript fills `startBytes` with other
+ * numbers.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
  *   startRanks    u32      startCount            the rule's id of each start token; unused if bytes are compared
  *   specials      Special  specialCount          existing tokens that a merge may spell
  *   specialBytes  u8       2 x specialByteCount  their bytes, followed by space for the token that is looked up
- *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special + 1,
- *                                                0: an empty slot; of equal ones, linear probing finds the first
+ *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special
+ *                                                + 1, 0: an empty slot; of equal ones, linear probing finds the first
  */
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
@@ -226,8 +227,8 @@ function insertLongToken(id: u32): void {
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
   setLabel(id, label);
-  // No label is left between the neighbours, so all tokens get new ones. Their order stays, and so does that of the
-  // queue.
+  // If no label is left between the neighbours, all tokens get new labels. The order of the tokens does not change, so
+  // the order of the queue stays valid.
   if (label === below) spreadLabels();
 }
 
@@ -256,8 +257,8 @@ function findPlace(id: u32): void {
 /**
  * Finds the place of a token that begins with the long token `left`. In `sorted`, the tokens with that prefix follow
  * `left`, so the walk starts there. It reads bytes only if the next token shares exactly as many bytes with the
- * previous one as the new token does; otherwise these numbers decide. So a token that grows step by step to megabytes
- * is cheap to insert.
+ * previous one as the new token does; otherwise the two numbers of shared bytes decide. So a token that grows step by
+ * step to megabytes is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -333,7 +334,10 @@ function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   return i32(topA > stack) - i32(topB > bottomB);
 }
 
-/** Compares two runs of `length` bytes. If they differ, adds the length of their common prefix to `sharedBytes`. */
+/**
+ * Compares the `length` bytes at two addresses. If they differ, adds the length of their common prefix to
+ * `sharedBytes`.
+ */
 function compareRuns(a: usize, b: usize, length: u32): i32 {
   for (let k: u32 = 0; k < length; k++) {
     const difference = <i32>load<u8>(a + k) - <i32>load<u8>(b + k);

@@ -10,8 +10,9 @@ import { characterStates, hasCharacterStates } from "./merge-regions";
  *
  *   STATE   MEANING                                            NEXT BYTE
  *   whole   one or more whole characters
- *   begun   1-7: a partial character                           1-3: this many bytes 80-BF must follow; after
- *                                                              E0 A0-BF, ED 80-9F, F0 90-BF, F4 80-8F
+ *   begun   1-7: a partial character                           1-3: 80-BF, and this many such bytes are missing;
+ *                                                              4: after E0, A0-BF; 5: after ED, 80-9F;
+ *                                                              6: after F0, 90-BF; 7: after F4, 80-8F
  *   tail    8-10: one byte of 80-8F, 90-9F, A0-BF
  *   stray   anything else: bytes that are not UTF-8
  *   none    no byte yet: the initial state

@@ -30,8 +30,10 @@ import {
  *   cells           u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
  *   weightEnds      u32          stepCount      the first cell after each weight step; the last is `noEnd`
  *   weights         u64          stepCount      count of every word in step s, descending
- *   numbers         u32          numberCount    the start token of each id in the words; empty if the ids are start tokens
- *   rareCells       u32          2,048 a part   during layout: the cells of words of each count; then the position of the next one
+ *   numbers         u32          numberCount    the start token of each id in the words; empty if the ids are start
+ *                                               tokens
+ *   rareCells       u32          2,048 a part   during layout: the number of cells for the words of each count; then
+ *                                               the position of the next word with that count
  *   order           u32          wordCount      during layout: the words that occur 2,048 times or more
  *   frequentCounts  f64          wordCount      during layout: the count of each; then the distinct counts, ascending
  *   frequentCells   u32          wordCount      during layout: like `rareCells`, for each of these counts

@@ -19,10 +19,13 @@ export let endCount: u32 = 1;
 let entry: u32 = 0;
 /** The number of bytes so far that are not part of valid UTF-8. Each is a pretoken of its own. */
 let invalidByteCount: u64 = 0;
-/** The position of the first such byte since `clearFirstInvalid`, or -1. */
+/** The position of the first byte since `clearFirstInvalid` that is not part of valid UTF-8; -1 if there is none. */
 let firstInvalid: i32 = -1;
 
-/** If there are more ends than this, they must be processed before the next block is scanned, so that its ends fit. */
+/**
+ * If there are more ends than this, they must be processed before the next block is scanned, so that the block's ends
+ * fit.
+ */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
@@ -77,8 +80,8 @@ const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
 /**
- * Where masks give up, the tables scan twice as many bytes as the last time, within these limits. They begin again with
- * the lower one once masks have advanced `goodRunBytes`.
+ * Where masks give up, the tables scan twice as many bytes as the last time, within these limits. They begin again at
+ * the lower limit once masks have advanced by `goodRunBytes`.
  */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;

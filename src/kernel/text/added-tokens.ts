@@ -77,7 +77,7 @@ export class Group {
   spaceEnd: i32;
   /** 1: the section begins at `first`; 0: earlier bytes of it have been removed. */
   isWhole: u32;
-  /** 1: the last token also strips white space that has not arrived yet. */
+  /** 1: the last token also strips the white space from `done` on. */
   isSkipping: u32;
 
   /**
@@ -255,8 +255,8 @@ function passEdges(group: Group, searchPos: i32): i32 {
 }
 
 /**
- * Returns the position before which the tokens of a segment are final: the segment's end, if it is known, because a
- * match cannot become longer beyond it.
+ * Returns the position before which the tokens of a segment are final. Once the segment's end has arrived, with the
+ * next bytes if some token looks at its neighbours, this is the segment's end: no match extends beyond it.
  */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =

@@ -13,8 +13,8 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  * Why this can be decided without knowing the text before: the automaton runs in all states at once, so its states
  * include the right one. Which added tokens are found depends on the text before, but each is an occurrence of its
  * content. So there is no cut inside an occurrence, and after an occurrence every state is considered possible again.
- * So it is after a character that the automaton reads differently depending on what follows
- * (src/kernel/scan/annotate.ts).
+ * Every state is also considered possible after a character that the automaton reads differently depending on what
+ * follows (src/kernel/scan/annotate.ts).
  *
  * For a text that is edited, this means: the text after a safe cut keeps its ids, whatever comes before it. The text
  * before the cut keeps its ids if the bytes after the cut stay the same: the character at the cut, and as many bytes as
@@ -50,7 +50,7 @@ export function useSafeCuts(states: u32): bool {
 }
 
 /**
- * Declares that the next text is a window: `holeCount` holes and then `barredCount` barred stretches are stored from
+ * Declares that the next text is a window: `holeCount` holes and then `barredCount` barred ranges are stored from
  * position `at` of the text region on.
  */
 export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
@@ -61,9 +61,9 @@ export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
 
 /**
  * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Position 0 never
- * counts. Bytes before `limit` are known. The text ends at `limit`, or `limit` is at least `stop` plus the size of the
- * longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many bytes
- * precede `from` as the longest token has.
+ * counts. Bytes before `limit` may be read. The text ends at `limit`, or `limit` is at least `stop` plus the size of
+ * the longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many
+ * bytes precede `from` as the longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   const cut = findCut(from, stop, limit, isStart, wantsLast);

@@ -59,8 +59,8 @@ export function endMovingToRecords(): void {
  * select.
  *
  *   ARRAY    TYPE   LENGTH     MEANING
- *   flags    u8     ids        for each id: 1: select pairs with it on the left; 2: on the right
- *   listed   u32    2 a pair   the pairs found in one call
+ *   flags    u8     ids        for each id, bit 0: it may be on the left of a selected pair; bit 1: on the right
+ *   listed   u32    2 a pair   the pairs found in one call: left id, right id
  *   aside    u64    2^15       a cache of listed pairs by hash, so that few are listed twice
  */
 let flags: usize = 0;
@@ -80,7 +80,10 @@ export function beginLook(flagsAddress: usize): void {
   memory.fill(asideStart, 0, asideBytes);
 }
 
-/** Inspects the next `work` ids, which have `idBytes` bytes each. Returns the number of pairs listed. */
+/**
+ * Inspects words with about `work` more ids, which have `idBytes` bytes each; stops early if `listed` is full. Returns
+ * the number of pairs listed.
+ */
 export function lookSome(work: u32, idBytes: u32): u32 {
   return idBytes === 2 ? look<u16>(work) : look<u32>(work);
 }

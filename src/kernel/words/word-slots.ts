@@ -12,9 +12,9 @@ import {
 } from "../regions";
 
 /**
- * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if it
- * is free. The rest depends on the kind of the table, which its slot size identifies: 8 bytes for long words, 16 for
- * short ones, 24 for middle ones.
+ * SlotTable: a hash table with open addressing and linear probing. The first 8 bytes of a slot are 0 if and only if the
+ * slot is free. The rest depends on the kind of the table, which its slot size identifies: 8 bytes for long words, 16
+ * for short ones, 24 for middle ones.
  *
  * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in hash order at every size. This
  * lets two tables be added up by walking both from front to back, and lets a table grow in place. A *slice* of all
@@ -93,7 +93,9 @@ function isInSlice(hash: u64): bool {
   return placeOf(hash) >> 32 === slice;
 }
 
-/** Returns the home slot: the top bits of the position in the slice. With one slice these are the top bits of the hash. */
+/**
+ * Returns the home slot: the top bits of the position in the slice. With one slice these are the top bits of the hash.
+ */
 function homeSlot(hash: u64, shift: u64): usize {
   return <usize>((placeOf(hash) << 32) >> shift);
 }
@@ -129,8 +131,8 @@ function grow(table: SlotTable, slotBits: u32): bool {
 const pageBytes: usize = 4096;
 
 /**
- * Writes to each page of fresh memory. A page that is read before it is written, like those of slots, costs two faults instead of
- * one, and the second one interrupts the other cores.
+ * Writes to each page of fresh memory. A page that is read before it is written, like those of slots, costs two faults
+ * instead of one, and the second one interrupts the other cores.
  */
 function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
@@ -166,7 +168,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
     const eight0 = load<u64>(slot);
     if (eight0 === 0) continue;
-    // For small slots these are bytes of the next ones, which `write` ignores.
+    // In slots of 8 or 16 bytes, some of these bytes are those of the next slots; `write` ignores them.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
     let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
@@ -288,13 +290,13 @@ function tailBytes(at: usize, length: u32): u64 {
  * Short words, 1 to 7 bytes. A slot:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    key (word-slots.ts); 0 in a free slot
+ *   0        u64    key (above); 0 in a free slot
  *   8        u64    value: the count
  *
  * " the", counted twice, is [0x6568742000000004, 2].
  *
- * The sentinel is a key that no word has. Every longer pretoken increments its count, so that the loop needs no branch
- * for these. Its slot is always in use.
+ * The *sentinel* is a key that no word has. Every longer pretoken increments the sentinel's count, so that the loop
+ * needs no branch for longer pretokens. The sentinel's slot is always in use.
  */
 export const sentinelKey: u64 = 8;
 
@@ -360,7 +362,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
   return <u32>((longerEnd - longer) >> 2);
 }
 
-/** Adds `count` to the count of a word; there must be room for it. */
+/** Adds `count` to the count of a word, which must be in the table, or have a free slot there. */
 export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   const slot = findShort(table, key);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -376,7 +378,7 @@ export function addShortWord(table: SlotTable, key: u64, count: u64): void {
  *   8        u64    the first eight bytes
  *   16       u64    value: the count
  *
- * Slots of 32 bytes never cross a cache line, but are no faster, because a third more memory has to be touched.
+ * Slots of 32 bytes would never cross a cache line, but are no faster, because a third more memory has to be touched.
  */
 
 /** Returns the slot of a middle word, or the free slot where it belongs. */
@@ -459,7 +461,7 @@ export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   table.usedCount += insertedCount;
 }
 
-/** Adds `count` to the count of a word; there must be room for it. */
+/** Adds `count` to the count of a word, which must be in the table, or have a free slot there. */
 export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: u64): void {
   const slot = findMiddle(table, head, tailKey);
   if (load<u64>(slot) === 0) table.usedCount++;

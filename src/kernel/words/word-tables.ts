@@ -81,7 +81,7 @@ export function openTables(): void {
   pretokenCountAt = headsStart + 96;
 }
 
-/** Begins empty tables of the given sizes (as powers of two) in zeroed regions. */
+/** Begins empty tables in zeroed regions. A table of n slot bits has 2^n slots. */
 export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBits: u32): void {
   const shortMax = slotBitsIn(2 * sixteenth, shortSlotBytes);
   const middleMax = slotBitsIn(3 * sixteenth, middleSlotBytes);
@@ -94,12 +94,12 @@ export function beginTables(shortSlotBits: u32, middleSlotBits: u32, longSlotBit
   store<u64>(pretokenCountAt, 0);
 }
 
-/** Returns the occurrences of all words. */
+/** Returns the number of occurrences of all words. */
 export function pretokenCount(): f64 {
   return <f64>load<u64>(pretokenCountAt);
 }
 
-/** Adds to the occurrences of all words, which `addSlots` and `addRecords` do not. */
+/** Adds to the number of occurrences of all words, which `addSlots` and `addRecords` do not change. */
 export function addPretokens(count: f64): void {
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + <u64>count);
 }
@@ -219,7 +219,7 @@ export function missingKeys(kind: u32, byteCount: usize): u32 {
 
 /**
  * Adds the words of another table's records, at the text's start, if they are in the slice. An incomplete record at the
- * end is left. Returns the size in bytes of the complete records; -1 if this table is full.
+ * end is not added. Returns the size in bytes of the complete records; -1 if this table is full.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
