@@ -69,6 +69,7 @@ const atSmallScale = [
   "test/unit/text/normaliz",
   "test/unit/text/pretokens",
   "test/unit/text/sections",
+  "test/unit/text/special-token-finder",
   "test/unit/text/cut-windows",
   "test/unit/tokenizer/canonical-ids",
   "test/unit/tokenizer/merge.",

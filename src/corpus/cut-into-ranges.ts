@@ -30,7 +30,7 @@ export class CutFinder {
   private readonly finder: SpecialTokenFinder;
 
   constructor(private readonly options: CutOptions) {
-    this.finder = new SpecialTokenFinder(options.specialTokens);
+    this.finder = SpecialTokenFinder.of(options.specialTokens);
     this.contextBytes = Math.max(this.finder.longestBytes, characterTailBytes);
   }
 
@@ -48,7 +48,7 @@ export class CutFinder {
     let touched = false;
     for (let at = finder.find(0, limit); at < stop; at = finder.find(at + 1, limit)) {
       if (at >= from && at >= reach) return { pos: at, inside: false };
-      reach = Math.max(reach, at + finder.lengthAt(at, limit));
+      reach = Math.max(reach, at + finder.foundBytes);
       touched ||= reach > from;
     }
     const { pattern } = this.options;

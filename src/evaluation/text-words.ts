@@ -1,7 +1,7 @@
-import { codePointAt, codePointOf } from "#bytes";
+import { codePointAt, codePointOf, space } from "#bytes";
 import { contains, unionOf, whiteSpace } from "#pattern";
 import { scaled } from "#runtime";
-import { SpecialTokenFinder } from "#text";
+import { TextSections } from "#text";
 import type { WordTable } from "#words";
 import { holdsDigit } from "./number-counts.ts";
 
@@ -276,47 +276,30 @@ export function* countSpecialTokens(
   words: TextWords,
   tokens: readonly Uint8Array[],
 ): Generator<undefined, Float64Array> {
-  const { wordCount: placedCount, bytes, starts, counts } = words.placed;
   const occurrences = new Float64Array(tokens.length);
-  const indexOf = new Map(tokens.map((token, i) => [Buffer.from(token).toString("latin1"), i]));
-  const inAll = new SpecialTokenFinder(tokens);
-  const inOne = new SpecialTokenFinder(tokens);
-  inAll.reset(bytes);
-  // Words are stored end to end, so a token may seem to begin in one word and end in another. Such a match
-  // hides no other match, because every word that it touches is searched separately.
-  for (let p = 0, pos = 0, round = 0; p < placedCount; round++) {
-    if (round % placesPerSlice === 0) yield;
-    const found = inAll.find(pos, bytes.length);
-    if (found >= bytes.length) break;
-    const foundEnd = found + inAll.lengthAt(found, bytes.length);
-    p = Math.max(p, placedWordAt(starts, placedCount, found));
-    for (; p < placedCount && starts[p]! < foundEnd; p++) {
-      const start = starts[p]!;
-      const length = starts[p + 1]! - start;
-      inOne.reset(bytes.subarray(start, start + length));
-      for (let at = inOne.find(0, length); at < length; ) {
-        const end = at + inOne.lengthAt(at, length);
-        const text = Buffer.from(bytes.subarray(start + at, start + end)).toString("latin1");
-        occurrences[indexOf.get(text)!]! += counts[p]!;
-        at = inOne.find(end, length);
-      }
+  if (tokens.length === 0) return occurrences;
+  const { wordCount, bytes, starts, counts } = words.placed;
+  const sections = new TextSections({ early: tokens.map((bytes, id) => ({ bytes, id })) });
+  for (const { first, end } of slicesOf(wordCount)) {
+    // The words with a space after each, so that no token seems to begin in one word and to end in another.
+    const text = new Uint8Array(starts[end]! - starts[first]! + end - first);
+    for (let word = first, to = 0; word < end; word++) {
+      for (let from = starts[word]!; from < starts[word + 1]!; from++) text[to++] = bytes[from]!;
+      text[to++] = space;
     }
-    // The last searched word is done, even if the match ends before it does.
-    pos = Math.max(foundEnd, starts[p]!);
+    let word = first;
+    let pos = starts[first]! + first;
+    sections.pushText(text, 0, text.length, {
+      push: (_, from, end) => void (pos += end - from),
+      end() {},
+      token(id, _, from, end) {
+        while (starts[word + 1]! + word <= pos) word++;
+        occurrences[id]! += counts[word]!;
+        pos += end - from;
+      },
+      strip() {},
+    });
+    yield;
   }
   return occurrences;
-}
-
-const placesPerSlice = scaled(1 << 10, 4);
-
-/** Returns the placed word that contains the byte at `pos`. */
-function placedWordAt(starts: Uint32Array, placedCount: number, pos: number): number {
-  let low = 0;
-  let high = placedCount;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (starts[middle]! <= pos) low = middle;
-    else high = middle;
-  }
-  return low;
 }

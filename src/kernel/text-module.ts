@@ -1,7 +1,7 @@
 // The text module of the kernel. It prepares a text before it is cut into pretokens; decodes ids; finds offsets, parts
-// with a limited number of ids, and the effect of edits. It is a separate module with a memory of its own, because
-// counting and encoding do not need it with most tokenizers: those that neither change texts nor have tokens that
-// depend on their neighbours.
+// with a limited number of ids, the effect of edits, and special tokens at which a file is cut into ranges. It is a
+// separate module with a memory of its own, because counting and encoding do not need it with most tokenizers: those
+// that neither change texts nor have tokens that depend on their neighbours.
 
 export {
   barredAddress,
@@ -67,3 +67,4 @@ export {
   stepFrom,
   stepTo,
 } from "./text/sessions";
+export { findOccurrence, occurrenceBytes, openOccurrences } from "./text/token-occurrences";

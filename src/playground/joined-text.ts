@@ -1,5 +1,5 @@
 import { cutText } from "#pattern";
-import { type Cutting, SpecialTokenFinder } from "#text";
+import { type Cutting, TextSections } from "#text";
 import { buildModel, WordMerger } from "#tokenizer";
 import type { WordTable } from "#words";
 
@@ -41,27 +41,44 @@ export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordM
   return { bytes, joinedBy };
 }
 
-/** Cuts a text as training does: at special tokens, then by the pattern. */
-export function joinText(text: Uint8Array, cutting: Cutting, merger: WordMerger): JoinedText {
-  const joinedBy = new Int32Array(text.length).fill(stays);
-  const contents = cutting.addedTokens.map(({ content }) => new TextEncoder().encode(content));
-  const finder = new SpecialTokenFinder(contents);
-  finder.reset(text);
-  for (let pos = 0; pos < text.length; ) {
-    const sectionEnd = finder.find(pos, text.length);
-    let start = 0;
-    for (const end of sectionEnd > pos ? cutText(cutting.pattern, text.subarray(pos, sectionEnd)) : []) {
-      joinPretoken(text, pos + start, pos + end, merger, joinedBy);
-      start = end;
-    }
-    pos = sectionEnd + finder.lengthAt(sectionEnd, text.length);
-    if (pos === sectionEnd) continue;
-    const content = text.subarray(sectionEnd, pos);
-    const token = contents.findIndex((bytes) => Buffer.compare(bytes, content) === 0);
-    joinedBy[sectionEnd] = stays - 1 - cutting.addedTokens[token]!.id;
-    joinedBy.fill(-1, sectionEnd + 1, pos);
+/** Cuts texts as training does, at special tokens and then by the pattern, and joins the bytes of each pretoken. */
+export class TextJoiner {
+  private readonly sections: TextSections;
+
+  constructor(
+    private readonly cutting: Cutting,
+    private readonly merger: WordMerger,
+  ) {
+    const encoder = new TextEncoder();
+    const early = cutting.addedTokens.map(({ content, id }) => ({ bytes: encoder.encode(content), id }));
+    this.sections = new TextSections({ early });
   }
-  return { bytes: text, joinedBy };
+
+  join(text: Uint8Array): JoinedText {
+    const joinedBy = new Int32Array(text.length).fill(stays);
+    let start = 0;
+    let pos = 0;
+    this.sections.pushText(text, 0, text.length, {
+      push(_, from, end) {
+        pos += end - from;
+      },
+      end: () => {
+        let from = start;
+        for (const end of cutText(this.cutting.pattern, text.subarray(start, pos))) {
+          joinPretoken(text, from, start + end, this.merger, joinedBy);
+          from = start + end;
+        }
+      },
+      token(id, _, from, end) {
+        joinedBy[pos] = stays - 1 - id;
+        start = pos + end - from;
+        joinedBy.fill(-1, pos + 1, start);
+        pos = start;
+      },
+      strip() {},
+    });
+    return { bytes: text, joinedBy };
+  }
 }
 
 /** Records the merge that joins each pair of adjacent bytes of a pretoken. */

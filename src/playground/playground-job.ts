@@ -9,7 +9,7 @@ import { TextEncoding, type TokenizerParts, tokenBytesOf, type WordMerger } from
 import { cuttingOf, type TrainingStatistics } from "#training";
 import { countsByScript, type ScriptCounts } from "./cut-comparison.ts";
 import { type Exercise, exercisesOf, type Question } from "./exercise-list.ts";
-import { type JoinedText, joinText, joinWords, mergerOf } from "./joined-text.ts";
+import { type JoinedText, joinWords, mergerOf, TextJoiner } from "./joined-text.ts";
 import { type Learned, wordsWith } from "./learned.ts";
 import {
   countOfPair,
@@ -74,6 +74,7 @@ export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
   private merger: WordMerger | undefined;
+  private joiner: TextJoiner | undefined;
   private joined: JoinedWords | undefined;
   private asked: readonly Exercise[] = [];
 
@@ -87,6 +88,7 @@ export class PlaygroundJob {
     });
     this.tokenizer = tokenizer;
     this.merger = mergerFor(tokenizer);
+    this.joiner = new TextJoiner(cuttingOf(tokenizer.training), this.merger);
     const head = await headOf(corpus);
     const { statistics } = tokenizer;
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
@@ -100,7 +102,7 @@ export class PlaygroundJob {
 
   /** Returns the text as training cuts it. */
   cut(text: Uint8Array): JoinedText {
-    return joinText(wholeCharacters(text), cuttingOf(this.tokenizer!.training), this.merger!);
+    return this.joiner!.join(wholeCharacters(text));
   }
 
   /** Returns the most frequent pairs after a number of merges: the one merged next, then the runners-up. */

@@ -44,7 +44,8 @@ export function makeFollowing(kernel: TextKernel, text: Uint8Array): Uint8Array 
   return size < 0 ? undefined : bytesAt(kernel, kernel.exports.followingAddress(), size);
 }
 
-function putText(kernel: TextKernel, text: Uint8Array): boolean {
+/** Copies a text to the kernel's memory. Returns false if memory runs out. */
+export function putText(kernel: TextKernel, text: Uint8Array): boolean {
   const address = kernel.exports.windowAddress(text.length);
   if (address !== 0) bytesAt(kernel, address, text.length).set(text);
   return address !== 0;

@@ -11,10 +11,10 @@ import { resolvePattern } from "../../src/pattern/pattern.ts";
 import {
   forEachToken,
   type JoinedText,
-  joinText,
   joinWords,
   mergerOf,
   placesOfMerges,
+  TextJoiner,
   tokenCountOf,
 } from "../../src/playground/joined-text.ts";
 import { countOfPair, countPairs, topPairs } from "../../src/playground/pair-ranking.ts";
@@ -49,11 +49,8 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
     );
     const merger = mergerOf(left, right);
     const lineWise = rule === "huggingface";
-    const cut = joinText(
-      Buffer.from(text),
-      plainCutting(resolvePattern("gpt2", { lineWise }).compiled),
-      merger,
-    );
+    const cutting = plainCutting(resolvePattern("gpt2", { lineWise }).compiled);
+    const cut = new TextJoiner(cutting, merger).join(Buffer.from(text));
     const table = { ...joinWords(words, merger), starts: words.starts, counts: words.counts };
     let own = (lineWise ? text.split(/(?<=\n)/) : [text]).flatMap(wordsOf).map((word) => [...word]);
     const places = placesOfMerges(cut, left.length);
@@ -80,7 +77,7 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
 test("special tokens are whole from the start, also those of one byte, and nothing is joined across them", () => {
   const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 256));
   const cutting = plainCutting(resolvePattern("[^\\n]+|\\n").compiled, ["<|x|>", "!"]);
-  const text = joinText(Buffer.from("aa<|x|>aaaa!aa!"), cutting, merger);
+  const text = new TextJoiner(cutting, merger).join(Buffer.from("aa<|x|>aaaa!aa!"));
   const numbers: number[] = [];
   forEachToken(text, 2, [0, text.bytes.length], (token) => numbers.push(token));
   expect(numbers).toEqual([256, -1, 257, -2, 256, -2]);
@@ -90,7 +87,8 @@ test("special tokens are whole from the start, also those of one byte, and nothi
 
 test("a run of one letter is joined from the left", () => {
   const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 97));
-  const text = joinText(Buffer.from("aaaaaaa"), plainCutting(resolvePattern("a+").compiled), merger);
+  const cutting = plainCutting(resolvePattern("a+").compiled);
+  const text = new TextJoiner(cutting, merger).join(Buffer.from("aaaaaaa"));
   expect(tokensAt(text, 1)).toEqual(["aa", "aa", "aa", "a"]);
   expect(tokensAt(text, 2)).toEqual(["aa", "aa", "aaa"]);
 });

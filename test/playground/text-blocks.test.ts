@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { escapeBytes } from "../../src/bytes/escape.ts";
 import { resolvePattern } from "../../src/pattern/pattern.ts";
-import { joinText, mergerOf, neverJoined } from "../../src/playground/joined-text.ts";
+import { mergerOf, neverJoined, TextJoiner } from "../../src/playground/joined-text.ts";
 import { blocksOf } from "../../src/playground/text-blocks.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { randomNumbers } from "../random.ts";
@@ -10,7 +10,8 @@ import { rounds } from "../rounds.ts";
 const random = randomNumbers(20261126);
 const none = mergerOf(new Int32Array(0), new Int32Array(0));
 const cutting = plainCutting(resolvePattern("gpt2").compiled);
-const joined = (bytes: Uint8Array) => joinText(bytes, cutting, none);
+const joiner = new TextJoiner(cutting, none);
+const joined = (bytes: Uint8Array) => joiner.join(bytes);
 
 test("blocks have each byte, unit and word of a text once, in their order", () => {
   const parts = [

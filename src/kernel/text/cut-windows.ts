@@ -61,7 +61,8 @@ const paddingBytes: u32 = 64;
 /** The result of `windowReach`; 0 until it is computed. */
 let reach: u32 = 0;
 let following: usize = 0;
-let given: usize = 0;
+/** Address of the given text. */
+export let given: usize = 0;
 let givenCapacity: u32 = 0;
 let givenBytes: i32 = 0;
 /** The given text up to this position is in the window. */

@@ -13,9 +13,9 @@ import {
 } from "../../../src/evaluation/text-words.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { SpecialTokenFinder } from "../../../src/text/special-token-finder.ts";
 import { rounds } from "../../rounds.ts";
 import { pretokenEnds } from "../pattern/naive.ts";
+import { findNaively } from "../text/naive-tokens.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
@@ -131,14 +131,10 @@ test("a scattered table has the same words with the same counts, in memory that 
 /** Counts how often each token occurs in the whole text. */
 function naiveOccurrences(text: string, tokens: readonly string[]): number[] {
   const bytes = Buffer.from(text);
-  const finder = new SpecialTokenFinder(tokens.map((token) => Buffer.from(token)));
-  finder.reset(bytes);
   const counts = tokens.map(() => 0);
-  for (let at = finder.find(0, bytes.length); at < bytes.length; ) {
-    const end = at + finder.lengthAt(at, bytes.length);
-    counts[tokens.indexOf(bytes.subarray(at, end).toString())]!++;
-    at = finder.find(end, bytes.length);
-  }
+  const contents = tokens.map((token) => Buffer.from(token));
+  for (const [pos, length] of findNaively(contents, bytes))
+    counts[tokens.indexOf(bytes.toString("utf8", pos, pos + length))]!++;
   return counts;
 }
 

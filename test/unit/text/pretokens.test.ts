@@ -11,7 +11,6 @@ import { adoptKernelModule, kernelModule } from "../../../src/runtime/kernel.ts"
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens, partTo } from "../../../src/text/pretokens.ts";
-import { SpecialTokenFinder } from "../../../src/text/special-token-finder.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { inOrder } from "../../naive.ts";
 import { pick, randomNumbers } from "../../random.ts";
@@ -24,6 +23,7 @@ import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { randomText as classesText } from "../pattern/texts.ts";
 import { bytesOf, entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
+import { findNaively } from "./naive-tokens.ts";
 
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -80,17 +80,12 @@ function naivelyTold(pattern: CompiledPattern, bytes: Uint8Array, tokens: readon
     invalidByteCount += invalid.length;
     if (firstInvalidByte < 0 && invalid.length > 0) firstInvalidByte = start + invalid[0]!;
   };
-  const finder = new SpecialTokenFinder(tokens);
-  finder.reset(bytes);
   let startByte = 0;
-  for (let pos = finder.find(0, bytes.length); pos < bytes.length; ) {
-    const length = finder.lengthAt(pos, bytes.length);
+  for (const [pos, length] of findNaively(tokens, bytes)) {
     const [token] = found([bytes.subarray(pos, pos + length)]);
-    if (token!.flags !== specialFlag) {
-      document(startByte, pos);
-      startByte = pos + length;
-    }
-    pos = finder.find(pos + length, bytes.length);
+    if (token!.flags === specialFlag) continue;
+    document(startByte, pos);
+    startByte = pos + length;
   }
   document(startByte, bytes.length);
   return {
@@ -247,7 +242,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     }
   });
 
-  test("finds special tokens as the finder in JavaScript does", () => {
+  test("finds special tokens as its twin does", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 2);
     for (let round = 0; round < rounds(30); round++) {

@@ -1,17 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { randomSource } from "../../../bench/random.ts";
-import {
-  buildTokenTrie,
-  matchBackwards,
-  SpecialTokenFinder,
-} from "../../../src/text/special-token-finder.ts";
+import { isSmallScale } from "../../../src/runtime/scale.ts";
+import { SpecialTokenFinder } from "../../../src/text/special-token-finder.ts";
 import { rounds } from "../../rounds.ts";
+import { type Found, findNaively } from "./naive-tokens.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
-
-/** A token found: its position and length. */
-type Found = [pos: number, length: number];
 
 /**
  * All tokens of [from, limit); the search continues after each, or a byte further if overlapping ones are
@@ -22,29 +17,9 @@ function findAll(finder: SpecialTokenFinder, from: number, limit: number, overla
   for (let pos = from; ; ) {
     const at = finder.find(pos, limit);
     if (at >= limit) return found;
-    const length = finder.lengthAt(at, limit);
-    found.push([at, length]);
-    pos = at + (overlapping ? 1 : length);
+    found.push([at, finder.foundBytes]);
+    pos = at + (overlapping ? 1 : finder.foundBytes);
   }
-}
-
-/** The same by the definition: at each place the longest token that ends by `limit`, if any. */
-function findAllNaively(
-  tokens: readonly Uint8Array[],
-  text: Uint8Array,
-  from: number,
-  limit: number,
-  overlapping = false,
-): Found[] {
-  const found: Found[] = [];
-  const isAt = (token: Uint8Array, pos: number) => token.every((byte, i) => text[pos + i] === byte);
-  for (let pos = from; pos < limit; ) {
-    const fitting = tokens.filter((token) => pos + token.length <= limit && isAt(token, pos));
-    const length = Math.max(0, ...fitting.map((token) => token.length));
-    if (length > 0) found.push([pos, length]);
-    pos += length === 0 || overlapping ? 1 : length;
-  }
-  return found;
 }
 
 function finderOf(tokens: readonly Uint8Array[], text: Uint8Array): SpecialTokenFinder {
@@ -64,7 +39,7 @@ function visitedShare(tokens: readonly string[], text: string): number {
   const bytes = utf8(text);
   const finder = finderOf(tokens.map(utf8), bytes);
   findAll(finder, 0, bytes.length);
-  return finder.visitedByteCount / bytes.length;
+  return finder.readBytes / bytes.length;
 }
 
 describe("special tokens", () => {
@@ -95,12 +70,8 @@ describe("special tokens", () => {
     expect(findUpTo(8)).toEqual([[2, 2]]);
     expect(findUpTo(9)).toEqual([[2, 7]]);
     const finder = finderOf([utf8("<|end|>"), utf8("<|")], utf8("ab<|end|>"));
-    expect([finder.lengthAt(2, 4), finder.lengthAt(2, 9)]).toEqual([2, 7]);
-  });
-
-  test("at a place that is asked for without a search before there is a token or none", () => {
-    const finder = finderOf([utf8("b"), utf8("bc")], utf8("abcbb"));
-    expect([0, 1, 2, 3, 4, 5].map((pos) => finder.lengthAt(pos, 5))).toEqual([0, 2, 0, 1, 1, 0]);
+    expect([finder.find(2, 4), finder.foundBytes]).toEqual([2, 2]);
+    expect([finder.find(2, 9), finder.foundBytes]).toEqual([2, 7]);
   });
 
   test("those that begin inside a character, and those that are no text, are found by their bytes", () => {
@@ -126,7 +97,7 @@ describe("special tokens", () => {
     const text = make(3000);
     const finder = new SpecialTokenFinder(tokens);
     finder.reset(text);
-    expect(findAll(finder, 0, text.length)).toEqual(findAllNaively(tokens, text, 0, text.length));
+    expect(findAll(finder, 0, text.length)).toEqual(findNaively(tokens, text, 0, text.length));
   });
 
   test("of the text before nothing is known any more after a reset", () => {
@@ -150,7 +121,9 @@ describe("special tokens", () => {
       .constantFrom([97, 98], [97, 98, 60, 124], [0, 0xc3, 0xa9, 0xff], [...Array(16).keys()])
       .chain((letters) =>
         fc.record({
-          tokens: fc.array(bytes(5, letters), { maxLength: 20 }),
+          tokens: fc
+            .tuple(fc.constantFrom(2, 5, 40), fc.constantFrom(1, 3, 20))
+            .chain(([size, count]) => fc.array(bytes(size, letters), { maxLength: count })),
           text: bytes(400, letters),
           limits: fc.array(fc.nat(400), { maxLength: 3 }),
           overlapping: fc.boolean(),
@@ -164,7 +137,7 @@ describe("special tokens", () => {
           ...limits.map((each) => each % text.length).sort((a, b) => a - b),
           text.length,
         ]) {
-          const twin = findAllNaively(tokens, text, from, limit, overlapping);
+          const twin = findNaively(tokens, text, from, limit, overlapping);
           expect(findAll(finder, from, limit, overlapping)).toEqual(twin);
           from = limit;
         }
@@ -184,7 +157,7 @@ describe("special tokens", () => {
       );
       const text = Buffer.concat(parts.map((part) => Buffer.from(part)));
       expect(findAll(finderOf(tokens, text), 0, text.length)).toEqual(
-        findAllNaively(tokens, text, 0, text.length),
+        findNaively(tokens, text, 0, text.length),
       );
     }
   });
@@ -196,13 +169,16 @@ describe("special tokens", () => {
     expect(visitedShare(reserved, rare.repeat(10))).toBeLessThan(0.01);
   });
 
-  test("blocks grow where prefixes are everywhere, and are short again where they are rare", () => {
-    const tokens = Array.from({ length: 256 }, (_, i) => `e${i}`);
-    const dense = "e ".repeat(50_000);
-    expect(visitedShare(tokens, dense)).toBeLessThan(1.02);
-    const sparse = `e${" ".repeat(1000)}`.repeat(1000);
-    expect(visitedShare(tokens, dense + sparse)).toBeLessThan(0.2);
-  });
+  test.skipIf(isSmallScale)(
+    "blocks grow where prefixes are everywhere, and are short again where they are rare",
+    () => {
+      const tokens = Array.from({ length: 256 }, (_, i) => `e${i}`);
+      const dense = "e ".repeat(50_000);
+      expect(visitedShare(tokens, dense)).toBeLessThan(1.02);
+      const sparse = `e${" ".repeat(1000)}`.repeat(1000);
+      expect(visitedShare(tokens, dense + sparse)).toBeLessThan(0.2);
+    },
+  );
 
   test("no byte is read backwards more than twice, whatever tokens and text", () => {
     const nested = Array.from({ length: 500 }, (_, i) => "<|".repeat(i + 1));
@@ -223,59 +199,13 @@ describe("special tokens", () => {
       ],
       ["a byte everywhere", ["a"], "a".repeat(100_000)],
       ["a long token at distances", ["a".concat("b".repeat(5000)), "ac"], `a${" ".repeat(70)}`.repeat(5000)],
+      ["a long token far apart", ["a".concat("b".repeat(5000)), "ac"], `a${" ".repeat(200)}`.repeat(2000)],
       ["a token longer than a block", ["a".concat("b".repeat(50_000)), "ac"], "a".repeat(200_000)],
     ];
     for (const [what, tokens, text] of cases) {
-      const share = visitedShare(tokens, text);
+      // With a token at the end, because the kernel does not read a text without any of a few tokens.
+      const share = visitedShare(tokens, text + tokens.at(-1));
       expect(`${what}: ${share <= 2 ? "at most 2" : share}`).toBe(`${what}: at most 2`);
     }
   });
-});
-
-test("two tokens make the automaton of the worked example", () => {
-  const trie = buildTokenTrie([utf8("ab"), utf8("b")]);
-  expect([...trie.labels]).toEqual([0, 0x62, 0x61]);
-  expect([...trie.firstChildren]).toEqual([1, 2, 3, 3]);
-  expect([...trie.fallbacks]).toEqual([0, 0, 0]);
-  expect([...trie.tokenLengths]).toEqual([0, 1, 2]);
-  expect([...trie.rootChildren].flatMap((child, byte) => (child === 0 ? [] : [[byte, child]]))).toEqual([
-    [0x62, 1],
-  ]);
-});
-
-test("a token that is given twice changes nothing", () => {
-  expect(buildTokenTrie([utf8("b"), utf8("ab"), utf8("b")])).toEqual(buildTokenTrie([utf8("ab"), utf8("b")]));
-});
-
-test("a match is listed only in its block, with tokens that extend past the block but not past the limit", () => {
-  const trie = buildTokenTrie(["ab", "abc", "b"].map(utf8));
-  const places = new Int32Array(4);
-  const lengths = new Int32Array(4);
-  const match = (from: number, to: number, limit: number) => {
-    const count = matchBackwards(trie, utf8("ababc"), from, to, limit, { places, lengths });
-    return Array.from({ length: count }, (_, i) => [places[i], lengths[i]]);
-  };
-  expect(match(0, 4, 5)).toEqual([
-    [3, 1],
-    [2, 3],
-    [1, 1],
-    [0, 2],
-  ]);
-  expect(match(1, 3, 4)).toEqual([
-    [2, 2],
-    [1, 1],
-  ]);
-});
-
-test("a state falls back to that of the longest shorter string that it ends with, so no byte takes more than two moves", () => {
-  const trie = buildTokenTrie(["aaaab", "aac", "bb"].map(utf8));
-  const depths = [0];
-  for (let state = 0; state < trie.labels.length; state++) {
-    for (let child = trie.firstChildren[state]!; child < trie.firstChildren[state + 1]!; child++) {
-      depths[child] = depths[state]! + 1;
-    }
-  }
-  for (let state = 1; state < depths.length; state++) {
-    expect(depths[trie.fallbacks[state]!]!).toBeLessThan(depths[state]!);
-  }
 });

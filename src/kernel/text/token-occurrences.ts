@@ -1,0 +1,26 @@
+import { findToken, openSearch, sizeOfToken } from "../token-search";
+import { given } from "./cut-windows";
+import { early } from "./sections";
+
+/**
+ * Finds occurrences of early tokens, including those that overlap. Readers that know only a part of a text need these:
+ * which of two overlapping tokens is found depends on the text before them (src/corpus/cut-into-ranges.ts).
+ */
+
+/** Begins the search in the `byteCount` bytes that were written to `windowAddress`. */
+export function openOccurrences(byteCount: i32): void {
+  openSearch(early.search, given, byteCount);
+}
+
+/**
+ * Returns the position of the first token that begins at or after `from` and ends by `limit`, or `limit` if there is
+ * none. Until the next `openOccurrences`, `from` must not be lower than any earlier `from` or result.
+ */
+export function findOccurrence(from: i32, limit: i32): i32 {
+  return findToken(early.search, from, limit, limit);
+}
+
+/** Returns the size in bytes of the longest token at the position that was found last. */
+export function occurrenceBytes(): i32 {
+  return sizeOfToken(early.search, early.search.found);
+}
