@@ -18,7 +18,7 @@ export type CheckedFiles = {
   readonly notes: readonly string[];
 };
 
-/** Checks whether the files of a training agree with its record, and with each other. */
+/** Checks whether the files that a training wrote agree with its record and with each other. */
 export async function checkRecorded(directory: string): Promise<CheckedFiles> {
   const { record, json } = readTrainingRecord(directory);
   const sizes = record.options.sizes ?? [];
@@ -65,7 +65,7 @@ async function checkDirectory(directory: string, json: JsonObject): Promise<Chec
   };
 }
 
-/** Checks what the first of the files does, and whether the others do the same. */
+/** Checks that the first tokenizer file has the recorded fingerprint, and that the others give the same ids. */
 async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<CheckedFiles, "fileNames">> {
   const differences: Difference[] = [];
   const notes: string[] = [];
@@ -106,13 +106,16 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
   }
 }
 
-/** Checks the merges of the files against their checksum in the record. Files of ranks have none. */
+/**
+ * Checks the merges of the files against their checksum in the record. Rank files contain no merges, so nothing is
+ * checked.
+ */
 function checkMerges(directory: string, json: JsonObject): Difference[] {
   const found = mergesIn(directory);
   if (found === undefined) return [];
   const { name, merges } = found;
   const count = json.mergeCount as number;
-  // The record of an extension counts its own merges only.
+  // The record of an extension counts only the merges that the extension added.
   const own = "base" in json ? merges.slice(merges.length - count) : merges;
   if (own.length !== count)
     return [difference(name, `has ${groupDigits(own.length)} merges, not ${groupDigits(count)}`)];

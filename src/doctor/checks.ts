@@ -77,9 +77,9 @@ export type Finding = {
   /** How many tokens, merges or other things have the fault; null if they are not counted. */
   readonly count: number | null;
   readonly why: string;
-  /** What to do. */
+  /** What to do about the fault; null if nothing is proposed. */
   readonly fix: string | null;
-  /** A command that does it. */
+  /** A command that applies the fix; null if there is none. */
   readonly command: string | null;
 };
 
@@ -99,7 +99,9 @@ export const finding = (
 /** The maximum number of tokens that a finding lists. */
 const listedTokens = 20;
 
-/** Returns the tokens of a finding: the first of these ids, and their number. */
+/**
+ * Returns the fields `tokens` and `count` of a finding: the first of these ids as tokens, and the number of all ids.
+ */
 export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Finding, "tokens" | "count"> {
   const nameOf = tokenNamer(parts);
   return {
@@ -113,7 +115,7 @@ export function percent(count: number, total: number): string {
   return count > 0 && shown === "0.0" ? "under 0.1 %" : `${shown} %`;
 }
 
-/** Returns the severity of a fault that this share of the vocabulary has. */
+/** Returns the severity of a fault that affects this share of the vocabulary. */
 export function severityOfShare(share: number, warningFrom: number, errorFrom: number): Severity {
   return share >= errorFrom ? "error" : share >= warningFrom ? "warning" : "note";
 }

@@ -7,11 +7,11 @@ import type { Loaded, Subject } from "./subject.ts";
 
 // How transformers 5.24 changes a byte-level tokenizer.json, found by loading one with each of its 178 classes.
 
-/** The steps that a class puts in place of those in tokenizer.json. */
+/** The steps by which a class replaces those of tokenizer.json. */
 type Steps = {
   readonly sources: readonly string[];
   readonly normalization: Normalization | null;
-  /** Whether it puts a space before a text, if the configuration does not say. */
+  /** Whether the class adds a space before a text if the configuration does not say. */
   readonly addsPrefixSpace: boolean;
 };
 
@@ -89,14 +89,14 @@ const neutralFix =
   'set "tokenizer_class" to "PreTrainedTokenizerFast" in tokenizer_config.json, unless the pattern is that of the class';
 const unknownClass = "Some versions of transformers 5 rebuild such a class with its own steps.";
 
-/** Returns the tokenizer that a class makes: the vocabulary and merges of the file, with the steps of the class. */
+/** Returns the tokenizer that a class builds: the vocabulary and merges of the file, with the steps of the class. */
 const rebuilt = (
   { model, description, ...parts }: TokenizerParts,
   { sources, normalization, addsPrefixSpace }: Steps,
   asked: unknown,
 ): TokenizerParts => ({
   ...parts,
-  // The class does not pass `ignore_merges` on.
+  // The class drops `ignore_merges`, so no pretoken becomes a token without merging.
   model: { ...model, wholeTokens: null },
   pattern: compilePattern(sources),
   normalization,

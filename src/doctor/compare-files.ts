@@ -6,13 +6,13 @@ import { isFile, statOf, tryRead, UserError, yieldToEventLoop } from "#runtime";
 /** What differs (a file, an input or something else), and a sentence that says how. */
 export type Difference = { readonly what: string; readonly message: string };
 
-/** @param message follows the name */
+/** @param message a predicate: when printed, it follows `what` */
 export const difference = (what: string, message: string): Difference => ({
   what,
   message: `${what} ${message}`,
 });
 
-/** Bytes that are shown before and after the first one that differs. */
+/** The number of bytes that are shown before and after the first byte that differs. */
 const shownBytes = 30;
 const lineFeed = 10;
 
@@ -23,8 +23,8 @@ export function absence(path: string): string | null {
 }
 
 /**
- * Compares a file with what training would write. Returns how it differs, or null for equal bytes. Yields to the event
- * loop between chunks.
+ * Compares a file with what training would write. Returns how the file differs, or null if it is equal. Yields to the
+ * event loop between chunks.
  */
 async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
   const absent = absence(path);
@@ -57,7 +57,7 @@ function firstDifference(wanted: Uint8Array, found: Uint8Array): number {
   return at;
 }
 
-/** Reads a file from front to back. */
+/** Reads a file from start to end. */
 class FileReader {
   private offsetByte = 0;
 

@@ -9,7 +9,7 @@ import { type Difference, difference, differenceOf } from "./compare-files.ts";
 import { objectOf } from "./subject.ts";
 import { type RecordedInput, type RecordedTraining, readTrainingRecord } from "./training-record.ts";
 
-/** What a comparison found, the files that were compared, and those that could not be. */
+/** The differences that a comparison found, the files that were compared, and notes on those that could not be. */
 export type Comparison = {
   readonly differences: Difference[];
   readonly fileNames: string[];
@@ -17,7 +17,7 @@ export type Comparison = {
 };
 
 /**
- * Compares a result with what its training gives now: first inputs, merges and files, then what records say of them.
+ * Compares a recorded result with what the same training gives now: first inputs, merges and files, then the records.
  */
 export async function compareResult(recorded: RecordedTraining, finished: Finished): Promise<Comparison> {
   const { product } = finished;
@@ -48,7 +48,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   return { differences, fileNames, notes };
 }
 
-/** Compares the files that a record lists with those that training writes. Images are not listed. */
+/** Compares the names of the files that a record lists with those that training writes. Records do not list images. */
 function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
   const isOther = (name: string) => ![recordName, imageName].includes(basename(name));
   return [
@@ -64,7 +64,7 @@ function compareNames(listed: readonly string[], written: readonly string[]): Di
 type Size = {
   readonly product: AnyProduct;
   readonly index: number;
-  /** The folder of the size, or "" if it is the only one; and its path. */
+  /** The name of the folder of this size, or "" if there is only one size; `directory` is its path. */
   readonly folder: string;
   readonly directory: string;
 };
@@ -100,7 +100,8 @@ function recordIn(directory: string, name: string, differences: Difference[]): J
 }
 
 /**
- * Compiles the image again from the files next to it. That of another build has another layout, and is not compared.
+ * Compiles the image again from the files next to it, and compares. An image of another build has a different layout,
+ * so it is not compared.
  */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageName);
@@ -124,11 +125,11 @@ function compareMerges(json: JsonObject, mergesSha256: string, folder: string): 
   return [difference(what, "are not those that training gives (mergesSha256 of the record)")];
 }
 
-/** Fields that are compared otherwise, or that depend on the run. */
+/** Fields that are compared by other functions, or that depend on the run and not on the result. */
 const otherFields = ["inputs", "skipped", "counts", "base"];
 const otherOptions = ["workers", "weights", "like"];
 
-/** A record, the record that training gives now, and the place of its files. */
+/** A record, the record that training gives now, and the directory of its files. */
 type Said = {
   readonly json: JsonObject;
   readonly made: object;
@@ -168,8 +169,8 @@ export function compareChecksums(directory: string, json: JsonObject, folder = "
 }
 
 /**
- * Returns an option of a record without a pattern's form for JavaScript. It follows from the expressions, and another
- * version may write it better.
+ * Returns an option of a record without the pattern's JavaScript form. That form is derived from the expressions, and
+ * another version of bpe may derive it differently.
  */
 function withoutJavaScript(name: string, value: unknown): unknown {
   if (name === "superwords" && value !== undefined) {

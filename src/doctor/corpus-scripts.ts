@@ -4,8 +4,8 @@ import { allAddedTokens, scriptOrKindOf, type TokenizerParts, tokenBytesOf } fro
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**
- * A script is reported only if the tokens whose script is not known (parts of characters) are at most this share of the
- * script's own tokens.
+ * A script is reported only if the corpus has few tokens of unknown script (parts of characters): at most this share of
+ * the script's own tokens.
  */
 const unknownShareMax = 0.05;
 

@@ -23,7 +23,7 @@ function stepsIn(value: unknown, list: string): Step[] {
   return step.type === undefined ? [] : [step];
 }
 
-/** Matches a doubled backslash before the letter of a class. Such an expression matches a backslash. */
+/** Matches a doubled backslash before a class letter, as in `\\p`. Such an expression matches a literal backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
 /** Finds expressions whose backslashes are doubled. They match nothing, and some of them cannot be loaded. */
@@ -130,7 +130,7 @@ function checkSplits(name: string | null, sources: readonly string[], isFound: b
   });
 }
 
-/** If at least this share of words is cut inside, the pattern is wrong. */
+/** If the pattern splits at least this share of the English words, it is wrong. */
 const cutWordsMax = 0.5;
 
 function checkWords(pattern: CompiledPattern): Finding[] {
@@ -176,7 +176,7 @@ function checkNormalized(loaded: Loaded): Finding[] {
   ];
 }
 
-/** How many texts are normalized at a time: a line each, because no step reaches across the end of a line. */
+/** The number of texts that are normalized in one call, one per line. No normalization step works across line ends. */
 const normalizedTexts = 256;
 
 function changedBy(normalization: Normalization, ids: readonly number[], textOf: (id: number) => string) {
@@ -189,7 +189,7 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
   return changed;
 }
 
-/** Returns the tokens of several bytes that are UTF-8 and that a text can give. */
+/** Returns the ids of tokens, except added ones, that are valid UTF-8 of two or more bytes and that some text gives. */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;
   const added = new Set(allAddedTokens(parts).map(({ id }) => id));
@@ -207,8 +207,8 @@ const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(token
 /** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
 /**
- * The maximum number of tokens to try in all contexts. If there are more, every n-th is tried, and the share
- * is taken to be that of all.
+ * The maximum number of tokens to try in all contexts. If there are more, only every n-th token is tried, and the
+ * share among these is taken as the share among all.
  */
 const inContextMax = 2000;
 
@@ -279,7 +279,7 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
   ];
 }
 
-/** Names the programs that have no pattern that cuts alike. */
+/** Reports the programs that have no pattern that cuts text in the same way. */
 export function checkEquals({ parts }: Loaded): Finding[] {
   const { patternName, patternSources } = parts.description;
   if (patternName === "none" || parts.model.beginning !== undefined) return [];

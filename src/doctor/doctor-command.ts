@@ -25,7 +25,7 @@ import { doctorOptions } from "./doctor-options.ts";
 import type { Diagnosis, examiningJob } from "./examine.ts";
 import { type Counted, TextSurvey } from "./text-survey.ts";
 
-/** `bpe doctor`: examines a tokenizer. Throws a UserError at the end if it has errors. */
+/** `bpe doctor`: examines a tokenizer. Throws a UserError at the end if the diagnosis has errors. */
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTyped(doctorOptions, invocation.options);
   const { path } = findTokenizer(invocation.files[0]!);

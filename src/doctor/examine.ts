@@ -53,7 +53,7 @@ export type Examination = {
 /** The job of the thread that examines: a large tokenizer takes seconds without a yield. */
 export const examiningJob = () => ({ examine, checkRecorded });
 
-/** Examines a tokenizer. Throws a UserError if there is none that can be examined. */
+/** Examines a tokenizer. Throws a UserError if the path has no tokenizer that can be examined. */
 export async function examine({ path, options, counted }: Examination): Promise<Diagnosis> {
   const { subject, findings } = await readSubject(path);
   const opened = load(subject, options);
@@ -91,7 +91,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
-/** Checks texts and, by its counts, the corpus of the training. */
+/** Checks how the tokenizer fits its training corpus, by the counts in tokens.tsv, and the given texts. */
 function checkTexts(loaded: Loaded, counted: Counted | null): Finding[] {
   const corpus = corpusScripts(loaded.parts);
   if (counted === null) return checkScripts(corpus, "the corpus of the training");
@@ -116,7 +116,9 @@ function validTokens(tokens: TokenTable): Uint8Array {
   return isText;
 }
 
-/** Loads the tokenizer, or returns why it cannot be loaded. Throws that error if it is not a byte-level BPE. */
+/**
+ * Loads the tokenizer, or returns the error why it cannot be loaded. Throws the error if it is not a byte-level BPE.
+ */
 function load(subject: Subject, options: LoadOptions): Loaded | UserError {
   try {
     const parts = loadSource(subject.source, options);

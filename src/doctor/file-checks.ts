@@ -31,7 +31,7 @@ export async function checkFiles(
       finding("files-disagree", "error", `${names} give different ids`, {
         evidence: difference,
         fix: "keep the file that the model was trained with, and write the others from it",
-        // Models that begin with characters are not converted.
+        // bpe convert refuses models whose merges start from characters.
         ...(parts.model.beginning === undefined && { command: convertCommand(first!) }),
       }),
     );
@@ -40,8 +40,8 @@ export async function checkFiles(
 }
 
 /**
- * Loads the tokenizer of a file. If the file cannot state the pattern and the normal form, they are those of
- * `first`. Returns the reason if the file cannot be loaded.
+ * Loads the tokenizer of a file. If its format cannot store the pattern and the normal form, uses those of `first`.
+ * Returns the reason if the file cannot be loaded.
  */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;

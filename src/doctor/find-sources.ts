@@ -18,8 +18,8 @@ export type LookedUp = {
 };
 
 /**
- * Finds what a training read. Files of word counts and of a base are compared by their checksums; inputs of text by
- * their size, unless they are compressed.
+ * Finds the files that a training read, and compares them with the record: word counts and the files of a base by their
+ * checksums, uncompressed text inputs by their size.
  */
 export async function findSources(
   record: VerifiedRecord,
@@ -33,7 +33,7 @@ export async function findSources(
     if (found === undefined) missing.push(difference(recorded, absence(recorded, workingDirectory)));
     return found ?? "";
   };
-  // The name of a published tokenizer is not a path.
+  // A name without dots and slashes is that of a published tokenizer, so no file has to be found.
   const findLike = (recorded: string) => find(recorded) ?? (/[./]/.test(recorded) ? undefined : recorded);
   const places = {
     inputs: record.inputs.map(({ path }) => place(path)),
@@ -81,7 +81,7 @@ function messageOf(look: () => string | null): string | null {
   }
 }
 
-/** Text that is not compressed has as many bytes as were read of it. */
+/** Compares the size of an uncompressed text with the number of bytes that the training read from it. */
 function sizeDifference(
   { format, isStream, compression, sizeBytes }: Input,
   { textBytes = sizeBytes }: VerifiedRecord["inputs"][number],

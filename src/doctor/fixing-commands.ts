@@ -1,6 +1,6 @@
 import { shellLine } from "#runtime";
 
-// The command lines that fix what was found.
+// The command lines that fix the faults that checks find.
 
 /** Returns the command that makes a smaller vocabulary, without unreachable tokens. */
 export const pruneCommand = (path: string, size: number) =>

@@ -17,7 +17,7 @@ import { type Loaded, objectOf, parsed, type Subject, spellsCharacters } from ".
 /** The maximum number of lines of evidence. */
 const shownMax = 5;
 
-/** Checks vocabulary and merges as tokenizer.json states them, even if it cannot be loaded. */
+/** Checks the vocabulary and merges in tokenizer.json, even if the file cannot be loaded. */
 export function checkModelFile(subject: Subject): Finding[] {
   const { json, scanned } = subject;
   if (json === null) return [];
@@ -35,7 +35,7 @@ function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): bool
   const { ids } = vocab.spelled;
   const isTaken = new Uint8Array(vocab.idMax + 1);
   for (const id of ids) if (isTaken[id]++ > 0) return false;
-  // Equal merges have the same result. Of each result there are few.
+  // Equal merges have the same result, so each merge is compared only with earlier ones of that result, which are few.
   const lastRank = new Int32Array(vocab.idMax + 1).fill(-1);
   const earlier = new Int32Array(merged.length);
   for (let rank = 0; rank < merged.length; rank++) {
@@ -48,7 +48,7 @@ function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): bool
   return true;
 }
 
-/** Parses all of the file to find what is wrong in it. */
+/** Parses the whole file to find what is wrong in it. */
 function checkStated({ source }: Subject): Finding[] {
   const { bytes } = source.files[0];
   const model = objectOf(objectOf(parsed(bytes)).model);
@@ -160,7 +160,7 @@ function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
 
 function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
   const missing = byteToCharacter.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
-  // If this many are missing, the model is of another kind, which spells bytes differently or not at all.
+  // If more than 200 bytes are missing, the model is of another kind, which spells bytes differently or has no bytes.
   if (missing.length === 0 || missing.length > 200) return [];
   const occurring = missing.filter((byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1);
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
@@ -222,7 +222,7 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
   ];
 }
 
-/** Whether the file lists pieces, which can only be read, and no merges. */
+/** Whether the file is a SentencePiece model, which lists pieces and no merges, and can only be read. */
 const hasPieces = ({ description }: Loaded["parts"]) => description.kind === "tokenizer.model";
 
 function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding[] {
@@ -279,8 +279,9 @@ function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[
 }
 
 /**
- * Returns the tokens that may have equal bytes, ascending. Bytes merge to one token, so of equal tokens all but one
- * are not reached by merging, and those are few. Others are compared with them by length and edges.
+ * Returns the ids of tokens that may have equal bytes, ascending. The same bytes always merge to the same token, so of
+ * equal tokens at most one is reached by merging. The tokens that merging does not reach are few; the other tokens are
+ * compared with them by length, first and last bytes.
  */
 function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], reaches: Uint8Array): number[] {
   const keyOf = (id: number) => {
@@ -293,7 +294,7 @@ function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], re
   return ids.filter((id) => keys.has(keyOf(id)));
 }
 
-/** If at least this share of a model's rows is unused, padding does not explain it. */
+/** If at least this share of a model's embedding rows has no token, padding of the vocabulary does not explain it. */
 const paddingShare = 0.1;
 
 function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {

@@ -16,7 +16,7 @@ export function checkQuality({ path }: Subject, loaded: Loaded, counted: Counted
   ];
 }
 
-/** Kinds of private text, by what they look like. */
+/** Kinds of private text, each recognized by its form. */
 const privateKinds: readonly { name: string; matches: (text: string) => boolean }[] = [
   { name: "an e-mail address", matches: (text) => /[\w.+-]+@[\w-]+\.[a-z]{2,}/i.test(text) },
   {
@@ -43,7 +43,7 @@ function isVaried(text: string, least: number): boolean {
   return new Set(text).size >= least && !"0123456789abcdef0123456789ABCDEF0123456789".includes(text);
 }
 
-/** 1 for the bytes of which a private text has at least one. */
+/** 1 for each byte of a set from which every private text contains at least one byte; else 0. */
 const isTelling = new Uint8Array(256);
 for (const character of "0123456789@-_A") isTelling[character.charCodeAt(0)] = 1;
 
@@ -82,7 +82,7 @@ function checkPrivate({ parts }: Loaded): Finding[] {
 const costlyRatio = 4;
 const shownLanguages = 5;
 
-/** The parts of the probe text that say the same, each in another language. */
+/** The parts of the probe text that contain the same sentence, each in a different language. */
 export const languages = probeParts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ encode }: Loaded): Finding[] {
@@ -143,7 +143,7 @@ function checkRecord(path: string): Finding[] {
   ];
 }
 
-/** A text needs this many tokens for each token of the vocabulary to show which of them are rare. */
+/** Rare tokens are reported only if the text has at least this many tokens for each token of the vocabulary. */
 const tokensPerToken = 20;
 
 function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[] {

@@ -5,9 +5,9 @@ import { asOption, phrase, statOf, usageError, withForwardSlashes } from "#runti
 export type FindPath = (recorded: string) => string | undefined;
 
 /**
- * Makes a function that finds the paths of a record, which are relative to the directory of its run. A path may
- * have moved: `moved` has the new place of it, or of a folder above it, by the old one. A relative path that
- * does not exist there is looked up in the present directory.
+ * Makes a function that finds the paths of a record, which are relative to the directory of the recorded run. `moved`
+ * maps old paths, or folders above them, to new ones. A relative path that does not exist in the recorded directory is
+ * looked up in the current one.
  */
 export function pathFinder(
   workingDirectory: string,

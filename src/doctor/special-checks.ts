@@ -34,7 +34,7 @@ function checkListed({ json }: Subject): Finding[] {
   ];
 }
 
-/** Checks that the files of transformers give the same roles. */
+/** Checks that tokenizer_config.json and special_tokens_map.json give each role to the same token. */
 function checkMaps({ config, map }: Subject): Finding[] {
   if (config === undefined || map === undefined) return [];
   return roles.flatMap((role) => {
@@ -186,7 +186,7 @@ function checkTemplate({ template, path }: Subject, encode: Loaded["encode"]): F
 
 /** Matches text that a user may type by chance: letters, marks, numbers and whitespace, or any one character. */
 const ordinary = /^[\p{L}\p{N}\p{M}\s]+$|^.$/su;
-/** The probe text without the part that looks like special tokens. */
+/** The probe text without the part that contains texts like special tokens. */
 const plainText = probeParts
   .filter(({ name }) => name !== "Special-looking text")
   .map(({ text }) => text)

@@ -13,7 +13,7 @@ export type Subject = {
   readonly source: TokenizerSource;
   /** The tokenizer.json; null for other formats. If it was scanned, `model.vocab` and `model.merges` are empty. */
   readonly json: JsonObject | null;
-  /** The vocabulary and merges of the tokenizer.json; null if something about it is unusual or wrong. */
+  /** The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form, or is wrong. */
   readonly scanned: ScannedModel | null;
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;
@@ -31,7 +31,7 @@ export type Loaded = {
   readonly derivations: Derivations;
   /** 1 for each token that is valid UTF-8, by id. */
   readonly isText: Uint8Array;
-  /** Encodes a short text, in which special tokens are found unless they are to stay text. */
+  /** Encodes a short text. Special tokens in the text are recognized unless `specialTokensAsText` is true. */
   readonly encode: (text: string, specialTokensAsText?: boolean) => number[];
 };
 
@@ -109,7 +109,10 @@ function templateOf(path: string, isWhole: boolean, config: JsonObject | undefin
   return value.map((each) => (each as { template?: unknown } | null)?.template ?? "").join("\n");
 }
 
-/** Whether a model begins with characters, as SentencePiece's do, and its vocabulary spells spaces as U+2581. */
+/**
+ * Whether the merges of a model start from characters, as SentencePiece's do, and its vocabulary spells spaces as
+ * U+2581.
+ */
 export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
   objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));
 

@@ -7,11 +7,13 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
 // Checks that need texts, except for rare tokens (quality-checks.ts).
 
-/** The minimum number of documents: with fewer, a token may be in only one because no other is on the same subject. */
+/**
+ * The minimum number of documents. With fewer, a token may be in one document only because no other has its subject.
+ */
 const documentsMin = 100;
-/** The minimum number of occurrences: fewer in its only document say little about that document. */
+/** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
-/** The minimum share of the used tokens: fewer are usually just names that only one document mentions. */
+/** The minimum share of such tokens among the used ones. Fewer are usually names that only one document mentions. */
 const shareMin = 0.01;
 const shownDocuments = 5;
 
@@ -62,8 +64,8 @@ const bytesMin = 10_000;
 const costlyRatio = 2;
 
 /**
- * Finds scripts that take many tokens. Bytes per token are divided by the bytes of the same sentences in each
- * script, because scripts differ in how many bytes they need to say the same.
+ * Finds scripts that take many tokens for the same content. Scripts need different numbers of bytes for the same
+ * sentence, so bytes per token are divided by the bytes of such a sentence in each script.
  */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
@@ -96,7 +98,7 @@ export function checkScripts(scripts: readonly ScriptCounts[], text: string): Fi
   ];
 }
 
-/** A script of a text is unlike the corpus if it takes more than this many times the tokens for as many bytes. */
+/** A script of a text is unlike the corpus if it takes more than this many times the tokens for the same bytes. */
 const unlikeRatio = 1.5;
 
 /** Finds scripts that take more tokens than in the corpus that the tokenizer was trained on. */

@@ -34,8 +34,8 @@ export type CountedInput = {
 export type ScriptCounts = { readonly name: string; readonly tokens: number; readonly bytes: number };
 
 /**
- * Counts the tokens of documents, which end as those of `bpe encode` do: with a record, with an input of plain
- * text, or, in plain text, after the token that ends documents.
+ * Counts the tokens of documents. Documents end as in `bpe encode`: at the end of a record, at the end of an input of
+ * plain text, and, in plain text, after the token that ends documents.
  */
 export class TextSurvey implements IdSink {
   private readonly counts: Float64Array;
@@ -115,7 +115,7 @@ export class TextSurvey implements IdSink {
   }
 }
 
-// The class of a token. 0 is for those that were not looked at yet.
+// The class of a token. 0 means that the token has not been classified yet.
 /** Bytes that are not whole characters. */
 const incomplete = 1;
 const special = 2;
@@ -127,8 +127,8 @@ const pendingBytesMax = 64;
 const packedBytesMax = 4;
 
 /**
- * Counts tokens and bytes by script. A token counts for the script of its first letter, with the spaces and
- * signs that it has; tokens of parts of characters count together, as one token would.
+ * Counts tokens and bytes by script. A token and all its bytes count for the script of its first letter. Consecutive
+ * tokens that are parts of characters are joined first, and their text is classified as one token's would be.
  */
 class ScriptSurvey {
   private readonly names: string[] = [];

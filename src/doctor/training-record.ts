@@ -50,7 +50,7 @@ const recordFields = fieldsOf({
 export type VerifiedRecord = Checked<typeof recordFields>;
 export type RecordedInput = VerifiedRecord["inputs"][number];
 
-/** The directory of a training, and its record: checked, and as it is in the file. */
+/** The directory of a training, and its record: as checked fields, and as the JSON of the file. */
 export type RecordedTraining = {
   readonly directory: string;
   readonly record: VerifiedRecord;

@@ -3,9 +3,9 @@ import type { RequestedTraining } from "#options";
 import { roleNames } from "#tokenizer";
 import type { RecordedInput, VerifiedRecord } from "./training-record.ts";
 
-// A record as the request that makes the same tokenizer.
+// Turns the record of a training into the request that makes the same tokenizer.
 
-/** The places of what a training read: its inputs and files of word counts, in their order, base and model. */
+/** The paths of what a training read: its inputs and word counts files, in their order, its base and its model. */
 export type FoundSources = {
   readonly inputs: readonly string[];
   readonly counts: readonly string[];
@@ -13,17 +13,17 @@ export type FoundSources = {
   readonly like: string | undefined;
 };
 
-/** The settings of this run, not of the recorded one: how much of the machine it may use. */
+/** Settings of the verifying run, not of the recorded one: how much of the machine it may use. */
 type Limits = Pick<RequestedTraining, "workers" | "memoryLimit">;
 
-/** Makes the request for the training of a record, whose sources are at these places. */
+/** Makes the request that repeats the training of a record whose sources are at these paths. */
 export function requestOf(record: VerifiedRecord, sources: FoundSources, limits: Limits): RequestedTraining {
   const { options } = record;
   const { seedTokens, padTo, wholeCharacters, minFrequency, maxTokenLength } = options;
   return {
     ...limits,
     ...{ seedTokens, padTo, wholeCharacters },
-    // An extension without a corpus refuses it.
+    // An extension without a corpus refuses `minFrequency`.
     ...((record.base === undefined || hasCorpus(record)) && { minFrequency }),
     maxTokenLength: maxTokenLength ?? undefined,
     ...(record.base === undefined ? newTokenizer(record, sources) : extension(record, sources)),
@@ -64,8 +64,8 @@ const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
 /**
- * Returns a pattern in the form in which it is typed; undefined for one that only a file can state: a sequence of
- * expressions, or an expression that would be read as a name. The source of such a pattern is read again.
+ * Returns the value of `--pattern` for a recorded pattern. Returns undefined for a pattern that only a file can state:
+ * a sequence of expressions, or an expression that would be read as a name. Such a pattern is read again from its file.
  */
 function typedPattern({
   name,

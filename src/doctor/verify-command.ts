@@ -18,7 +18,7 @@ import { readTrainingRecord } from "./training-record.ts";
 import { type Verification, verify } from "./verify.ts";
 import { verifyOptions } from "./verify-options.ts";
 
-/** `bpe verify`: trains again from a record, and compares. A UserError at the end if the result is another one. */
+/** `bpe verify`: trains again from a record, and compares. Throws a UserError at the end if the results differ. */
 export async function runVerify(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTyped(verifyOptions, invocation.options);
   const recorded = readTrainingRecord(invocation.files[0]!);

@@ -14,14 +14,14 @@ export type Verification = {
   readonly format: "bpe-verification";
   readonly version: 1;
   readonly path: string;
-  /** Whether training gives the same merges and files; null if it was not asked for, and the files agree. */
+  /** Whether training gives the same merges and files; null if it did not train, and the files agree. */
   readonly verified: boolean | null;
   /** Whether the tokenizer was trained again. */
   readonly trained: boolean;
   readonly merges: number;
   /** Bytes of text that were read again; 0 without training. */
   readonly textBytes: number;
-  /** The recorded paths, and where the files are now; null for those that are missing or were not searched. */
+  /** The recorded paths, and the current path of each input; null if it is missing or was not searched. */
   readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
   /** Files that were compared. */
   readonly files: readonly string[];
@@ -41,7 +41,9 @@ export type VerifyRun = {
   readonly checkFiles: () => Promise<CheckedFiles>;
 };
 
-/** Verifies a training: repeats it in memory, if what it read is there, and compares the result. Writes nothing. */
+/**
+ * Verifies a training: if its sources are still there, repeats it in memory and compares the result. Writes nothing.
+ */
 export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
   const startMs = performance.now();
   const { record, directory } = recorded;
@@ -82,7 +84,7 @@ async function trainAgain(recorded: RecordedTraining, looked: LookedUp, run: Ver
   try {
     finished = await repeatTraining(requestOf(record, looked.sources, run.limits), looked, run.host);
   } catch (error) {
-    // Too little memory for this run says nothing about the record.
+    // If this run lacks memory, that says nothing about the record.
     if (!(error instanceof UserError) || error.kind === "memory") throw error;
     const failed = { what: "training", message: `training fails now: ${error.message}` };
     return checkOnly(run, [failed]);
@@ -115,7 +117,7 @@ async function repeatTraining(
   return finished!;
 }
 
-/** Returns notes on inputs that the record has too little about to check them. */
+/** Returns notes on inputs for which the record has no checksum. */
 function inputNotes({ inputs }: RecordedTraining["record"]): string[] {
   const bare = inputs.filter(({ crc32 }) => crc32 === undefined);
   if (bare.length === 0) return [];
@@ -126,7 +128,9 @@ function inputNotes({ inputs }: RecordedTraining["record"]): string[] {
   return [`the record has no checksum of ${which}: only sizes were compared`];
 }
 
-/** Another version may write other files from the same merges. */
+/**
+ * Returns a note if another version of bpe made the record, because it may write different files from the same merges.
+ */
 function buildNotes({ version, commit }: RecordedTraining["record"]): string[] {
   if (version === build.version && commit === build.commit) return [];
   const nameOf = (made: string, at: string) => (at === "unknown" ? made : `${made} (${at.slice(0, 9)})`);

@@ -183,7 +183,7 @@ const heading = (text: string) => [piece("bold", text)];
 const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
   `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
 
-/** Says whether both encode the probe text alike. */
+/** Says whether both tokenizers give the same ids for the probe text. */
 const fingerprintLines = (a: TokenizerFacts, b: TokenizerFacts) =>
   a.fingerprint === b.fingerprint
     ? [`same fingerprint: ${a.fingerprint}`]

@@ -21,7 +21,10 @@ type Compared = {
   readonly warn: Warn;
 };
 
-/** Writes the page of `bpe diff`: tokens that are new or have another id, and the same text cut by both. */
+/**
+ * Writes the page of `bpe diff`: tokens that are new or have a different id, and the same text as both tokenizers cut
+ * it.
+ */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
   const { difference, tokenizers, texts, command } = compared;
   const { sentence, more } = differenceOfTwo(difference);

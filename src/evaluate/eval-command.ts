@@ -166,7 +166,7 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   return { measures: [...measures], wordCount };
 }
 
-/** The longest term: each tokenizer encodes it twice, and it is printed. */
+/** The maximum length of a term in bytes. Each tokenizer encodes every term twice, and terms are printed. */
 const termBytesMax = 1024;
 
 function checkTerm(place: Message, term: string, exitCode: number): void {

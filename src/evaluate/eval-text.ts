@@ -136,10 +136,10 @@ type FlatRow = Pick<Measure<never>, "name" | "better"> & {
 };
 
 /**
- * Formats one table with a row for each measure. Its columns are the texts of the only tokenizer; or the
- * tokenizers, with measures of the only text, or, if all measures are requested, of all texts together.
- * Returns undefined if there is no such table, or if it does not fit. Texts may be split into several tables,
- * but tokenizers, which are compared, may not.
+ * Formats one table with a row for each measure. With one tokenizer, its columns are the texts. With several
+ * tokenizers, its columns are the tokenizers, and its values are those of the only text or, if all measures are
+ * requested, of all texts together. Returns undefined if there is no such table, or if it does not fit: texts may be
+ * split into several tables, but tokenizers, which are compared, may not.
  */
 function flatSection(
   evaluation: Evaluation,
@@ -207,8 +207,8 @@ function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
 }
 
 /**
- * Makes a grid of rows of measures. `areCompared` tells whether best values are marked, which is not done for
- * texts.
+ * Makes a grid of rows of measures. `areCompared` says whether best values are marked. They are not if the subjects
+ * are texts.
  */
 const flatGrid = (
   subjects: Axis,
@@ -356,7 +356,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
 }
 
 function wordText({ word, count, pieces }: CostliestWord): string {
-  // If pieces split characters, they do not show the word, so it comes first.
+  // If pieces split characters, they do not show the word, so the whole word is printed first.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

@@ -99,7 +99,7 @@ async function countPlacedWords(
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
-/** Reads a text once and counts its pretokens. Throws a UserError if memory has no room for their tables. */
+/** Reads a text once and counts its pretokens. Throws a UserError if their tables do not fit into memory. */
 async function countPass(
   options: PassOptions & { readonly neededFor: (size: TableSize) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
@@ -117,7 +117,7 @@ async function countPass(
   return counted;
 }
 
-/** Throws a UserError if memory has no room for encoding the longest word in addition to the tables of a text. */
+/** Throws a UserError if encoding the longest word does not fit into memory together with the tables of a text. */
 function checkLongest(
   words: WordTable,
   { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,
@@ -133,7 +133,7 @@ function checkLongest(
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
 
-/** The memory of a thread always has room for encoding a word below this size. */
+/** A thread always has enough memory for encoding a word of fewer bytes than this. */
 const longWordBytes = scaled(1 << 18, 16);
 
 /** Starts the progress of a run that reads each text for its words, and once for each kind of pretokens. */
@@ -160,7 +160,7 @@ const factsBytes = 40;
 function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
-  // Long work is done by workers, because the main thread could not handle signals meanwhile.
+  // Workers do long work, because the main thread cannot handle signals while it works.
   const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => hasOnlyQuickSteps(parts));
   const cacheShrinkBits = cacheShrinkBitsOf(options);
   const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, cacheShrinkBits));
@@ -191,8 +191,8 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
 }
 
 /**
- * Returns the default maximum of threads: a third of those that memory has room for, so that counting takes a
- * third of it.
+ * Returns the default maximum number of threads: a third of the number that fits into memory, so that counting takes a
+ * third of the memory.
  */
 export const evaluatingThreadsMax = (budget: MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
@@ -316,7 +316,7 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
  * tokenizers of 100,000 merges.
  */
 const comparedMergeBytes = 900;
-/** How much of it may remain as garbage. With more, garbage is collected before a text is read. */
+/** If comparing leaves more than about this many bytes of garbage, it is collected before a text is read. */
 const garbageBytesMax = 10e6;
 
 /** The memory of a token or merge in the lists of a difference. Measured. */
@@ -393,7 +393,7 @@ type TokenCountingOptions = {
   readonly count: CountPretokens;
 };
 
-/** The origin of a text's tokens: those of `pretokens` must still be encoded; `others` are already counted. */
+/** The tokens of a text: `pretokens` must still be encoded, and `others` are tokens that are already counted. */
 export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: CountsById };
 
 /**

@@ -19,7 +19,7 @@ type EvaluationSetup = {
   readonly tokenizers: readonly WordEncoding[];
 };
 
-// A request is a part of the work on the words of a text. Arrays are in shared memory.
+// A request asks a thread for one part of the work on the words of a text. Its arrays are in shared memory.
 
 type MeasureRequest = {
   readonly tokenizer: number;
@@ -149,9 +149,8 @@ type Ask = <Method extends Asked>(
 ) => Promise<AnswerOf<EvaluationJob, Method>>;
 
 /**
- * The threads that encode the words of an evaluation. They run until `close`, for one text after the other.
- * With one thread, the current one does the work in slices; if that may keep it from handling signals, a
- * worker does.
+ * The threads that encode the words of an evaluation, one text after another. They run until `close`. If there is only
+ * one thread, it is the current one, which works in slices; or a worker, if a slice may take so long that signals wait.
  */
 export class EvaluationThreads {
   readonly close: () => void;

@@ -27,7 +27,7 @@ import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
 import { shortenName } from "./grid.ts";
 
-/** The longest text: explaining a pretoken of this size takes a second. */
+/** The maximum length of a text in bytes. Explaining a pretoken of this length takes a second. */
 const textBytesMax = 10_000;
 
 /** `bpe explain`: shows how a text is encoded, merge by merge. */
@@ -130,7 +130,7 @@ function partLines(
   const { byteIds, beginning } = parts.model;
   const lost =
     kind === "merged" && beginning === undefined ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
-  // An added token may share its id with a learned token of other bytes.
+  // An added token may have the same id as a learned token with other bytes.
   const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
   const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
   const pieces = start.map((id) => shown(parts, id));
@@ -162,5 +162,5 @@ const shownPieces = (pieces: readonly string[]) =>
   );
 
 const shownPiecesMax = 40;
-/** On a terminal with less room, the pieces go to the next line. */
+/** If the terminal leaves fewer columns for the pieces, they go to the next line. */
 const piecesColumnsLeast = 20;

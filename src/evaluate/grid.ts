@@ -35,10 +35,14 @@ const splitNameColumns = 12;
 const ellipsis = "…";
 
 /**
- * Returns a table of at most `columns` columns: the first that fits of these. Subjects are rows; items are
- * rows; either, with the middle of long names left out; items are rows, and subjects are numbers that a
- * legend explains. If none fits, returns several tables, each with some of the items, but with all subjects,
- * because these are compared.
+ * Returns a table of at most `columns` columns, the first of these layouts that fits:
+ *
+ *   1. subjects are rows
+ *   2. items are rows
+ *   3. layouts 1 and 2, with the middle of long names left out
+ *   4. items are rows, and subjects are numbers that a legend explains
+ *
+ * If none fits, returns several tables, each with some of the items, but with all subjects, because these are compared.
  */
 export function gridLines(grid: Grid, columns: number): Line[] {
   const upright = tableWithSubjectRows(grid);

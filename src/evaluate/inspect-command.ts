@@ -123,7 +123,9 @@ function describeBeginning(beginning: EncodingModel["beginning"]): string {
   return `begins with characters; ${others}`;
 }
 
-/** Formats the facts, the most important first: what a model and its programs must agree on, and then the tokens. */
+/**
+ * Formats the facts, the most important first: settings on which a model and its programs must agree, then the tokens.
+ */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
@@ -247,7 +249,7 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
 }
 
-/** The room for the first tokens: three lines of a usual terminal. `--json` and the report have more tokens. */
+/** The columns for the first tokens: three lines of a usual terminal. `--json` and the report have more tokens. */
 const beginsColumns = 3 * usualColumns - nameColumns;
 
 /** Returns as many of the first tokens as fit, counting a separator after each. */
@@ -260,7 +262,7 @@ function firstOf(tokens: readonly string[]): readonly string[] {
   return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
 }
 
-/** Background colours for tokens in turn, to show where they end. */
+/** The background colours that tokens get in turn, so that one sees where they end. */
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): Piece[] {
@@ -308,7 +310,7 @@ function inspectionOf(
       }))
       .sort((a, b) => a.id - b.id),
     longestTokens: statistics.longestIds.map(inspected),
-    // These two keys are older than the terms whitespace and separator.
+    // Older names of whitespace and separator tokens, kept because they are public keys.
     blankTokens: statistics.whitespaceCount,
     ruleTokens: statistics.separatorCount,
     scripts: statistics.scripts,

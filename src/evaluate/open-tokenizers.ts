@@ -51,8 +51,8 @@ export async function openTokenizers(
 }
 
 /**
- * Returns as many of these tokenizers, from the first on, as are loaded together. Each large one is loaded by a thread
- * of its own, and together they use at most half of the memory.
+ * Returns the first of these tokenizers, as many as may be loaded together: each large one is loaded by a thread of its
+ * own, and together they use at most half of the memory.
  */
 function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;

@@ -21,7 +21,9 @@ import {
 } from "#tokenizer";
 import type { WordTable } from "#words";
 
-/** A tokenizer as threads need it to encode words. Plain data, with the table in shared memory. */
+/**
+ * The data that a thread needs to encode words with a tokenizer. It is plain, and its token table is in shared memory.
+ */
 export type WordEncoding = {
   readonly parts: EncodingParts;
   readonly tokens: TokenTable;
@@ -32,8 +34,8 @@ export type WordEncoding = {
 type Ids = Uint16Array | Uint32Array;
 
 /**
- * Encodes words: pretokens, and placed words, each as a text of its own. A token belongs to a text word if it
- * contains a byte of the word. So a token that is only the whitespace before the word does not count.
+ * Encodes pretokens and placed words, each as a text of its own. A token belongs to a text word if it contains a byte
+ * of the word. So a token that is only the whitespace before the word does not count.
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
@@ -65,7 +67,7 @@ export class WordEncoder {
   /** Adds the tokens of pretokens, multiplied by the pretokens' counts, to `tokenCounts`, by id. */
   addTokens({ bytes, starts, counts }: WordTable, slice: WordSlice, tokenCounts: Float64Array): void {
     const { encoding } = this;
-    // If tokens do not have all bytes, the ids of several words cannot be told apart.
+    // If tokens lack some bytes, several words cannot be encoded together: their ids could not be told apart.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
@@ -179,7 +181,7 @@ export class WordEncoder {
     return true;
   }
 
-  /** Counts the first ids that are only whitespace before the word. */
+  /** Counts the leading ids that are only whitespace before the word. */
   private whitespaceCount(words: TextWords, p: number, idCount: number): number {
     if (idCount === 0) return 0;
     const { starts } = this.tokenizer.tokens;
@@ -335,8 +337,8 @@ function compareBytes(
 }
 
 /**
- * The number of words that are listed as the costliest: those with the most tokens beyond the first in all
- * occurrences together; of equal ones, the first by their bytes.
+ * The maximum number of costliest words. These are the words with the most tokens beyond the first one, added up over
+ * all occurrences. Ties are broken by the order of the bytes.
  */
 export const costliestMax = 20;
 
@@ -372,7 +374,7 @@ export function* wordCosts(
   const costliestWords = costliest.map((word) => {
     const places = placesOf.get(word)!.sort((p, q) => (isBefore(p, q) ? -1 : 1));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
-    // A word is shown as its most frequent placed word is cut.
+    // The pieces of a word are those of its most frequent placed word.
     const bytes = wordAt(words, places[0]!);
     return {
       word: Buffer.from(truncate(bytes)).toString("utf8"),

@@ -29,7 +29,7 @@ export type Difference = {
     readonly inBoth: number;
     readonly onlyInA: readonly MergeWithRank[];
     readonly onlyInB: readonly MergeWithRank[];
-    /** The fewest common merges to move such that all other common ones are in the same order. */
+    /** A smallest set of common merges such that the remaining common merges have the same order in both. */
     readonly moved: readonly MovedMerge[];
   };
   /** Null without a text. */
@@ -52,7 +52,7 @@ type MovedToken = Omit<TokenWithId, "id"> & { readonly idA: number; readonly idB
 export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
 type MovedMerge = Omit<MergeWithRank, "rank"> & { readonly rankA: number; readonly rankB: number };
 
-/** How the words of a text are cut. Each word includes the whitespace character before it. */
+/** How two tokenizers cut the words of a text. Each word includes the whitespace character before it. */
 export type TextDifference = DifferentWords & {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -130,7 +130,7 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
-/** Returns the tokens by a key: whether the token is special, and its bytes. Duplicates are numbered. */
+/** Returns the tokens by a key: whether the token is special, and its bytes. Keys of duplicates also have a number. */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));

@@ -38,7 +38,9 @@ export type Evaluation = {
   readonly tokenizers: readonly TokenizerResult[];
 };
 
-/** The output of `bpe eval --json`, whose schema is docs/evaluation.schema.json. The page shows the same. */
+/**
+ * The output of `bpe eval --json`, whose schema is docs/evaluation.schema.json. The page of `--report` shows the same.
+ */
 export type FullEvaluation = Omit<Evaluation, "tokenizers"> & {
   readonly tokenizers: readonly (TokenizerResult & VocabularyDetails)[];
   readonly excerpts: readonly Excerpt[];
@@ -102,7 +104,7 @@ export type TextMeasures = Measures & {
  */
 export type CostliestWord = {
   readonly word: string;
-  /** The length of the whole word. */
+  /** The length of the whole word in bytes. */
   readonly bytes: number;
   readonly count: number;
   readonly tokens: number;

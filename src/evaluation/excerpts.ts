@@ -6,8 +6,8 @@ export type Excerpt = {
   readonly text: string;
   readonly content: string;
   /**
-   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer that changes the text
-   * before it cuts, because its tokens then have other bytes.
+   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer that changes the text before
+   * cutting it, because the bytes of its tokens then differ from those of `content`.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };

@@ -57,8 +57,8 @@ export function findingOf(evaluation: Evaluation): Finding | null {
 }
 
 /**
- * Says on which texts the first tokenizer needs fewer tokens, and on which more. The longer side comes first. If the
- * other tokenizer needs fewer on all texts, the sentence begins with its name.
+ * Says on which texts the first tokenizer needs fewer tokens than the other one, and on which more. The larger group of
+ * texts comes first. If the other tokenizer needs fewer tokens on all texts, the sentence begins with its name.
  */
 function findingOfMany(
   own: number,

@@ -81,7 +81,7 @@ export type Parity = {
   readonly cheapestTextByCharacters: string;
   readonly costliestTextByCharacters: string;
   readonly costRatioByCharacters: number | null;
-  /** Gini coefficient of tokens per character. */
+  /** Gini coefficient of tokens per whole text. */
   readonly giniTokens: number;
   readonly cheapestTextByTokens: string;
   readonly costliestTextByTokens: string;
@@ -107,9 +107,9 @@ export type TermTokens = {
 /** The orders of Rényi entropy that are measured. */
 export const alphas = [2, 2.5];
 
-/** A measure, for people and programs. `Of` is the result that holds its value. */
+/** A measure, for people and programs. `Of` is the type of the result that contains its value. */
 export type Measure<Of> = {
-  /** The name of its column in CSV, and of its value of `--measure`. */
+  /** The name of its column in CSV, which is also its value for `--measure`. */
   readonly key: string;
   /** The name in running text, in lower case. */
   readonly name: string;
@@ -298,8 +298,8 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether another measure gives the same information: a count whose share is a measure, a complement, or a
- * reciprocal.
+ * Whether another measure gives the same information. Such a measure is a count whose share is also a measure, or the
+ * complement or reciprocal of another measure.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 

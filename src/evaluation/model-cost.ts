@@ -5,7 +5,7 @@ import { asOption, type Message, nearest, phrase, UserError, usageError, withVal
 // formulas of docs/evaluate.md.
 
 /**
- * The shape of a decoder. Normalization, biases and positions are left out, because they have less than 1 %
+ * The shape of a decoder model. It leaves out normalization, biases and position embeddings, which have less than 1 %
  * of the weights.
  */
 export type ModelShape = {
@@ -123,8 +123,8 @@ const mayBeOne = new Set<keyof ModelShape>(["gated", "tied"]);
 const largest = 10_000_000;
 
 /**
- * Combines the values of an option. Later ones take precedence. Each is a list of NAME=N, or names a
- * config.json, whose text `readFile` returns.
+ * Combines the values of an option into a shape; later values take precedence. Each value is a list of NAME=N, or the
+ * path of a config.json, whose text `readFile` returns.
  */
 export function readModelShape(
   values: readonly string[],
@@ -168,7 +168,7 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   given[name] = value;
 }
 
-/** Fills in defaults, and throws an error for values that do not fit together. */
+/** Fills in defaults. Throws a UserError if values contradict each other. */
 function settle(given: Given, refuse: Refuse): ModelShape {
   const { d, layers } = given;
   for (const name of ["d", "layers"] as const)

@@ -4,8 +4,8 @@ import { contains, propertySet } from "#pattern";
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 
 /**
- * Counts the numbers of a text, which are runs of decimal digits in its words, and how tokens cut them.
- * Threads add up their counts. `NumberMeasures` documents the fields.
+ * Counts the numbers of a text, which are runs of decimal digits in its words, and how tokens cut them. Each thread has
+ * counts of its own, which are added up. `NumberMeasures` documents the fields.
  */
 export class NumberCounts {
   count = 0;

@@ -4,12 +4,12 @@ import { isUnspaced } from "./text-words.ts";
 /** A token of a sample text. */
 export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 
-/** A span of a text, with the tokens that each tokenizer makes of it. */
+/** A span of a text, with the tokens into which each tokenizer cuts it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-// A passage has at least one of the two lengths below. It ends where all tokenizers have a boundary: after the next
-// sentence or line, or between words once it is half as long again. Text without spaces may be split between any
-// characters, but a word only if the passage would be twice as long.
+// A passage reaches at least one of the two lengths below, and ends where all tokenizers have a boundary: at the end of
+// the next sentence or line or, once it is 1.5 times that long, between words. Text without spaces may be split between
+// any characters, but a word only once the passage is twice that long.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
@@ -20,10 +20,9 @@ const restBytes = 40;
 const passagesMax = 3;
 
 /**
- * Selects the passages of a text in which tokenizers differ most: by the number of boundaries per byte that
- * not all tokenizers have. Differences in text with letters that was not selected before count first, so
- * repetitions, ruled lines and the like come last. Returns none if all cuts are equal. All cuts must have the
- * same bytes.
+ * Selects the passages of a text in which tokenizers differ most: those with the most boundaries per byte that not all
+ * tokenizers have. Differences in text that has letters and was not selected before take precedence, so repetitions and
+ * ruled lines come last. Returns an empty list if all cuts are equal. All cuts must have the same bytes.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)

@@ -27,13 +27,14 @@ const whitespace = unionOf([whiteSpace, [0x1c, 0x1f]]);
  *   hasDigit         Uint8Array   placed words   1 if a decimal digit is in it
  *   firstPlaced      Uint32Array  distinctCount  the first placed word of each text word
  *
- * "a b\nb" gives placed words "a", " b" and "\nb", whitespaceBytes = [0, 1, 1], wordOf = [0, 1, 1], firstPlaced = [0, 1].
+ * "a b\nb" gives placed words "a", " b" and "\nb", whitespaceBytes = [0, 1, 1], wordOf = [0, 1, 1],
+ * firstPlaced = [0, 1].
  */
 export type TextWords = {
   readonly placed: WordTable;
   readonly whitespaceBytes: Uint8Array;
   readonly wordOf: Uint32Array;
-  /** Present only if numbers are measured: it takes as long as the other arrays. */
+  /** null unless numbers are measured, because computing it takes as long as all other arrays together. */
   readonly hasDigit: Uint8Array | null;
   readonly firstPlaced: Uint32Array;
   /** The number of distinct text words. */
@@ -68,8 +69,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
       unspacedCount += count * unspacedCountOf(bytes, start, end);
       textBytes += count * (end - start);
       const leading = whitespaceBytesAt(bytes, start, end);
-      // In a placed word, a word follows the whitespace character; in a run of whitespace, more whitespace
-      // does.
+      // In a placed word, a word follows the whitespace character. A run of whitespace has only more whitespace.
       if (leading > 0 && (start + leading === end || whitespaceBytesAt(bytes, start + leading, end) > 0))
         continue;
       isPlaced[piece] = 1;
@@ -212,9 +212,9 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 
 /**
  * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of
- * the hash table that counted them. Visited in that order, they would fill another table with the same
- * hashes, such as that of encoding, from front to back, and every lookup would probe past all earlier words.
- * Steps of the golden section fill such a table evenly.
+ * the hash table that counted them. Visited in that order, they would fill another hash table with the same
+ * hash function, such as that of encoding, from front to back, and every lookup would probe past all earlier
+ * words. Steps of the golden ratio fill such a table evenly.
  *
  * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */
@@ -226,7 +226,9 @@ export function scatterStep(count: number): number {
 
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
-/** Copies a table, or only the marked words of it, into shared memory in scattered order. Yields between slices. */
+/**
+ * Copies a table, or only its words with 1 in `isTaken`, into shared memory in scattered order. Yields between slices.
+ */
 export function* scatterTable(table: WordTable, isTaken?: Uint8Array): Generator<undefined, WordTable> {
   const { wordCount: allCount, bytes, starts, counts } = table;
   let wordCount = allCount;

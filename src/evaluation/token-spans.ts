@@ -1,6 +1,6 @@
 /**
- * A span of a text that starts and ends at boundaries of both tokenizers, and has no other boundary of both:
- * the tokens of each.
+ * A span of a text that starts and ends at boundaries of both tokenizers, and has no such boundary inside. `left` and
+ * `right` are the ranges [first, end) of each tokenizer's tokens in the span.
  */
 export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
   Record<"left" | "right", readonly [first: number, end: number]>
@@ -26,5 +26,5 @@ export function spansOf(left: readonly number[], right: readonly number[]): Span
   return spans;
 }
 
-/** Whether both tokenizers have a single token for the span. */
+/** Whether each tokenizer has a single token for the span. */
 export const isCutAlike = ({ left, right }: Span) => left[1] - left[0] === 1 && right[1] - right[0] === 1;

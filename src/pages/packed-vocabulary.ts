@@ -186,7 +186,7 @@ function noSteps(first: number, count: number): Int32Array {
   return steps;
 }
 
-/** Returns the steps of ids. Steps of consecutive ids are 0, which compresses well. */
+/** Returns the `step` of each id (see PackedVocabulary). Steps of consecutive ids are 0, which compresses well. */
 function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   const steps = new Int32Array(ids.length);
   let expected = 0;

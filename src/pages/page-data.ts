@@ -87,7 +87,7 @@ export type PackedVocabulary = {
     text: number | null,
   ])[];
   readonly idLimit: number;
-  /** Tokens of the corpus before the first merge; null unless `created` tells how many each merge removes. */
+  /** The number of tokens in the corpus before the first merge; null if it cannot be computed from `created`. */
   readonly tokensBefore: number | null;
   /** Occurrences of the last merged pair; null if unknown. */
   readonly lastPairCount: number | null;

@@ -27,7 +27,7 @@ export const shownToken = (bytes: Uint8Array) => escapeBytes(bytes).replaceAll("
 
 const encoder = new TextEncoder();
 
-/** Returns the exercises on a reader's text, in the order of a tokenizer's construction. */
+/** Returns the exercises on a reader's text, in the order of the steps in which a tokenizer is trained. */
 export function exercisesOf(text: string, pattern: CompiledPattern): Exercise[] {
   const pretokens = cut(text, pattern);
   const words = commonWords(pretokens);
@@ -315,7 +315,7 @@ function rankExercise(words: HandWords, made: HandMerges): Exercise {
   const last = words.words.length - 1;
   const longest = words.words.reduce((w, word, i) => (word.length > words.words[w]!.length ? i : w), last);
   const word = words.words[longest]!;
-  // The same merges cut a word that was not in the corpus.
+  // This exercise applies the same merges to a word that was not in the corpus.
   const unseen: HandWords = { words: [encoder.encode(`${textOfBytes(word)}est`)], counts: [1] };
   const joined = unjoined(unseen);
   for (const [merge, pair] of made.pairs.entries()) join(joined, merge, pair);

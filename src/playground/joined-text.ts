@@ -4,8 +4,8 @@ import { buildModel, WordMerger } from "#tokenizer";
 import type { WordTable } from "#words";
 
 /**
- * JoinedText: how a text is cut into tokens after any number of merges. A boundary between two bytes disappears with one
- * merge and never returns, so one number per boundary is enough: nothing is stored per step.
+ * JoinedText: how a text is cut into tokens after any number of merges. A boundary between two bytes disappears with
+ * one merge and never returns, so one number per boundary is enough: nothing is stored per step.
  *
  *   ARRAY     TYPE         LENGTH    MEANING
  *   bytes     Uint8Array   length    the text
@@ -119,7 +119,7 @@ export function tokenCountOf({ joinedBy }: Pick<JoinedText, "joinedBy">, merges:
   return count;
 }
 
-/** Counts the places of a text that each merge changes. */
+/** Counts the positions of a text at which each merge joins two tokens. */
 export function placesOfMerges({ joinedBy }: JoinedText, mergeCount: number): Uint32Array {
   const places = new Uint32Array(mergeCount);
   for (let pos = 0; pos < joinedBy.length; pos++) {

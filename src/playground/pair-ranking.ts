@@ -10,8 +10,8 @@ export type JoinedWords = JoinedText & {
 export type RankedPair = { readonly left: number; readonly right: number; readonly count: number };
 
 /**
- * PairCounts: counts of all pairs in the words after a number of merges. An open-addressing hash table with a slot per
- * boundary or more, so that counting 100,000 words takes tens of milliseconds.
+ * PairCounts: counts of all pairs in the words after a number of merges, as an open-addressing hash table. It has at
+ * least one slot for each boundary, so that counting 100,000 words takes tens of milliseconds.
  *
  *   ARRAY   TYPE           LENGTH    MEANING
  *   lefts   Int32Array     slots     the left token of the pair in a slot, + 1; 0: the slot is free

@@ -36,13 +36,13 @@ export type TrainAnswer = {
   readonly learned: Learned;
   readonly statistics: TrainingStatistics;
   readonly warnings: readonly string[];
-  /** The beginning of the corpus, cut. */
+  /** The beginning of the corpus, cut into tokens. */
   readonly head: JoinedText;
 };
 
 export type RuleAnswer = {
   readonly parting: Parting | null;
-  /** For each pair of rules, how many first merges are identical. */
+  /** For each pair of rules, the number of merges before the first one that differs. */
   readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
   readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
   /** Rules that do not support the pattern, and why. */
@@ -52,7 +52,9 @@ export type RuleAnswer = {
 export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
-  /** The pattern for a file of ranks, which does not state one. If empty, only published files are accepted. */
+  /**
+   * The pattern for a rank file, which does not contain one. If this is empty, only published rank files are accepted.
+   */
   readonly pattern: string;
   readonly text: Uint8Array;
 };
@@ -224,7 +226,7 @@ function wholeCharacters(bytes: Uint8Array): Uint8Array {
   return end - 1 + length > bytes.length ? bytes.subarray(0, end - 1) : bytes;
 }
 
-/** Reads a tokenizer from the bytes of a tokenizer.json or of a file of ranks. */
+/** Reads a tokenizer from the bytes of a tokenizer.json or of a rank file. */
 async function partsOfFile(
   bytes: Uint8Array<ArrayBuffer>,
   name: string,

@@ -19,7 +19,7 @@ export type Choice = {
 };
 
 export type Parting = {
-  /** How many merges before were identical. */
+  /** The number of identical merges before this one. */
   readonly same: number;
   readonly choices: readonly Choice[];
   /** Whether all rules count in the same way, so that only the rule for ties makes them diverge. */
@@ -30,7 +30,7 @@ export type Parting = {
 export function sameMerges(a: Learned, b: Learned): number {
   const most = Math.min(mergeCountOf(a), mergeCountOf(b));
   for (let merge = 0; merge < most; merge++) {
-    // Token numbers can be compared as long as all merges were identical.
+    // If all earlier merges are identical, equal token numbers mean equal tokens.
     if (a.left[merge] !== b.left[merge] || a.right[merge] !== b.right[merge]) return merge;
   }
   return most;

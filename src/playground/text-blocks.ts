@@ -2,15 +2,17 @@ import { characterLengthAt, escapeBytes, lineFeed, space } from "#bytes";
 import { type JoinedText, neverJoined } from "./joined-text.ts";
 
 /**
- * TextBlock: a displayed part of a text, the same at every step. A *unit* has one place on the screen: a
- * character with its combining marks, or `\xNN` for a stray byte. A *word* is never joined with adjacent text.
+ * TextBlock: a displayed part of a text, which does not depend on the step. A *unit* is what the screen shows as one
+ * character: a character with its combining marks, or `\xNN` for an invalid byte. No merge joins a *word* with adjacent
+ * text.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
  *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last one is the end of the block
  *   unitOffsets  Uint32Array  unitCount + 1   where it begins in `shown`, in UTF-16 units
  *   wordStarts   Uint32Array  wordCount + 1   byte of the text at which a word begins
  *
- * "é a\n" has shown = "é a↵", unitStarts = [0, 2, 3, 4, 5], unitOffsets = [0, 1, 2, 3, 4]; the pattern's words are "é", " a", "\n".
+ * "é a\n" has shown = "é a↵", unitStarts = [0, 2, 3, 4, 5], unitOffsets = [0, 1, 2, 3, 4]; the pattern's
+ * words are "é", " a", "\n".
  */
 export type TextBlock = {
   readonly shown: string;

@@ -29,14 +29,15 @@ export const programFact = ({ version, bunVersion, commit }: typeof build): Fact
   `${version}, Bun ${bunVersion}, commit ${commit}`,
 ];
 
-/** When and by which version a page was made. */
+/** Facts about a page: when it was made, and by which version. */
 export const pageFacts = (): Fact[] => [["written", new Date().toISOString()], programFact(build)];
 
 /** Returns the last part of a path, as charts name it. */
 export const shortName = (path: string) => basename(path) || path;
 
-/** The maximum size of a sample text in bytes. Below, how much of an input is read for it. */
+/** The maximum size of a sample text in bytes. */
 const sampleBytesMax = 700;
+/** The number of bytes that are read from the start of an input for its sample text. */
 export const headBytesMax = 1 << 14;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
@@ -129,7 +130,8 @@ export function cutSamples(texts: readonly SampleText[], tokenizers: readonly To
       let pos = 0;
       return Array.from(encoding.out.flush(), (id) => {
         let token = tokenBytesOf(tokens, id);
-        // An id shared by an added and a learned token means the added one where the text lacks the learned one's bytes.
+        // If an added and a learned token have the same id, it means the added one where the text lacks the bytes of
+        // the learned one.
         const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;
         if (shared.has(id) && !isThere()) token = shared.get(id)!;
         pos += token.length;

@@ -12,8 +12,8 @@ import {
 } from "#pages";
 import { h, svg } from "./dom.ts";
 
-// A chart of bytes per token by vocabulary size. Positions are percentages of the plot. Only lines are stretched, so text
-// and dots keep their size on every screen.
+// A chart of bytes per token by vocabulary size. Positions are percentages of the plot. Only lines are stretched, so
+// text and dots keep their size on every screen.
 
 const plotHeight = 230;
 /** Lines are drawn in a square with sides of this length, stretched to the plot. */
@@ -70,7 +70,7 @@ const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
 /** The share of the plot's width that a label takes on a phone. */
 const nameShare = 0.24;
 
-/** Labels points from last to first where there is room: the last above the curve, the others below. */
+/** Labels points from last to first, if their labels do not overlap: the last above the curve, the others below. */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
   const textOf = ({ size, bytesPerToken }: CurvePoint) => `${shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;
   const below = doubled === null ? named.slice(0, -1) : named;

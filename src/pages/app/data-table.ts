@@ -9,7 +9,7 @@ export type Column<Row> = {
   readonly head: Child;
   /** An explanation, shown as a tooltip. */
   readonly tip?: string | undefined;
-  /** The sort key: a number, a text, or null, which sorts last either way. Without it the column cannot be sorted. */
+  /** Returns the sort key. null sorts last in both directions. Without this function, the column cannot be sorted. */
   readonly key?: (row: Row) => number | string | null;
   readonly cell: (row: Row) => Child;
   /** Whether the cells are text, which is aligned left. */
@@ -29,7 +29,7 @@ export const numbers = <Row>(
   cell: (row) => (of(row) == null ? "–" : shown(of(row)!)),
 });
 
-/** A column of numbers that is first sorted in ascending order: ids, ranks, tokens of a text. */
+/** A column of numbers for which the first click sorts in ascending order: ids, ranks, tokens of a text. */
 export const ranks = <Row>(...column: Parameters<typeof numbers<Row>>): Column<Row> => ({
   ...numbers(...column),
   isAscending: true,
@@ -154,7 +154,8 @@ export const bar = (share: number, colour = 0) =>
 export type Share = { readonly name: string; readonly tokenCount: number };
 
 /**
- * A table with a row per kind of token: its share of each tokenizer; for a single tokenizer, also the number of tokens.
+ * A table with a row per kind of token. It has the kind's share of each vocabulary and, for a single tokenizer, also
+ * the number of tokens.
  */
 export function shareTable(kind: string, heads: readonly Child[], lists: readonly (readonly Share[])[]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));

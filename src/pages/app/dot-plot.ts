@@ -62,8 +62,8 @@ function axisOf(x: Axis) {
 }
 
 /**
- * Draws dots. Named dots are larger and drawn first, so that they hide no other; the first has its name above, the
- * second below.
+ * Draws dots. Named dots are larger, so they are drawn first and hide no other dot. The name of the first is above its
+ * dot, that of the second below.
  */
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
   const values = dots.map(({ value }) => value);

@@ -108,7 +108,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   );
 }
 
-/** Compares two tokenizers on a whole text, of which passages are shown. */
+/** Compares the tokens of two tokenizers on a whole text. The page shows only passages of that text. */
 function wholeText({ tokenizers, texts }: FullEvaluation, text: string, a: number, b: number): Child {
   const i = texts.findIndex(({ name }) => name === text);
   const [above, below] = [a, b].map((t) => tokenizers[t]!.texts[i]!.tokens);
@@ -119,7 +119,7 @@ function wholeText({ tokenizers, texts }: FullEvaluation, text: string, a: numbe
 const says = ({ isOfWords }: Measure<never>, texts: readonly TextFacts[]) =>
   !isOfWords || texts.every(({ isSpaced }) => isSpaced);
 
-/** Returns the measures that have values, the most wanted first. */
+/** Returns the measures that have values, the most important first. */
 function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] {
   const first = ["bytes_per_token", "tokens", "fertility", "single_token_share"];
   const known = textMeasures.filter(
@@ -279,7 +279,7 @@ function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]):
   ];
 }
 
-/** Shows content of each tokenizer side by side. */
+/** Shows the content that `of` returns for each tokenizer, side by side. */
 const sideBySide = (names: readonly string[], of: (t: number) => Child) =>
   h(
     "div.columns",

@@ -47,7 +47,10 @@ const lineFeed = 0x0a;
 const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
 const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 
-/** Excerpts of two tokenizers, which the reader chooses; `pair` is the initial choice. `noteOf` says more of a text. */
+/**
+ * Excerpts cut by two tokenizers, which the reader chooses; `pair` is the initial choice. `noteOf` returns a note on a
+ * text.
+ */
 export function stackedExcerpts(
   names: readonly string[],
   excerpts: readonly Excerpt[],

@@ -47,7 +47,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     const line = h("p.facts-line", tokenCode(shownToken(token)), " ", facts(token));
     replace(view, [line, treeOf(token, draw), below?.(token)]);
     for (const label of view.querySelectorAll<HTMLElement>(".node > button")) hideCutLabel(label);
-    // The pressed button is no longer in the document, so the view takes the focus.
+    // The button that was pressed is no longer in the document, so the view gets the focus.
     if (hadFocus) view.focus({ preventScroll: true });
   };
   const find = () => {
@@ -86,7 +86,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
   return { element, draw };
 }
 
-/** Leaves out of a label that is too narrow first the number, then the text; its tooltip has both. */
+/** If a label is too narrow, hides its number and, if necessary, also its text. The tooltip has both. */
 function hideCutLabel(label: HTMLElement): void {
   const isCut = () => label.clientWidth < labelLeast && label.scrollWidth > label.clientWidth;
   if (isCut()) label.querySelector("small")?.remove();

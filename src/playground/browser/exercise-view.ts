@@ -40,7 +40,7 @@ export class ExerciseView {
     );
   }
 
-  /** The form of a question. `thread` is the worker that has the answer. */
+  /** Returns the form of a question. `thread` is the worker that knows the answer. */
   private form(thread: Thread, { id, title, question, given }: Question, i: number): Child {
     const input = h("input", { name: "answer", ...plainField });
     const output = h("output");

@@ -19,7 +19,8 @@ const startThread = (hear: (progress: StageProgress) => void): Thread =>
   new JobThread("the worker", startScript() as unknown as WorkerThread, hear);
 
 /**
- * The training that the page shows. Each training has its own worker. If it is cancelled, the previous result stays.
+ * The training that the page shows. Each training has its own worker. If a training is cancelled, the page keeps the
+ * previous result.
  */
 export class Session {
   trained: Trained | undefined;
@@ -50,7 +51,10 @@ export class Session {
     }
   }
 
-  /** Runs each listener in its own task, so that the page is painted between them and the first view asks first. */
+  /**
+   * Runs each listener in its own task, so that the page is painted between them and the first view sends its request
+   * first.
+   */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
       if (trained !== this.trained) return;

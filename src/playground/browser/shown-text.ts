@@ -1,27 +1,27 @@
 import { forEachToken, type JoinedText } from "../joined-text.ts";
 import { blocksOf, type TextBlock } from "../text-blocks.ts";
 
-/** A block, its top and bottom in the text, and, once it has been near the viewport, the boxes of its units. */
+/** A block, its top and bottom relative to the text and, once it has been near the viewport, the boxes of its units. */
 type Placed = TextBlock & {
   readonly element: HTMLElement;
   top: number;
   bottom: number;
-  /** The left, top, width and height of each unit, in the text. */
+  /** The left, top, width and height of each unit, in pixels relative to the text. */
   boxes: Float32Array | undefined;
 };
 
 type Colours = Record<"t0" | "t1" | "t2" | "t3" | "ink" | "rule" | "s0", string>;
 const colourNames = ["t0", "t1", "t2", "t3", "ink", "rule", "s0"] as const;
 
-/** Colours are also painted this far outside the viewport, so that scrolling shows them at once. */
+/** Colours are also painted up to this many pixels outside the viewport, so that scrolling shows them at once. */
 const aroundPixels = 80;
 
 /** A part of a token on one line. */
 type Box = [left: number, top: number, right: number, bottom: number];
 
 /**
- * A text coloured by its tokens after any number of merges. The text never changes: the colours are on a canvas below
- * it. So a step changes no element and moves no line, however many tokens change.
+ * A text coloured by its tokens after any number of merges. The elements of the text never change, because the colours
+ * are painted on a canvas below it. So a step moves no line, however many tokens change.
  */
 export class ShownText {
   private readonly canvas = document.createElement("canvas");
@@ -133,7 +133,7 @@ export class ShownText {
     for (const [left, top, right, bottom] of boxes) pen.strokeRect(left, top, right - left, bottom - top);
   }
 
-  /** Paints the tokens of a block, and finds the places of the next merge. */
+  /** Paints the tokens of a block, and adds the boxes of the next merge's occurrences to `framed`. */
   private drawBlock(block: Placed, framed: Box[]): void {
     const { pen, merges } = this;
     const { joinedBy } = this.text!;
@@ -142,7 +142,7 @@ export class ShownText {
     const find = this.finder(block);
     for (let w = 0; w + 1 < wordStarts.length; w++) {
       const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
-      // Colours start again in each word, so that all other words keep theirs when one changes.
+      // Each word starts with the same colour again, so that a change in one word recolours no other word.
       const colours = (firstWord + w) % 2 === 0 ? [t0, t1] : [t2, t3];
       let index = 0;
       forEachToken(this.text!, merges, [from, to], (token, start, end) => {
@@ -221,7 +221,7 @@ export class ShownText {
     return found;
   }
 
-  /** Reports the token under the pointer. */
+  /** Calls `tell` with the token under the pointer. */
   private hear({ clientX, clientY }: MouseEvent, tell: (token: number) => void): void {
     const origin = this.lines.getBoundingClientRect();
     const [x, y] = [clientX - origin.left, clientY - origin.top];

@@ -43,7 +43,7 @@ export class TakeView {
     this.link.value = location.href.replace(/#.*$/, "") + hashOf({ ...settings, text: corpus.text });
     try {
       const files = await thread.ask("files", undefined as never);
-      // The text is offered, too, because the command reads it.
+      // The page also offers the text as a file, because the command reads it.
       if (corpus.text !== "") files.push(["corpus.txt", new TextEncoder().encode(corpus.text)]);
       replace(this.files, files.map(fileButton));
     } catch (error) {

@@ -109,7 +109,7 @@ export class TrainView {
     if (!this.isBusy) void this.train();
   }
 
-  /** A listed pattern, or a regular expression. */
+  /** Selects a pattern in the list, or enters it as a regular expression. */
   private setPattern(pattern: string): void {
     const isNamed = pattern in patterns;
     this.pattern.value = isNamed ? pattern : "";

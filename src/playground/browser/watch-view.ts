@@ -79,7 +79,7 @@ export class WatchView {
   private places: Uint32Array = new Uint32Array(0);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
-  /** Whether a request is under way. There is one at a time, and the latest step wins. */
+  /** Whether a request is running. There is only one at a time; after it, the latest step is requested. */
   private isAsking = false;
 
   constructor(
@@ -148,7 +148,7 @@ export class WatchView {
     this.asking = setTimeout(() => void this.askRunnersUp(), restMs);
   }
 
-  /** Shows the next merge, or that there is none. */
+  /** Shows the next merge, or says that there is none. */
   private showNext(step: number): void {
     const { learned } = this.trained!;
     const isLast = step === mergeCountOf(learned);
