@@ -117,9 +117,11 @@ const spellInPython = (option: string) =>
 const own = ["vocab_size", "output"];
 const printed = parameters.filter(({ python }) => !own.includes(python));
 
+const quoted = (names: readonly string[]) => names.map((name) => `"${name}",`).join(" ");
+
 /** Returns the lines of an item of a dict: a tuple of names. */
 function tupleOf(key: string, each: typeof parameters): string[] {
-  const names = each.map(({ python }) => `"${python}",`).join(" ");
+  const names = quoted(each.map(({ python }) => python));
   const line = `    "${key}": (${each.length > 1 ? names.slice(0, -1) : names}),`;
   return line.length <= columns ? [line] : [`    "${key}": (`, ...lines(names, "        "), "    ),"];
 }
@@ -130,20 +132,14 @@ const pythonModule =
 from __future__ import annotations
 
 from ._arguments import suggest_parameters
-from ._executable import LazyModule
+from ._executable import t
 from ._training import train_with
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from . import _types as t
-else:
-    t = LazyModule("bpe_trainer._types")
 
 __version__ = "${version}"
 
 #: The names of the files in a directory that determine the tokenizer loaded from it.
 FILES = (
-${decisiveFileNames.map((name) => `    "${name}",`).join("\n")}
+${lines(quoted(decisiveFileNames), "    ").join("\n")}
 )
 
 #: The parameters that are options of \`bpe train\`, by how \`_training.py\` prints their values.

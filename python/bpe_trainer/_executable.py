@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO, Any, Callable, Iterator, Sequence, Union
 
+    from . import _types as t
+
 
 class LazyModule:
     """Loads a module when one of its names is used. For modules that only annotations name, which are rarely evaluated."""
@@ -34,6 +36,10 @@ class LazyModule:
         import importlib
 
         return getattr(importlib.import_module(self._name), name)
+
+
+if not TYPE_CHECKING:
+    t = LazyModule("bpe_trainer._types")
 
 
 class BpeError(Exception):
@@ -294,19 +300,17 @@ _CRASHES = (4, 5, 6, 7, 10, 11)
 
 def signal_error(signal: int) -> BpeError:
     """Returns the error for a run that was ended by a signal. It names the limits of memory if they may be the reason."""
-    said = f"bpe was ended by signal {signal}"
-    if signal not in _CRASHES or sys.platform == "win32":
-        return BpeError(said)
-    import resource
+    limits: list[str] = []
+    if signal in _CRASHES and sys.platform != "win32":
+        import resource
 
-    limits = [
-        f"{name} is {soft / 1e6:,.0f} MB"
-        for name in ("RLIMIT_AS", "RLIMIT_DATA")
-        if (soft := resource.getrlimit(getattr(resource, name))[0]) != resource.RLIM_INFINITY
-    ]
-    if not limits:
-        return BpeError(said)
-    return BpeError(f"{said}; memory is limited ({', '.join(limits)})\nhint: raise the limit (ulimit -v, ulimit -d)")
+        limits = [
+            f"{name} is {soft / 1e6:,.0f} MB"
+            for name in ("RLIMIT_AS", "RLIMIT_DATA")
+            if (soft := resource.getrlimit(getattr(resource, name))[0]) != resource.RLIM_INFINITY
+        ]
+    reason = f"; memory is limited ({', '.join(limits)})\nhint: raise the limit (ulimit -v, ulimit -d)" if limits else ""
+    return BpeError(f"bpe was ended by signal {signal}{reason}")
 
 
 class Run:
@@ -526,4 +530,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Home", "LazyModule", "Run", "await_end", "find_executable", "in_thread", "main", "message_of", "when_dropped"]
+__all__ = ["BpeError", "Home", "LazyModule", "Run", "await_end", "find_executable", "in_thread", "main", "message_of", "t", "when_dropped"]

@@ -19,6 +19,8 @@ IMAGE_NAME = "tokenizer.image"
 #: The size limit of an image, and of the files that it is made of.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
+#: Flags with which no file keeps its opener waiting.
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _HEAD = struct.Struct("<8s2I16s6I18I")
 _VERSION = 8
 _FACTS, _STARTS, _TOKENS, _TEXTS, _SETTINGS = 0, 1, 2, 3, 8
@@ -49,11 +51,7 @@ class Image:
     @property
     def vocabulary(self) -> "Vocabulary":
         if self._vocabulary is None:
-            starts, texts = (
-                struct.unpack(f"<{len(part) // 4}I", part) for part in (self._part(_STARTS), self._part(_TEXTS))
-            )
-            added = {id: text for name in ("addedTokens", "specialTokens") for text, id in self.facts[name].items()}
-            self._vocabulary = Vocabulary(starts, texts, self._part(_TOKENS), added, self.facts["nameObstacle"])
+            self._vocabulary = Vocabulary(self.facts, *map(self._part, (_STARTS, _TEXTS, _TOKENS)))
         return self._vocabulary
 
     @property
@@ -143,7 +141,7 @@ def _native_module() -> Any:
 def image_at(path: str, options: Sequence[str], as_text: bool) -> Image:
     """Returns the image of the tokenizer at a path: the one next to its files, if it was made from them, or a new one."""
     saved = None if options else _saved_image(path, as_text)
-    return saved or Image(_run_image(["--output=-", *options, "--", path]), as_text)
+    return saved or Image(Run(["image", "--quiet", "--output=-", *options, "--", path], answers=True).finish(), as_text)
 
 
 def _saved_image(directory: str, as_text: bool = False) -> Union[Image, None]:
@@ -171,13 +169,9 @@ def _digest(path: str) -> Union[str, None]:
 
 def _chunks(path: str) -> Iterator[bytes]:
     """Yields the content of a regular file. Refuses others: a pipe could keep its reader waiting, and a device has no end."""
-
-    def open_at_once(path: str, flags: int) -> int:
-        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-
     # Check before opening, because opening some devices has side effects.
     refuse_irregular(path, os.stat(path))
-    with open(path, "rb", 0, opener=open_at_once) as file:
+    with open(path, "rb", 0, opener=lambda path, flags: os.open(path, flags | _AT_ONCE)) as file:
         refuse_irregular(path, os.fstat(file.fileno()))
         size = 0
         while chunk := file.read(_CHUNK_BYTES):
@@ -196,28 +190,18 @@ def refuse_irregular(path: str, stats: os.stat_result) -> None:
 
 def save_image(directory: str) -> None:
     """Writes the image of the tokenizer in a directory next to its files."""
-    _run_image([f"--output={os.path.join(directory, IMAGE_NAME)}", "--", directory])
-
-
-def _run_image(arguments: Sequence[str]) -> bytes:
-    """Returns what `bpe image` writes to stdout."""
-    return Run(["image", "--quiet", *arguments], answers=True).finish()
+    Run(["image", "--quiet", f"--output={os.path.join(directory, IMAGE_NAME)}", "--", directory], answers=True).finish()
 
 
 class Vocabulary:
     """The tokens of a tokenizer, by id, by spelling and by bytes."""
 
-    def __init__(
-        self,
-        starts: Sequence[int],
-        text_ids: Sequence[int],
-        tokens: bytes,
-        added: Mapping[int, str],
-        obstacle: Union[str, None],
-    ) -> None:
-        """``added`` has the texts of added tokens. If one shares its id with a learned token, ``tokens`` has the learned one."""
-        self._starts, self._tokens, self._text_ids = starts, tokens, set(text_ids)
-        self._added, self._obstacle = added, obstacle
+    def __init__(self, facts: Mapping[str, Any], starts: bytes, text_ids: bytes, tokens: bytes) -> None:
+        """If an added token shares its id with a learned token, ``tokens`` has the learned one."""
+        self._starts: Sequence[int] = struct.unpack(f"<{len(starts) // 4}I", starts)
+        self._text_ids = set(struct.unpack(f"<{len(text_ids) // 4}I", text_ids))
+        self._tokens, self._obstacle = tokens, facts["nameObstacle"]
+        self._added: Mapping[int, str] = {id: text for name in ("addedTokens", "specialTokens") for text, id in facts[name].items()}
         self._characters: Union[str, None] = None
         self._ids: Union[dict[str, int], None] = None
         self._by_bytes: Union[dict[bytes, int], None] = None

@@ -19,10 +19,6 @@ from ._types import Progress, Texts
 
 T = TypeVar("T")
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import FunctionType
-
 #: GPT-2's characters for all bytes.
 _ALPHABET = frozenset("".join(map(chr, range(256))).translate(character_of))
 #: Names that `transformers`' method looks up, for which it gets substitutes.
@@ -70,6 +66,7 @@ def train_new_from_iterator(
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
     if method is not None:
         made = _with_method(method, learner, special_tokens_map or {})(tokenizer, text_iterator, vocab_size, **asked, **trainer)
+        assert learner.has_learned, "transformers trained without a trainer"
     else:
         given = (text_iterator, options, learner, new_special_tokens, special_tokens_map)
         if hasattr(tokenizer, "encode_file"):
@@ -237,7 +234,6 @@ def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any
             if learner.has_learned:
                 return _with_new_ids(made, names)
 
-
             def train(texts: Texts, *, length: object, trainer: Trainer) -> None:
                 del made.train_from_iterator
                 learn_into(made, texts, trainer, learner, names)
@@ -246,14 +242,7 @@ def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any
             return made
 
     replaced = {"TokenizerFast": Tokenizers, "MODEL_TO_TRAINER_MAPPING": Trainers(BPE=Trainer)}
-    function: FunctionType = FunctionType(code, {**method.__globals__, **replaced}, method.__name__, method.__defaults__)
-
-    def run(*given: Any, **named: Any) -> Any:
-        result = function(*given, **named)
-        assert learner.has_learned, "transformers trained without a trainer"
-        return result
-
-    return run
+    return FunctionType(code, {**method.__globals__, **replaced}, method.__name__, method.__defaults__)
 
 
 def learn_into(

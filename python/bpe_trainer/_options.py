@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from ._arguments import suggest_parameters
-from ._executable import LazyModule
+from ._executable import t
 from ._training import train_with
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from . import _types as t
-else:
-    t = LazyModule("bpe_trainer._types")
 
 __version__ = "0.1.0"
 
 #: The names of the files in a directory that determine the tokenizer loaded from it.
 FILES = (
-    "tokenizer.json",
-    "vocab.json",
-    "merges.txt",
-    "tokenizer.tiktoken",
-    "tokenizer.model",
-    "tekken.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template.jinja",
-    "chat_template.json",
-    "training.json",
+    "tokenizer.json", "vocab.json", "merges.txt", "tokenizer.tiktoken", "tokenizer.model", "tekken.json",
+    "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
+    "chat_template.json", "training.json",
 )
 
 #: The parameters that are options of `bpe train`, by how `_training.py` prints their values.

@@ -14,9 +14,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Collection, ContextManager, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_no_list, refuse_text, text_of, whole_number
-from ._characters import byte_of
-from ._executable import BpeError, Home, LazyModule, Run, _without_interrupts, await_end, in_thread
-from ._image import Image, Vocabulary, refuse_irregular, save_image
+from ._characters import pair_of
+from ._executable import BpeError, Home, LazyModule, Run, _without_interrupts, await_end, in_thread, t
+from ._image import Image, refuse_irregular, save_image
 from ._source import Files, Source, files_below, unpickle
 
 if TYPE_CHECKING:
@@ -26,12 +26,10 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-    from . import _session, _stream
-    from . import _types as t
+    from . import _segments, _session, _stream
 else:
     numpy, tiktoken, tokenizers = LazyModule("numpy"), LazyModule("tiktoken"), LazyModule("tokenizers")
-    _session, _stream = LazyModule("bpe_trainer._session"), LazyModule("bpe_trainer._stream")
-    t = LazyModule("bpe_trainer._types")
+    _segments, _session, _stream = (LazyModule(f"bpe_trainer.{name}") for name in ("_segments", "_session", "_stream"))
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
@@ -215,21 +213,15 @@ class Tokenizer:
         ids: list[int] = self._encoder().encode(text, as_text)
         return ids
 
-    def _vocabulary(self) -> Vocabulary:
-        return self._loaded().vocabulary
-
-    def _description(self) -> dict[str, Any]:
-        return self._loaded().facts
-
     @property
     def vocab_size(self) -> int:
         """The number of tokens, including special ones."""
-        return int(self._description()["tokenCount"])
+        return int(self._loaded().facts["tokenCount"])
 
     @property
     def id_limit(self) -> int:
         """One more than the largest id."""
-        return int(self._description()["idLimit"])
+        return int(self._loaded().facts["idLimit"])
 
     @property
     def n_vocab(self) -> int:
@@ -283,12 +275,12 @@ class Tokenizer:
     @property
     def special_tokens(self) -> dict[str, int]:
         """The ids of the special tokens, by their text."""
-        return dict(self._description()["specialTokens"])
+        return dict(self._loaded().facts["specialTokens"])
 
     @property
     def special_tokens_map(self) -> dict[str, str]:
         """The tokens that have roles, by the names in ``transformers``: {"eos_token": "<|endoftext|>"}."""
-        return dict(self._description()["roles"])
+        return dict(self._loaded().facts["roles"])
 
     @property
     def bos_token_id(self) -> Union[int, None]:
@@ -315,7 +307,7 @@ class Tokenizer:
 
         Without added tokens, returns the vocabulary of the model in tokenizer.json, as HF does. It may have special tokens, too.
         """
-        return dict(self._vocabulary().ids if with_added_tokens else self._model_of_json()["vocab"])
+        return dict(self._loaded().vocabulary.ids if with_added_tokens else self._model_of_json()["vocab"])
 
     def _model_of_json(self) -> Any:
         import json
@@ -325,12 +317,7 @@ class Tokenizer:
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """Returns the learned pairs of tokens, in order. Reads tokenizer.json at each call."""
-
-        def bytes_of(text: str) -> bytes:
-            return text.translate(byte_of).encode("latin-1")
-
-        pairs = (each.split(" ") if isinstance(each, str) else each for each in self._model_of_json()["merges"])
-        return [(bytes_of(left), bytes_of(right)) for left, right in pairs]
+        return [pair_of(each.split(" ") if isinstance(each, str) else each) for each in self._model_of_json()["merges"]]
 
     def ranks(self) -> dict[bytes, int]:
         """Returns ids by the bytes of tokens, without special ones, as in ``tiktoken``. Raises BpeError if ranks cannot express the tokenizer."""
@@ -369,22 +356,22 @@ class Tokenizer:
         """Returns the id of a token, spelled as in `get_vocab`; None if there is no such token."""
         if not isinstance(token, str):
             raise TypeError(f"a token must be a string as get_vocab has it, found {type(token).__name__}")
-        return self._vocabulary().ids.get(token)
+        return self._loaded().vocabulary.ids.get(token)
 
     def id_to_token(self, id: int) -> Union[str, None]:
         """Returns the token with this id, spelled as in `get_vocab`; None if there is no such token."""
-        return self._vocabulary().spell(whole_number("id", id))
+        return self._loaded().vocabulary.spell(whole_number("id", id))
 
     def token_bytes(self, id: int) -> bytes:
         """Returns the bytes of the token with this id; for a special token, of its text. Raises BpeError for an unknown id."""
-        found = self._vocabulary().bytes_of(whole_number("id", id))
+        found = self._loaded().vocabulary.bytes_of(whole_number("id", id))
         if not found:
             raise BpeError(f"id {id} is not in the vocabulary")
         return found
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Like `token_bytes`, but raises KeyError for an id without a token, as in ``tiktoken``."""
-        found = self._vocabulary().bytes_of(whole_number("token", token))
+        found = self._loaded().vocabulary.bytes_of(whole_number("token", token))
         if not found:
             raise KeyError(token)
         return found
@@ -477,11 +464,11 @@ class Tokenizer:
     def encode_single_token(self, text_or_bytes: Union[str, bytes]) -> int:
         """Returns the id of a token, by its text or its bytes. Raises KeyError if there is none."""
         token = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
-        return self._vocabulary().by_bytes[token]
+        return self._loaded().vocabulary.by_bytes[token]
 
     def tokenize(self, text: str, *, special_tokens_as_text: Union[bool, None] = None) -> list[str]:
         """Returns the tokens of a text, spelled as in `get_vocab`."""
-        spell = self._vocabulary().spell
+        spell = self._loaded().vocabulary.spell
         return [spell(id) or "" for id in self._encode(text, special_tokens_as_text)]
 
     def pre_tokenize(self, text: str) -> list[str]:
@@ -622,7 +609,7 @@ class Tokenizer:
     def _cut(self, text: str, limit: int, which: int, overlap: int, as_text: Union[bool, None]) -> list[str]:
         """Returns the requested parts of at most ``limit`` ids; the whole text if it has at most ``limit`` ids."""
         limit, overlap = min(limit, _LIMIT_MAX), min(overlap, _LIMIT_MAX)
-        if not self._description()["hasAllBytes"]:
+        if not self._loaded().facts["hasAllBytes"]:
             if self.count(text, limit, special_tokens_as_text=as_text) <= limit:
                 return [text]
             raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so not all of it is in its tokens")
@@ -637,7 +624,7 @@ class Tokenizer:
         ``ids`` are the ids before, such as those of a prompt. Their text is not returned, except for a character that they
         begin. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises BpeError.
         """
-        bytes_of = self._vocabulary().bytes_of
+        bytes_of = self._loaded().vocabulary.bytes_of
 
         def decode(ids: Sequence[int], is_first: bool) -> tuple[bytes, bool]:
             kept: Sequence[int] = list(ids) if isinstance(ids, Iterator) else ids
@@ -683,7 +670,7 @@ class Tokenizer:
     def _refuse_without_offsets(self, unit: Unit) -> None:
         if unit not in ("characters", "bytes"):
             raise ValueError(f'unit is {unit!r}, and must be "characters" or "bytes"')
-        facts = self._description()
+        facts = self._loaded().facts
         obstacle = facts["offsetObstacle"] or (facts["trimObstacle"] if unit == "characters" else None)
         if obstacle is not None:
             raise BpeError(obstacle)
@@ -695,24 +682,20 @@ class Tokenizer:
         text. Apart from that, the segments are encoded as one text: a token may span segments. With ``isolate``, each segment is
         encoded separately.
         """
-        from ._segments import pack_segments, read_segments
-
-        read = read_segments(segments)
+        read = _segments.read_segments(segments)
         if flag_of("isolate", isolate):
             return [id for data, is_trusted in read for id in self._encode(data, not is_trusted)]
-        ids: list[int] = self._encoder().encode_segments(b"".join(data for data, _ in read), pack_segments(read))
+        ids: list[int] = self._encoder().encode_segments(b"".join(data for data, _ in read), _segments.pack_segments(read))
         return ids
 
     def encode_segments_with_offsets(
         self, segments: Iterable[t.Segment], *, isolate: bool = False, unit: Unit = "characters"
     ) -> tuple[list[int], Spans]:
         """Like `encode_segments`. Also returns where each token starts and ends in the whole text (see `encode_with_offsets`)."""
-        from ._segments import pack_segments, read_segments
-
-        read = read_segments(segments)
+        read = _segments.read_segments(segments)
         self._refuse_without_offsets(unit)
         if not flag_of("isolate", isolate):
-            given = (b"".join(data for data, _ in read), pack_segments(read), unit == "characters")
+            given = (b"".join(data for data, _ in read), _segments.pack_segments(read), unit == "characters")
             encoded: tuple[list[int], Spans] = self._encoder().encode_segments(*given)
             return encoded
         ids: list[int] = []
@@ -763,7 +746,7 @@ class Tokenizer:
         """Returns the ids that tokenizer.json puts before and after a text."""
         if not is_wanted:
             return [], []
-        around = self._description()["around"]
+        around = self._loaded().facts["around"]
         if isinstance(around, str):
             raise BpeError(f"special tokens cannot be added: {around}")
         return around["before"], around["after"]
@@ -847,13 +830,12 @@ class Tokenizer:
         # Decode in pieces, because signals are not handled during a long call.
         import codecs
 
-        decoder = codecs.getincrementaldecoder("utf-8")(errors)
-        ends = range(_DECODED_BYTES, len(data) + _DECODED_BYTES, _DECODED_BYTES)
-        return "".join(decoder.decode(data[end - _DECODED_BYTES : end], end >= len(data)) for end in ends)
+        pieces = (data[at : at + _DECODED_BYTES] for at in range(0, len(data), _DECODED_BYTES))
+        return "".join(codecs.iterdecode(pieces, "utf-8", errors))
 
     def _without_special(self, ids: Sequence[int]) -> list[int]:
         """Returns the ids without those of special tokens."""
-        special = set(self._description()["specialTokens"].values())
+        special = set(self._loaded().facts["specialTokens"].values())
         refuse_no_list("ids", ids, "a list of ids")
         try:
             return [id for id in ids if index(id) not in special]
@@ -1070,7 +1052,7 @@ class Tokenizer:
             return "<bpe_trainer.Tokenizer, closed>"
         place = f' "{self._path}"' if self._source.has_place else ""
         try:
-            facts = self._description()
+            facts = self._loaded().facts
         except (BpeError, OSError):
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])

@@ -9,13 +9,7 @@ import os
 import sys
 
 from ._arguments import flag_of, found, is_iterable, items_of, path_of, refuse, refuse_no_list, refuse_text, texts_of, whole_number
-from ._executable import BpeError, Home, LazyModule, Run, await_end, signal_error, in_thread, message_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from . import _types as t
-else:
-    t = LazyModule("bpe_trainer._types")
+from ._executable import BpeError, Home, Run, await_end, signal_error, in_thread, message_of, t
 
 
 def train_with(

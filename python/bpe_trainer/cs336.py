@@ -16,7 +16,7 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 from ._arguments import found as shown
 from ._arguments import items_of, path_of, refuse, refuse_no_list, texts_of, whole_number
-from ._characters import byte_of, character_of
+from ._characters import byte_of, character_of, pair_of
 from ._executable import BpeError, Run
 from ._tokenizer import Tokenizer
 from ._options import train
@@ -36,10 +36,7 @@ def run_train_bpe(
     with train(path, whole_number("vocab_size", vocab_size), special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
         # The first line is a header, and nothing follows the last line end.
         lines = Path(tokenizer._path, "merges.txt").read_text("utf-8").split("\n")[1:-1]
-    merges = []
-    for line in lines:
-        left, right = (part.translate(byte_of).encode("latin-1") for part in line.split(" "))
-        merges.append((left, right))
+    merges = [pair_of(line.split(" ")) for line in lines]
     tokens = [bytes([byte]) for byte in range(256)]
     tokens += [left + right for left, right in merges]
     tokens += [text.encode("utf-8") for text in special_tokens]
