@@ -144,7 +144,7 @@ class Tokenizer:
                 raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have one id, {rank}")
         content = b"".join(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
         # Converted, so that the files hold all of it.
-        source = Source("ranks", options=_loading_options(pattern, special_tokens), files=(("ranks", content),))
+        source = Source("ranks", options=_loading_options(text_of("pattern", pattern), special_tokens), files=(("ranks", content),))
         self = cls._of(Source("tokenizer", files=cls._of(source)._converted()))
         self._loaded()
         return self
@@ -464,6 +464,8 @@ class Tokenizer:
     def encode_single_token(self, text_or_bytes: Union[str, bytes]) -> int:
         """Returns the id of a token, by its text or its bytes. Raises KeyError if there is none."""
         token = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
+        if not isinstance(token, bytes):
+            refuse("text_or_bytes", "a string or bytes", token)
         return self._loaded().vocabulary.by_bytes[token]
 
     def tokenize(self, text: str, *, special_tokens_as_text: Union[bool, None] = None) -> list[str]:
@@ -951,6 +953,8 @@ class Tokenizer:
         loading runs no other program. It is used while the files are those that it was made of.
         """
         name = path_of("directory", directory)
+        if not name:
+            raise ValueError("directory is empty: name a directory or a file")
         format = None if os.path.isdir(name) else _format_of(name)
         if format is not None:
             if image:

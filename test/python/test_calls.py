@@ -127,6 +127,12 @@ class InMemory(Trained):
         ]:
             with self.assertRaisesRegex(error, words):
                 bpe.Tokenizer.from_ranks(wrong, "cl100k")
+        with self.assertRaisesRegex(TypeError, "^pattern must be a string, found None"):
+            bpe.Tokenizer.from_ranks(ranks, None)
+        with self.assertRaisesRegex(TypeError, "^text_or_bytes must be a string or bytes, found 5"):
+            self.tokenizer.encode_single_token(5)
+        with self.assertRaisesRegex(ValueError, "^directory is empty"):
+            self.tokenizer.save("")
 
 
 class TiktokensNames(Trained):
