@@ -11,7 +11,10 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 /** The environment of a process: only the directory for temporary files. */
 export const environment = { TMPDIR: tmpdir() };
 
-/** Makes the engine collect garbage only when necessary, not before each seventh memory (scripts/test.mjs). */
+/**
+ * Turns off the engine's fast WebAssembly memories: with them, it collects all garbage before every further memory
+ * (see scripts/test.mjs).
+ */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;
 const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;

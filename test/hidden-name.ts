@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stageDirectory } from "../src/store/staged-directory.ts";
 
-/** Returns the hidden path at which a run on this host stages an output. */
+/** Returns the hidden path at which a run on this host writes an output before it renames it. */
 export function hiddenPath(output: string, kind: string, run = "01234567"): string {
   const parent = dirname(output);
   const probe = "hidden-name-probe";

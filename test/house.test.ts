@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { commands } from "../src/main/all-commands.ts";
 
-// The order of modules is that of ARCHITECTURE.md. The linter checks that modules are used through their doors, and
-// without cycles (biome.json).
+// The order of modules is that of ARCHITECTURE.md. The linter checks that modules are imported through their doors
+// only, and without cycles (biome.json).
 
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
@@ -34,7 +34,7 @@ function listedModules(): string[] {
   return [...rows].map(([, module]) => module!);
 }
 
-test("only the libraries and the entry are at the top of src", () => {
+test("only the libraries and the entry point are at the top of src", () => {
   expect(sources.filter((path) => moduleOf(path) === "")).toEqual([
     "src/browser.ts",
     "src/index.ts",
@@ -74,7 +74,7 @@ test("a module imports only modules that are listed before it, and none imports 
   expect([...upward, ...kernel]).toEqual([]);
 });
 
-/** Whether a file is about command lines, and may name options. */
+/** Whether a file is about command lines, so that its messages may name options. */
 const isAboutCommands = (path: string) =>
   ["main", "kernel", "pages", "playground"].includes(moduleOf(path)) || /-(commands|options)\.ts$/.test(path);
 
@@ -94,7 +94,7 @@ test("messages name options as data, so that each caller can spell them", () => 
 test("modules of the runtime that take milliseconds to load are loaded where they are needed", () => {
   const slow = /^import (?!type).*"node:(crypto|fs\/promises|stream|tty|zlib)"/;
   const loading = sources.filter((path) => linesOf(path).some((line) => slow.test(line)));
-  // Few runs need these, or they are never in the executable.
+  // Few runs need these files, or the executable does not contain them.
   expect(loading).toEqual([
     "src/corpus/records/parquet/plan-pages.ts",
     "src/runtime/host.node.ts",
@@ -103,7 +103,7 @@ test("modules of the runtime that take milliseconds to load are loaded where the
   ]);
 });
 
-test("no two source files have the same name, but for doors", () => {
+test("no two source files have the same name, except for doors", () => {
   const byName = Map.groupBy(
     sources.filter((path) => basename(path) !== "index.ts"),
     (path) => basename(path),
@@ -111,7 +111,7 @@ test("no two source files have the same name, but for doors", () => {
   expect([...byName.values()].filter((paths) => paths.length > 1)).toEqual([]);
 });
 
-test("every file of ours that a page or a comment names is there", () => {
+test("every file of ours that a page or a comment names exists", () => {
   const all = filesBelow("{src,test,bench,scripts,examples}/**/*.{ts,mjs}").concat(filesBelow("*.ts"));
   const exists = (name: string) => all.some((path) => path === name || path.endsWith(`/${name}`));
   const missing = [...pages, ...all.filter((path) => path.endsWith(".ts"))].flatMap((path) => {
@@ -126,7 +126,7 @@ const isComment = /^\s*(\/\/|\/?\*)/;
 /** A file name, with or without directories. Capital letters are placeholders. */
 const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
 
-test("no line of Markdown is longer than 110 characters, but for rows of tables", () => {
+test("no line of Markdown is longer than 110 characters, except for rows of tables", () => {
   const long = pages.flatMap((path) =>
     linesOf(path).flatMap((line, i) =>
       [...line].length > 110 && !line.startsWith("|") ? [`${path}:${i + 1}`] : [],

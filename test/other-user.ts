@@ -1,7 +1,7 @@
 import { chmodSync, lchownSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The id of another user: `nobody`. */
+/** The user id of `nobody`, which plays another user. */
 export const otherUser = 65534;
 
 /** Whether this process can give files to another user. If not, prints that once for each test. */
@@ -16,7 +16,7 @@ export function giveAway(...paths: string[]): void {
   for (const path of paths) lchownSync(path, otherUser, otherUser);
 }
 
-/** Runs something as the other user, who gets access to `home`. */
+/** Runs a function as the other user, who gets access to `home`. */
 export function asOther<T>(home: string, run: () => T): T {
   chmodSync(dirname(home), 0o711);
   process.setegid!(otherUser);

@@ -1,5 +1,5 @@
-// Words that read as translated English, and should not occur in code, comments, messages or pages. A word joins the
-// first list once no file has it, and the second once no page has it. `allowed` lists the places where one is right.
+// Words that read as translated, and should not occur in code, comments, messages or pages. A word can be added to
+// the first list once no file has it, and to the second once no page has it. `allowed` lists the uses that are right.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ test("code and pages have no word that reads as translated", () => {
   expect([...found(sources, everywhere), ...found("*.md", everywhere)]).toEqual([]);
 });
 
-test("pages have none of those that comments still have", () => {
+test("pages have none of the words that comments still have", () => {
   expect([...found("{docs,npm,python,examples}/**/*.md", onPages), ...found("*.md", onPages)]).toEqual([]);
 });
 

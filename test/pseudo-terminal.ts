@@ -11,7 +11,7 @@ export type Session = {
   /** Returns everything that the command has written to the terminal so far, to stdout and stderr. */
   shown(): string;
   type(keys: string): void;
-  /** Resolves when `text` has been shown, ignoring colours and bells. Fails if that takes longer than ten seconds. */
+  /** Resolves when `text` has been shown; colours and bells are ignored. Rejects after ten seconds. */
   until(text: string): Promise<void>;
   /** Resolves with the exit code when the command ends. */
   readonly exited: Promise<number>;
@@ -50,11 +50,11 @@ export function openTerminal(command: readonly string[], screen: Screen = {}): S
   };
 }
 
-/** Runs a command on a terminal to its end. Returns everything that the command wrote. */
+/** Runs a command on a terminal until it exits. Returns everything that it wrote. */
 export async function onTerminal(command: readonly string[], screen: Screen = {}): Promise<string> {
   const session = openTerminal(command, screen);
   await session.exited;
-  // Buffered output may arrive after the end of the process.
+  // Buffered output may arrive after the process has exited.
   for (let before = -1; before !== session.shown().length; await Bun.sleep(20))
     before = session.shown().length;
   return session.shown();

@@ -1,4 +1,4 @@
-/** A source of random whole numbers below a bound. */
+/** Returns a random whole number from 0 to `below` - 1. */
 export type Random = (below: number) => number;
 
 /** Returns a random source (mulberry32). The same seed gives the same numbers. */

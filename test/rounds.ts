@@ -10,11 +10,17 @@ export const isThorough = share >= 1;
 /** Returns the number of rounds of a random test. */
 export const rounds = (count: number) => Math.ceil(count * share);
 
-/** Returns the values of a list to try a case with: one of them, which depends on `turn`; all in a thorough run. */
+/**
+ * Returns the values of a list to try a case with: in a thorough run all of them, otherwise a single one, which
+ * depends on `turn`.
+ */
 export const turns = <T>(list: readonly T[], turn: number): readonly T[] =>
   isThorough ? list : [list[turn % list.length]!];
 
-/** Yields whole numbers below the count: every fifth, from a start that depends on `turn`; all in a thorough run. */
+/**
+ * Yields whole numbers below the count: in a thorough run all of them, otherwise every fifth, beginning at one that
+ * depends on `turn`.
+ */
 export function* places(count: number, turn: number): Generator<number, void> {
   const step = isThorough ? 1 : 5;
   for (let place = turn % step; place < count; place += step) yield place;

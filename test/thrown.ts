@@ -1,6 +1,6 @@
 import { UserError } from "../src/runtime/errors.ts";
 
-/** Returns the UserError that the function throws. Other errors are thrown again. */
+/** Returns the UserError that the function throws. Rethrows other errors. */
 export function errorOf(run: () => unknown): UserError {
   try {
     run();
@@ -11,7 +11,7 @@ export function errorOf(run: () => unknown): UserError {
   throw new Error("no error was thrown");
 }
 
-/** Returns the UserError that the promise is rejected with. */
+/** Returns the UserError with which the promise is rejected. */
 export const refusalOf = async (promise: Promise<unknown>): Promise<UserError> => {
   const error = await promise.then(() => undefined).catch((reason) => reason);
   return errorOf(() => {

@@ -3,7 +3,7 @@ import { closeSync, readSync, writeSync } from "node:fs";
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
-/** Opens a pipe that other processes do not inherit. */
+/** Opens a pipe that child processes do not inherit. */
 function openPipe(): [reader: number, writer: number] {
   const closeOnExec = 0o2000000;
   const { symbols } = dlopen("libc.so.6", { pipe2: { args: ["ptr", "i32"], returns: "i32" } });
@@ -12,7 +12,7 @@ function openPipe(): [reader: number, writer: number] {
   return [ends[0]!, ends[1]!];
 }
 
-/** A process that runs the program repeatedly (warm-server.ts), until this process ends. */
+/** A process that runs the program on request, again and again (warm-server.ts), until this process ends. */
 export class WarmProgram {
   private readonly requests: number;
   private readonly replies: number;

@@ -1,10 +1,10 @@
-// The entry of dist/bpe-warm, which runs the program repeatedly on request (warm-runs.ts). A run takes a tenth of the
-// processor time of a separate process.
+// The entry of dist/bpe-warm, which runs the program on request, again and again (warm-runs.ts). A run takes a tenth
+// of the processor time of a separate process.
 import { dlopen, ptr } from "bun:ffi";
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 import { run } from "../src/main/run.ts";
 
-/** Descriptors that are open when it starts. */
+/** Descriptors that the parent has opened: requests are read from the first, and replies written to the second. */
 const [requests, replies] = [3, 4];
 
 const { symbols: system } = dlopen("libc.so.6", {

@@ -116,7 +116,7 @@ describe("how time grows", () => {
     expect(timeAt({ ...timing, isStopped: false }, 7, 1000)).toBeUndefined();
   });
 
-  test("a run that was stopped before its first checkpoint tells only that it takes longer", () => {
+  test("a run stopped before its first checkpoint gives only a lower bound of its time", () => {
     const timing = { checkpoints: [], end: { mergeCount: 9, ms: 90 }, isStopped: true };
     expect(timeAt(timing, 7, 1000)).toEqual({ wordCount: 7, mergeCount: 1000, ms: 90, kind: "exceeded" });
   });

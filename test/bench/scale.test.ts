@@ -70,7 +70,7 @@ test("the exponent of a text that follows the law is found, and continued to any
   expect(continuationError(pointsOf(7, 0.6))).toBeCloseTo(0, 10);
 });
 
-test("a text that bends has a least and a greatest exponent, and the fit says how far off it is", () => {
+test("a text that departs from the law has a smallest and a largest exponent, and the fit reports its error", () => {
   const bent: Point[] = [100, 160, 230, 300].map((distinctWordCount, i) => ({
     sizeBytes: 1e6 * 2 ** i,
     distinctWordCount,
@@ -92,7 +92,7 @@ test("a cost is that of the case's corpus, slice by slice", () => {
   expect(cost.distinctWordCount / (10 * 1e12 ** 0.5)).toBeCloseTo(1, 8);
 });
 
-test("the largest corpus is where the cells or the memory end", () => {
+test("the largest corpus is limited by cells or by memory", () => {
   const middle = casesOf(record)[1]!;
   const anyMemory = largestCorpus(record, middle, Number.POSITIVE_INFINITY);
   const cells = (words: number) => mergeCostOf(record, middle, words).cells;

@@ -26,7 +26,7 @@ const rows: Row[] = [
   { work: "alone", costs: [{ name: "bpe", seconds: 1, megabytes: 7 }] },
 ];
 
-test("the best of each number is bold, a peer that is faster has a ratio below 1, and who cannot has a dash", () => {
+test("the best of each number is bold, a faster peer has a ratio below 1, and a missing number is a dash", () => {
   expect(speedTable(rows).split("\n").slice(2)).toEqual([
     "| train: english, 9 MB | **0.2**, 0.3, 90 | gigabpe 0.3, **0.25**, **80** | 17.3, 30, 170 | 1.5 |",
     "| a line | 0.04, –, – | tiktoken **123 µs**, –, – | – | 0.0031 |",
@@ -49,7 +49,7 @@ test("docs/speed.md and README have the tables of the record", () => {
   }
 });
 
-test("made DNA is the same for the same seed, has lines of 80, and repeats itself", () => {
+test("generated DNA is the same for the same seed, has lines of 80 letters, and repeats itself", () => {
   const path = join(scratch(), "dna.txt");
   writeDna(path, 100_000);
   const text = readFileSync(path, "latin1");

@@ -105,7 +105,7 @@ describe("options", () => {
   test.each(wrong)("%s", (_, typed, message) => expect(() => parse(...typed)).toThrow(new Error(message)));
 });
 
-test("whole numbers are digits, with k for 1,024 times and m for that twice", () => {
+test("whole numbers are digits; k multiplies them by 1,024, and m by 1,024 squared", () => {
   const numbers = rowsOf(`
     00300 | 300
     32k | 32768
@@ -140,7 +140,7 @@ test("a comma is in a number or between sizes: groups of three digits that canno
   expect(sizesKind.read(["+8,000"], "--vocab-size")).toEqual([{ isMore: true, count: 8000 }]);
 });
 
-test("a word out of a list is checked, with the nearest", () => {
+test("a word that is not in its list is refused with the nearest one", () => {
   expect(oneOf("--compat", "cs336", ["cs336", "rustbpe"])).toBe("cs336");
   expect(errorOf(() => oneOf("--compat", "rustbp", ["cs336", "rustbpe"])).hint).toStartWith(
     "did you mean rustbpe?",
@@ -202,7 +202,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
 const commandOf = (name: string) => commands.find((command) => command.name === name)!;
 const hint = (command: string, shown: string) => unknownOption(commandOf(command), shown).hint;
 
-describe("an option that is not known gets", () => {
+describe("the hint for an unknown option names", () => {
   const cases = rowsOf(`
     train | --hlep | did you mean --help?
     train | --vocab-sise | did you mean --vocab-size?
@@ -243,12 +243,12 @@ describe("an option that is not known gets", () => {
     expect(unknownOption(spec, "--abcf").hint).toBe("did you mean --abce?");
   });
 
-  test("its second dash, if it is a long one with one", () => {
+  test("the second dash of a long option typed with one", () => {
     expect(() => parse("-help")).toThrow("unknown option -e");
     expect(unknownOption(train, "-e", "-help").hint).toBe("did you mean --help?");
   });
 
-  test("no hint of what many begin with", () => {
+  test("nothing if many options begin like it", () => {
     expect(hint("train", "--")).toBe("bpe train --help lists the options");
   });
 });

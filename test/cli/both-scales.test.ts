@@ -95,7 +95,10 @@ class Sides {
     return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
   }
 
-  /** Runs both, which have to end in the same way; returns what the small one said. `note` says how to find the run again. */
+  /**
+   * Runs both builds and expects the same exit code, stdout and files. Returns whether they succeeded. `note` is
+   * shown after a failure, to find the run again.
+   */
   async compare(note: object, args: readonly string[], smallArgs = args): Promise<boolean> {
     const [usual, tiny] = [this.run("usual", args), this.run("small", smallArgs)];
     const said = { ...note, args, stderr: tiny.stderr };
@@ -159,7 +162,7 @@ function readdirIsDirectory(path: string): boolean {
 
 type Made = { readonly name: string; readonly isText: boolean };
 
-/** A file of some kind with documents, records in odd shapes, and now and then bytes that are no text. */
+/** A file of a random format, with documents, records in odd shapes, and sometimes bytes that are not text. */
 function makeInput(random: Random, sides: Sides): Made {
   const kind = pick(random, [
     "txt",
@@ -415,7 +418,7 @@ function trainingText(random: Random): string {
   return textOf(random, [20, 60, 150, 400]);
 }
 
-test("trainings of every kind give the same bytes, and so do counts that are kept", async () => {
+test("trainings of every kind give the same bytes, and so do saved counts", async () => {
   for (let round = 0; round < rounds(100); round++) {
     const random = randomNumbers(seed + 20_000 + round);
     const note = { seed: seed + 20_000 + round };
@@ -445,7 +448,7 @@ test("trainings of every kind give the same bytes, and so do counts that are kep
   }
 });
 
-test("trainings with a cache, night after night, give the bytes of trainings without one", async () => {
+test("repeated trainings with a cache give the bytes of trainings without one", async () => {
   for (let round = 0; round < rounds(15); round++) {
     const random = randomNumbers(seed + 30_000 + round);
     sides.clear();
@@ -469,7 +472,7 @@ test("trainings with a cache, night after night, give the bytes of trainings wit
   }
 });
 
-test("evaluations tell the same", async () => {
+test("evaluations print the same", async () => {
   for (let round = 0; round < rounds(20); round++) {
     const random = randomNumbers(seed + 40_000 + round);
     sides.clear();

@@ -39,7 +39,7 @@ function changed(files: readonly string[] = paths, options: readonly string[] = 
 }
 
 describe("--cache", () => {
-  test("gives the same tokenizer as without, and counts as well", () => {
+  test("gives the same tokenizer and the same counts as without it", () => {
     expect(bpe(["train", ...paths, "-o", "plain", ...standard, "-q"], { cwd: home }).code).toBe(0);
     for (const files of [paths.slice(0, 2), paths, paths]) {
       expect(train(files, ...standard, "-q")).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -79,7 +79,7 @@ describe("--cache", () => {
     expect(tokenizerFiles(at(`${output}-1`))).toEqual(tokenizerFiles(at(`${output}-3`)));
   });
 
-  test("is cleaned by the next run of what a killed one left", async () => {
+  test("loses the leftovers of a killed run in the next run", async () => {
     const large = put(home, "long.txt", madeText(50, 3000).repeat(40));
     const run = Bun.spawn([binary, "count", large, "-o", "killed.tsv", "--cache", cache, "-w", "1", "-q"], {
       cwd: home,
@@ -91,7 +91,7 @@ describe("--cache", () => {
     expect(readdirSync(at(cache)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  test("keeps nothing of streams, and says so once", () => {
+  test("stores nothing about streams, and says so once", () => {
     const script = `"$0" count - text-1.txt --cache "$1" -o x.tsv < text-2.txt`;
     const run = () => Bun.spawnSync(["bash", "-c", script, binary, cache], { cwd: home });
     for (const _ of [1, 2]) {
@@ -154,7 +154,7 @@ describe("--if-changed", () => {
     expect(changed()).toBe(false);
   });
 
-  test("knows paths and special tokens beyond ASCII again", () => {
+  test("recognizes non-ASCII paths and special tokens", () => {
     const own = put(home, "é漢.txt", madeText(11, 100));
     const options = ["-s", "<é>", "-n", "400"];
     expect(changed([own], options)).toBe(true);
@@ -173,7 +173,7 @@ describe("--if-changed", () => {
     expect(changed([own, ...paths, own])).toBe(true);
   });
 
-  test("trains where an option was changed that has a say in the result", () => {
+  test("trains where an option that affects the result was changed", () => {
     const others = [
       ["-s", "<y>", "-s", "<x>", "-n", "400"],
       ["-s", "<x>", "-n", "400"],
@@ -198,7 +198,7 @@ describe("--if-changed", () => {
     expect(changed(paths, ["-n", "400", "-w", "2"])).toBe(false);
   }, 600_000);
 
-  test("trains where the output is not what it was", () => {
+  test("trains where the output was modified", () => {
     const damage: Record<string, () => void> = {
       "a file is gone": () => rmSync(join(at(output), "vocab.json")),
       "a file was changed": () => writeFileSync(join(at(output), "merges.txt"), "#version: 0.2\n"),
@@ -228,7 +228,7 @@ describe("--if-changed", () => {
     expect(changed()).toBe(false);
   });
 
-  test("looks at word counts from files, and at those that are to be kept", () => {
+  test("compares word counts read from files, and those to be saved", () => {
     expect(
       bpe(["train", paths[0]!, "-n", "300", "-o", "x", "--save-counts", "a.counts", "-q"], { cwd: home })
         .code,

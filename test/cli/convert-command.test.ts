@@ -30,7 +30,10 @@ function converted(path: string, ...more: string[]): string {
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const alone = (name: string, content: string) => put(scratch(), name, content);
 
-/** The ids of HF, of tiktoken and our own, where there are files for them, are those of the tokenizer before. */
+/**
+ * Expects the ids of the tokenizer before the conversion from HF, tiktoken and `bpe`, each if the directory has a
+ * file for it.
+ */
 async function expectSameIds(
   before: Tokenizer,
   directory: string,
@@ -60,7 +63,7 @@ async function expectSameIds(
   tiktoken?.free();
 }
 
-/** The fields of a GGUF file. */
+/** Returns the metadata fields of a GGUF file by key. */
 function fieldsOf(path: string): Record<string, unknown> {
   const bytes = readFileSync(path);
   let pos = 24;
@@ -107,7 +110,7 @@ describe("other people's files", () => {
 
   test("an expression that has a name may be typed out", () => {
     const ranks = converted(alone("tokenizer.json", JSON.stringify(json)), "--format", "tiktoken");
-    // Without its record, which has the pattern.
+    // The file is alone, without its record, which contains the pattern.
     const path = alone("typed.tiktoken", read(ranks, "tokenizer.tiktoken"));
     const names = readdirSync(converted(path, "--pattern", patterns.cl100k.sources[0]!));
     expect(names).toContain("tokenizer.json");
@@ -240,7 +243,7 @@ describe("other people's files", () => {
     );
   });
 
-  test("the tokenizer itself as output", () => {
+  test("the tokenizer itself as output is refused", () => {
     const path = alone("tokenizer.json", JSON.stringify(json));
     const { code, stderr } = run(path, "-o", dirname(path));
     expect([stderr, code]).toEqual([expect.stringMatching(/which this run|is in --output/), 2]);
@@ -263,7 +266,7 @@ describe("--copy copies the tokenizer's own files", () => {
     expect(read(foreign)).toBe("theirs");
   });
 
-  test("refuses settings that are in no file, and in no other format", () => {
+  test("refuses settings that no file could store, and another format", () => {
     const path = writeTokenizer("gpt2");
     const into = newPath();
     expect(run(join(path, "vocab.json"), "--copy", "-o", into, "-s", "<|more|>")).toMatchObject({

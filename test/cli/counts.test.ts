@@ -17,7 +17,7 @@ const head = (...options: string[]) => `${run("count", first, ...options).stdout
 const train = (output: string, ...args: string[]) => run("train", ...args, "-n", "500", "-o", output);
 
 describe("bpe count", () => {
-  test("lists the words by falling count, equal counts by their bytes", () => {
+  test("lists the words by descending count, and ties by their bytes", () => {
     const { code, stdout } = run("count", first);
     expect(code).toBe(0);
     const lines = wordLines(stdout).map((line) => line.split("\t"));
@@ -47,7 +47,7 @@ describe("bpe count", () => {
     }
   });
 
-  test("--save-counts /dev/stdout writes into a pipe, the words left out not in its totals", () => {
+  test("--save-counts /dev/stdout writes into a pipe, and its totals exclude the words left out", () => {
     const script = `"$0" count "$1" -s "${special}" --min-count 3 -q --save-counts /dev/stdout | cat > piped.counts`;
     expect(Bun.spawnSync(["bash", "-c", script, binary, first], { cwd: home }).exitCode).toBe(0);
     const expected = run("count", first, "--min-count", "3").stdout;
@@ -55,7 +55,7 @@ describe("bpe count", () => {
     expect(readdirSync(home).filter((name) => name.startsWith("pipe:"))).toEqual([]);
   });
 
-  test("a closed stdout ends it in silence", () => {
+  test("a closed stdout ends it silently", () => {
     const path = put(home, "many.txt", Array.from({ length: 40_000 }, (_, i) => `word${i}`).join(" "));
     const script = `"$0" count "$1" --progress none -q | head -c 1 > /dev/null; exit "\${PIPESTATUS[0]}"`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary, path]);
@@ -78,7 +78,7 @@ describe("--counts and --save-counts", () => {
     });
   }
 
-  test("the summary tells of many files in one line", () => {
+  test("the summary describes many files in one line", () => {
     for (const part of ["1", "2", "3", "4"]) {
       const source = put(home, `text-${part}`, madeText(Number(part), 50));
       expect(run("count", source, "--save-counts", `glob-${part}.counts`).code).toBe(0);
@@ -123,7 +123,7 @@ describe("counts files say what they were made with", () => {
   const special2 = "a\ttab,\na line and #bpe-counts";
   const made = ["-s", special2, "-s", special, "-p", "o200k", "--compat", "huggingface"];
 
-  test("so that nothing has to be said again", () => {
+  test("so options need not be repeated", () => {
     expect(unaided("train", first, second, ...made, "-n", "500", "-o", "said").code).toBe(0);
     for (const ending of ["tsv", "counts"]) {
       const parts = [first, second].map((path, i) => {
@@ -146,7 +146,7 @@ describe("counts files say what they were made with", () => {
     }
   });
 
-  test("a regular expression, also", () => {
+  test("including a regular expression", () => {
     const pattern = ["-p", "\\S+|\\s+"];
     expect(run("count", first, ...pattern, "-o", "regex.tsv").code).toBe(0);
     expect(unaided("count", second, "--counts", "regex.tsv").stdout).toBe(
@@ -175,7 +175,7 @@ describe("counts files say what they were made with", () => {
     expect(tokenizerFiles(at("b"))["merges.txt"]).toBe("#version: 0.2\nc d\n");
   });
 
-  test("files that differ are refused, with what and by whose names", () => {
+  test("files with different settings are refused, with the setting and the file names", () => {
     const lines = {
       "p50k.tsv": head("-p", "p50k"),
       "o200k.tsv": head("-p", "o200k"),
@@ -206,7 +206,7 @@ describe("counts files say what they were made with", () => {
     expect(unaided("count", "--counts", "ab.tsv", "--counts", "ba.tsv", ...ordered).code).toBe(0);
   });
 
-  test("what they say may be wrong, which is no mistake of the command line", () => {
+  test("a wrong header is an error in the data, not a usage error", () => {
     put(home, "many.tsv", `${head("-s", "<|a|>", "-s", "<|b|>")}ab\t2\n`);
     expect(unaided("train", "--counts", "many.tsv", "-n", "258", "-o", "x")).toMatchObject({
       code: 1,
@@ -247,7 +247,7 @@ describe("bpe count --counts", () => {
     return readFileSync(at(path));
   };
 
-  test("adds files up, also with text, into either form", () => {
+  test("adds files up, also together with text, into either form", () => {
     const text = count(first, second, first).stdout;
     const whole = save("whole.counts", first, second, first);
     save("sum-1.counts", first);

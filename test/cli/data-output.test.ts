@@ -25,7 +25,7 @@ const commands = [
   ["tokens", ...Array(3_000).fill(empty), "--tokenizer", tokenizer],
 ];
 
-test("what comes out of a pipe is what goes into a file", async () => {
+test("a pipe gets the same bytes as a file", async () => {
   for (const command of commands) {
     const sh = (script: string) =>
       Bun.spawnSync(["sh", "-c", script, "sh", binary, ...command, "-q"], { env: environment });
@@ -35,7 +35,7 @@ test("what comes out of a pipe is what goes into a file", async () => {
   }
 }, 600_000);
 
-test("a reader that does not read keeps no run from obeying a signal", async () => {
+test("a run obeys a signal even if its reader does not read", async () => {
   const pipe = join(home, "pipe");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
   const reader = Bun.spawn(["sh", "-c", `exec sleep 60 <${pipe}`]);
@@ -46,10 +46,10 @@ test("a reader that does not read keeps no run from obeying a signal", async () 
     );
     const stderr = new Response(run.stderr).text();
     await untilItCatches(run, "SIGTERM");
-    // Long enough to fill the pipe, mostly.
+    // Usually long enough to fill the pipe.
     await Bun.sleep(700);
     expect(run.exitCode).toBe(null);
-    // Who does not see it waits for the reader.
+    // A run that misses the signal would wait for the reader.
     run.kill("SIGTERM");
     await run.exited;
     expect(run.exitCode).toBe(143);
@@ -58,7 +58,7 @@ test("a reader that does not read keeps no run from obeying a signal", async () 
   reader.kill();
 }, 600_000);
 
-test("a named pipe without a reader keeps no run from obeying a signal, and gets all when one comes", async () => {
+test("a run obeys a signal while a named pipe has no reader, and a late reader gets all the output", async () => {
   const pipe = join(home, "pipe-of-none");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
   for (const readerComes of [false, true]) {
@@ -92,7 +92,7 @@ test("a reader that has exited ends the run silently, with success, and nothing 
   }
 }, 600_000);
 
-test("a stdout that is full or closed is an error in words", () => {
+test("a full or closed stdout is an error with a message", () => {
   if (!existsSync("/dev/full")) return console.log("skipped: there is no /dev/full");
   const run = Bun.spawnSync(["sh", "-c", `"$@" >/dev/full`, "sh", binary, "count", corpus, "-q"], {
     env: environment,
@@ -112,7 +112,7 @@ test("a closed stderr does not disturb the run", () => {
   expect(existsSync(out)).toBe(true);
 });
 
-test("the chunks are what JSON.stringify makes, and long lists are cut", () => {
+test("the chunks add up to what JSON.stringify returns, and long lists are cut", () => {
   const listOf = (length: number) => Array.from({ length }, (_, n) => ({ n, text: `"${n}\n` }));
   for (const value of [
     ...[null, 1.5, "\ud800", [], {}, [[]], { a: null, "b\n": { c: [] } }],

@@ -26,13 +26,13 @@ describe("bpe diff", () => {
     expect(stdout).toMatch(/^ {2}words cut differently: \d+ \(\d+\.\d\d %\), \d+ of them distinct$/m);
   });
 
-  test("pieces are parted by a sign that none of them has, and spaces that look alike have signs", () => {
+  test("pieces are separated by a character that none of them contains, and spaces that look alike are marked", () => {
     expect(piecesText(["a", "b", "c"], 2)).toBe("a·b·…");
     expect(piecesText(["a·b", "|"], 9)).toBe("a·b¦|");
     expect(piecesText(["\u00a0a", " b"], 9)).toBe("‿a· b");
   });
 
-  test("two tokenizers are needed, no more and no fewer", () => {
+  test("exactly two tokenizers are needed", () => {
     const cases: [args: string[], code: number, message: string][] = [
       [[a, b, "c"], 2, '"c" is one too many'],
       [[a, join(directory, "none")], 1, "no such file or directory"],
@@ -106,7 +106,7 @@ describe("bpe diff --pieces", () => {
     });
   }
 
-  test("no other output, and no file of a tokenizer, is replaced", () => {
+  test("refuses to replace any other output, or a file of a tokenizer", () => {
     for (const [file, code, message] of [
       ["-", 2, "does not name a file"],
       ["", 2, "does not name a file"],

@@ -1,4 +1,4 @@
-// Texts that are skewed, one way each: `bpe doctor --text` finds it by name, and not in ordinary texts.
+// Texts that are skewed, each in one way. `bpe doctor --text` finds each defect by name, and none in ordinary texts.
 import { beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ type Finding = {
 };
 
 const { parts } = JSON.parse(readFileSync(join(root, "docs/probe-1.json"), "utf8"));
-/** The sentences of the probe text whose name has this script. */
+/** Returns the sentences of the probe text's parts in this script. */
 const sentencesOf = (script: string): string =>
   parts
     .filter(({ name }: { name: string }) => name.endsWith(`(${script})`))
@@ -51,18 +51,18 @@ const english = pages
 const ownWords = ["zqx", "wukk", "pryx", "vashq", "khol", "jexx", "bwelg", "dzunk"].flatMap((first) =>
   ["orbel", "anzib", "olent", "tubok", "miqra"].map((last) => first + last),
 );
-/** Returns a document that repeats them in any order. */
+/** Returns a document of `count` of these words, drawn at random. */
 const repeated = (random: Random, count: number) =>
   Array.from({ length: count }, () => ownWords[random(ownWords.length)]).join(" ");
 
-/** English in documents of some 500 characters, all different. */
+/** English text cut into documents of up to 500 characters, all different. */
 const ordinary = english.match(/[\s\S]{1,500}/g)!;
 const skewed = ordinary.with(77, repeated(randomNumbers(3), 4000));
 const jsonl = (documents: readonly string[]) =>
   documents.map((text) => `${JSON.stringify({ text })}\n`).join("");
 
 beforeAll(() => {
-  // Each document is learned from, those of the skewed text too.
+  // The tokenizer learns from all documents, including the skewed one.
   const corpus = put(home, "corpus.txt", skewed.join("\n"));
   const options = ["-n", "2000", "-p", "gpt4", "-s", "<|endoftext|>", "-o", tokenizer, "-w", "1", "-q"];
   expect(bpe(["train", corpus, ...options])).toMatchObject({ code: 0 });
@@ -116,7 +116,7 @@ test("tokens of two documents, of few documents, or of an ordinary text are not 
   }
 });
 
-/** Some 12 kB of each script. */
+/** At least 12 kB of each script. */
 const multilingual = scripts.map((script) => {
   const sentences = sentencesOf(script);
   return sentences.repeat(Math.ceil(12_000 / Buffer.byteLength(sentences)));
@@ -135,7 +135,7 @@ test("scripts that take more than twice the tokens of the best are found, the co
   expect(named).toEqual(expect.arrayContaining(["Devanagari", "Thai"]));
 });
 
-test("scripts are not costly after a fair training on them, nor in texts of one, nor with little text", () => {
+test("no script is costly after a fair training, in a text of one script, or in a short text", () => {
   const fair = join(home, "fair");
   const sentences = scripts.map((script) => sentencesOf(script).split("\n")[0]!);
   const languages = scripts.flatMap((script, i) => {
@@ -169,7 +169,7 @@ test("a script that takes more tokens than in the corpus of the training is foun
     found.evidence[0]!,
   )!;
   expect(Number(rates[2]) / Number(rates[1])).toBeGreaterThan(1.5);
-  // The same text, too short.
+  // The same text, cut to 5,000 characters, is too short for the check.
   expect(findingsIn(tokenizer, put(home, "short.txt", odd.slice(0, 5000)))["unlike-corpus"]).toBeUndefined();
   expect(findingsIn(tokenizer, join(home, "corpus.txt"))["unlike-corpus"]).toBeUndefined();
 });
@@ -180,7 +180,7 @@ test("the counts of the training are those of its corpus, by script", async () =
   const survey = new TextSurvey([{ path: "corpus.txt" }], parts);
   survey.write(Uint32Array.from(encodeShort(parts, readFileSync(join(home, "corpus.txt"), "utf8"))));
   const text = survey.result().scripts.find(({ name }) => name === "Latin")!;
-  // Letters of several tokens, such as é, are missing.
+  // The counts from the training omit letters that take several tokens, such as é.
   expect(corpus!.tokens).toBeWithin(0.99 * text.tokens, text.tokens + 1);
   expect(corpus!.bytes).toBeWithin(0.99 * text.bytes, text.bytes + 1);
 });
@@ -196,7 +196,7 @@ test("scripts of the corpus are judged, if few of its tokens are parts of charac
     return found.find(({ check }) => check === "costly-scripts");
   };
   for (const size of [260, 300]) expect(judged(size)).toBeUndefined();
-  // 300 tokens have some letters; the others are parts.
+  // A vocabulary of 300 has tokens for some letters only; its other tokens are parts of characters.
   const few = await loadTokenizerParts(join(home, "letters300"));
   expect(corpusScripts(few).map(({ name }) => name)).not.toContain("Cyrillic");
   expect(judged(3000)!.evidence).toEqual([

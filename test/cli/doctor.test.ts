@@ -1,4 +1,4 @@
-// Tokenizers that are damaged, one way each: `bpe doctor` finds each damage by name.
+// Tokenizers that are damaged, each in one way: `bpe doctor` finds each damage by name.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -56,13 +56,16 @@ function corpusText(): string {
 
 const textFiles = ["merges.txt", "tokenizer.tiktoken", "tokens.tsv"];
 
-/** A copy of the good tokenizer with damage: files as values; those set to undefined are left out. */
+/**
+ * Writes a copy of the good tokenizer with this damage, and returns its directory. `damage` changes the parsed files;
+ * a file set to undefined is left out.
+ */
 function damaged(name: string, damage: (files: Files) => void): string {
   const directory = join(home, name.replaceAll(/\W+/g, "-"));
   mkdirSync(directory);
   const files: Files = {};
   for (const [file, text] of parsed) files[file] = textFiles.includes(file) ? text : JSON.parse(text);
-  // Damage of one file is not that two disagree.
+  // Without the other files, the damage of one file cannot be reported as a disagreement of two.
   for (const file of ["vocab.json", "merges.txt", "tokenizer.tiktoken", "training.json", "tokens.tsv"]) {
     if (!keepsAll.has(name)) delete files[file];
   }
@@ -105,7 +108,7 @@ function addKey(files: Files, key: string): void {
   json(files).model.vocab[key] = 1500;
 }
 
-/** Damages by the check that has to find them: a name, and the change of the files. */
+/** Maps each check to the damages that it has to find: a name, and a function that changes the files. */
 const damages: Record<string, Record<string, (files: Files) => void>> = {
   "not-loaded": {
     dropout: (files) => {
@@ -522,7 +525,7 @@ function dropMerges(files: Files, key: string): void {
   });
 }
 
-/** Merges that make tokens from other parts than their own merges do. */
+/** Returns merges that make existing tokens from other parts than their own merges do. */
 function otherWays(files: Files, count: number): string[][] {
   const { vocab, merges } = json(files).model;
   const own = new Set(merges.map((pair: string[]) => pair.join(" ")));
@@ -544,12 +547,12 @@ function addToken(files: Files, content: string, id: number): void {
 
 const idOf = (files: Files, content: string) => json(files).model.vocab[content];
 
-/** Tokens of bytes that begin characters. */
+/** Adds tokens of F0 bytes, each of which begins a character of four bytes. */
 function addParts(files: Files, count: number): void {
   for (let i = 0; i < count; i++) json(files).model.vocab["ð".repeat(i + 2)] = 1500 + i;
 }
 
-/** A learned token that no merge takes. */
+/** Returns the last learned token of more than two bytes that is in no merge. */
 function leafKey(files: Files): string {
   const parts = new Set(json(files).model.merges.flat());
   return lastKeys(files).find((key) => !parts.has(key) && key.length > 2)!;
@@ -569,7 +572,7 @@ describe("each damage is found by name", () => {
   }
 });
 
-test("a class of transformers is an error where it changes ids, and only there", () => {
+test("a transformers class is an error only where it changes ids", () => {
   const severityOf = (name: string, damage: (files: Files) => void) => {
     const { findings } = examine(damaged(`class ${name}`, damage));
     return findings.find(({ check }) => check === "class-override")?.severity;
@@ -581,7 +584,7 @@ test("a class of transformers is an error where it changes ids, and only there",
   expect(severityOf("gpt2", asClass("GPT2Tokenizer"))).toBe("error");
   expect(severityOf("qwen", asClass("Qwen2TokenizerFast", { model_type: "llama" }))).toBe("error");
   expect(severityOf("cohere", asClass("CohereTokenizer"))).toBe("error");
-  // For this model, the class of the configuration does not count.
+  // For qwen2, transformers ignores the class in the configuration.
   expect(severityOf("qwen2", asClass("PreTrainedTokenizerFast", { model_type: "qwen2" }))).toBe("error");
   expect(severityOf("olmo2", asClass("GPT2Tokenizer", { model_type: "olmo2" }))).toBeUndefined();
   const prefixed = (isSaid: boolean, asked?: boolean) => (files: Files) => {
@@ -664,7 +667,7 @@ test("a class that drops ignore_merges is an error", () => {
   expect(severityIn("class-override", "followed", (files) => whole(files, false))).toBeUndefined();
 });
 
-test("why a tokenizer cannot be loaded is said once", () => {
+test("the reason why a tokenizer cannot be loaded appears once", () => {
   const { findings, json: diagnosis } = examine(
     damaged("not loaded, explained", (files) => {
       json(files).model.merges.push(["zzz", "a"]);
@@ -700,7 +703,7 @@ test("a tokenizer that was just trained has no errors and no warnings", () => {
 });
 
 test("every check has damages, and the schema has every check", () => {
-  // Only a text shows these.
+  // These checks need --text, so no damage of a tokenizer triggers them.
   const others = ["one-document-tokens", "costly-scripts", "unlike-corpus", "rare-tokens"];
   expect([...Object.keys(damages), ...others].sort()).toEqual(Object.keys(checks).sort());
   const schema: Schema = JSON.parse(readFileSync(join(root, "docs/diagnosis.schema.json"), "utf8"));
@@ -714,7 +717,7 @@ test("every check has damages, and the schema has every check", () => {
   expect(rare.evidence[0]).toContain("too few to judge");
 });
 
-test("what is no tokenizer is refused", () => {
+test("a path that is not a tokenizer is refused", () => {
   const files: Record<string, string | Uint8Array> = {
     "empty.json": "",
     "text.txt": "hello\n",

@@ -48,7 +48,7 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" was made from the same inputs');
 });
 
-test("what no part can be joined of is refused before it is encoded", () => {
+test("parts that could not be joined are refused before they are encoded", () => {
   const run = (...typed: string[]) => bpe([...typed, "-q"], { cwd: home });
   const two = [put(home, "x.txt", "low lower"), put(home, "y.txt", "newest"), put(home, "z.txt", "widest")];
   expect(run("plan", ...two, "--tokenizer", tokenizer, "-o", "plan3.jsonl").code).toBe(0);
@@ -64,7 +64,7 @@ test("what no part can be joined of is refused before it is encoded", () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(existsSync(join(home, "shuffled.json"))).toBe(false);
   }
-  // Ids alone have the order of the lines, and counts none.
+  // Plain ids are written in the order of the lines. A part accepts lines that are consecutive in the plan.
   put(home, "shuffled.jsonl", [second, first].join("\n"));
   expect(run("encode", "--ranges", "shuffled.jsonl", ...part.slice(0, 4), "-o", "s.npy").code).toBe(0);
   put(home, "shuffled.jsonl", [second, third].join("\n"));
@@ -76,7 +76,7 @@ test("what no part can be joined of is refused before it is encoded", () => {
   ]);
 });
 
-test("empty documents are left out where that is said, and a token that is appended makes each one kept", () => {
+test("empty documents are left out on request, and an appended token keeps each of them", () => {
   const records = put(
     home,
     "empty.jsonl",
@@ -118,7 +118,7 @@ test("a tokenizer that another thread loads has the table that types and digests
   }
 });
 
-test("the ending names the format, and what files cannot be is refused", () => {
+test("the ending selects the format, and impossible combinations are refused", () => {
   expect(encode("-o", "d.parquet").stderr).toEndWith("3 documents in 1 file\n");
   expect(encode("-o", "d.ds").code).toBe(0);
   expect(
@@ -163,7 +163,7 @@ test("shards are decoded by the tokenizer that encoded them, whether special tok
       ...{ code: 1, stdout: "" },
       stderr: expect.stringContaining(`"${name}_00000.npy" has ids of a different tokenizer than "${other}/`),
     });
-    // Any other file of that name says nothing.
+    // A file of that name with any other content is ignored.
     for (const json of ["{", "[]", '{"format":1,"request":{},"shards":[],"next":null}']) {
       put(home, `${name}.json`, json);
       expect(decode(tokenizer).code).toBe(0);

@@ -43,7 +43,7 @@ describe("bpe eval", () => {
       ["sizes/260", ...rows[0]!],
       ["sizes/270", ...rows[1]!],
     ]);
-    // No Greek was learned: on it the two are equal.
+    // Neither tokenizer learned Greek, so they are equal on it.
     expect(lines[2]).not.toContain("*");
     expect(lines[3]!.split(/ +/).map((cell) => cell.endsWith("*"))).toEqual([false, true, false, true]);
   });
@@ -63,7 +63,7 @@ describe("bpe eval", () => {
       "parity, costliest text",
     ]);
     expect(headsOf("--numbers").length).toBe(1 + 6);
-    // Numbers are measured where one of their measures is named.
+    // Naming a measure of numbers turns on measuring them.
     expect(headsOf("--measure", "digit_alignment")).toEqual(["digit alignment"]);
   });
 
@@ -96,7 +96,7 @@ describe("bpe eval", () => {
     const ofOne = linesOf(named[0]!, ...two.slice(2), "--measure", "all");
     expect(ofOne[1]!.trim().split(/ +/)).toEqual(["better", "en", "el", "(all)"]);
     expect(ofOne.at(-3)).toMatch(/^vocabulary, tokens +- +- +- +\d+$/);
-    // With one text nothing is compared; many tokenizers get numbers.
+    // With one text, no measure compares texts. Many tokenizers are headed by numbers, with a legend.
     const ofText = linesOf(...named, "--text", english, "--measure", "all");
     expect([ofText.length, ofText.some((line) => line.startsWith("Gini"))]).toEqual([2 + 14 + 3, false]);
     const many = Array.from({ length: 9 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
@@ -127,7 +127,7 @@ describe("bpe eval", () => {
     expect(firstLine(large, `x=${large}`, "--text", english)).toBe(
       `On ${name}, 270 and x need equally many tokens. Both have 267 tokens.`,
     );
-    // These learned from the text, and it is short.
+    // Both tokenizers learned from this text, and the text is short.
     const cautions = bpe(["eval", "--progress", "none", small, large, "--text", english]).stderr;
     expect(cautions.split("\n").slice(1, 3)).toEqual([
       expect.stringMatching(/ has .*B: below 50 kB a single paragraph may decide the number\.$/),
@@ -295,7 +295,7 @@ describe("bpe eval", () => {
     expect(evaluateJson([...named, "--text", english]).tokenizers[0]!.terms).toEqual([]);
   });
 
-  test("--model: FLOPs a byte are those a token by bytes a token, and relative to the first", () => {
+  test("--model: FLOPs per byte are FLOPs per token divided by bytes per token, also relative to the first tokenizer", () => {
     const model = ["--model", "d=64,layers=2", "--model", "tied=1"];
     const { model: shape, tokenizers: found } = evaluateJson([...two, ...model]);
     expect(shape).toMatchObject({ d: 64, layers: 2, tied: 1 });

@@ -71,7 +71,7 @@ test("the ids are those of bpe encode, and the JSON is as its schema says", () =
   }
 });
 
-test("a text that is long is refused before any work, and a text may be anything", () => {
+test("a long text is refused before any work, and a short text may be anything", () => {
   expect(run("explain", "nowhere", "x".repeat(10_001))).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("the text has 10,001 bytes; explain takes at most 10,000"),
@@ -104,7 +104,7 @@ test("an added token that shares an id with a learned one is named by its text, 
     ["é", [{ id: 0, token: "é" }]],
     ["Ġthe", [{ id: 1, token: "Ġthe" }]],
   ]);
-  // As part of a word the ids are of bytes.
+  // Within words, these ids are the byte e9 and the learned token " the".
   const merged = parts.filter(({ kind }: { kind: string }) => kind === "merged");
   expect(merged.flatMap(({ tokens }: { tokens: object[] }) => tokens)).toEqual(
     expect.arrayContaining([

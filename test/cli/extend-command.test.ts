@@ -68,7 +68,7 @@ describe("an own tokenizer, on its own corpus", () => {
 describe("the written files", () => {
   const base = train("kinds", "-n", "270").output;
 
-  test("is the kind of file that was named", () => {
+  test("have the format that was named", () => {
     for (const names of [["tokenizer.json"], ["merges.txt", "vocab.json"], ["tokenizer.tiktoken"]]) {
       const { output } = train("one-kind", "--extend", join(base, names[0]!), "-n", "+4");
       expect(Object.keys(tokenizerFiles(output))).toEqual(names);
@@ -83,7 +83,7 @@ describe("refusals", () => {
     return { code, stderr };
   };
 
-  test("options that the base decides, and sizes that are none", () => {
+  test("options that the base decides, and invalid sizes", () => {
     for (const [options, message] of [
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is stored in tokenizer.json"],
@@ -101,7 +101,7 @@ describe("refusals", () => {
     });
   });
 
-  test("the base itself as output, by whatever name: its place would be taken, and its other files lost", () => {
+  test("the base itself as output, under any name, because that would replace its files and lose others", () => {
     symlinkSync(base, join(home, "link"));
     symlinkSync(join(base, "tokenizer.json"), join(home, "linked.json"));
     const before = tokenizerFiles(base);
@@ -122,7 +122,7 @@ describe("refusals", () => {
     expect(tokenizerFiles(base)).toEqual(before);
   });
 
-  test("a base that is not there, and one whose kinds of file are of different tokenizers", () => {
+  test("a missing base, and one whose files are of different tokenizers", () => {
     const missing = train("refused", "--extend", join(home, "nothing"), "-n", "+4");
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("no such file or directory") });
     const other = train("other", "-n", "275", "-s", "<|end|>").output;
@@ -169,7 +169,7 @@ describe("the base's own special tokens", () => {
     expect(other.stderr).toContain("documents   end at <|endoftext|> here!\n");
   });
 
-  test("end documents by any rule, also one that would not let a training have them", () => {
+  test("end documents under any rule, even one under which a training could not have them", () => {
     const base = run("letter", corpus, "-n", "262", "-s", "x", "--compat", "huggingface").output;
     const { code, stderr } = run("by-cs336", corpus, "--extend", base, "-n", "+2", "--compat", "cs336");
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("documents   end at x\n") });
@@ -179,7 +179,7 @@ describe("the base's own special tokens", () => {
     expect(twice.stderr).toContain('special token "y!" is given twice');
   });
 
-  test("are text where that is said, and the summary says which", () => {
+  test("are text on request, and the summary lists them", () => {
     const spelled = /^(o f|e ndoftext|< \||\| >|nd oftext)$/;
     const asText = ["--extend", base, "-n", "+10", "--special-tokens-as-text"];
     const { output, stderr } = run("as-text", corpus, ...asText);
@@ -350,7 +350,7 @@ test("word counts, which do not say that a space was put before a text, are refu
   expect(train("normalized", "--extend", path, "-n", "+4").code).toBe(0);
 });
 
-test("word counts replace the corpus, and the cache known parts of it", () => {
+test("word counts replace the corpus, and the cache replaces the parts that it has", () => {
   const base = train("counted", "-n", "270").output;
   const counts = join(home, "words.counts");
   const fresh = train("fresh", "--extend", base, "-n", "+20", "--save-counts", counts).output;

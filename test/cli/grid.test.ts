@@ -63,7 +63,7 @@ describe("a table in a terminal", () => {
     expect(Math.max(...short.map(shownWidth))).toBeLessThanOrEqual(43);
   });
 
-  test("names of eight columns are better than numbers, and numbers than fewer", () => {
+  test("names shortened to eight columns are preferred to numbers, and numbers to shorter names", () => {
     const items = numbersOf(12, (i) => `text-${i}`);
     const lines = shownIn(
       80,

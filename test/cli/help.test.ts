@@ -55,7 +55,7 @@ describe("every page", () => {
     }
   });
 
-  test("is the same with colours, but for the colours", () => {
+  test("has the same text with and without colours", () => {
     for (const command of commands) {
       const shown = commandHelp(command, page(80, colourStyles));
       expect(shown).toContain("\x1b[1m");
@@ -68,7 +68,7 @@ describe("every page", () => {
 });
 
 describe("the page of a command", () => {
-  // Who adds an option makes it `rare`, or another one.
+  // If a new option makes the page too long, mark it or another option as `rare`.
   test("is one screen of 80 columns and 24 rows, and so is that of the program", () => {
     for (const text of [programHelp(page(80)), ...commands.map((command) => commandHelp(command, page(80)))])
       expect(text.split("\n").length - 1).toBeLessThanOrEqual(24);
@@ -110,7 +110,7 @@ describe("the page of an option", () => {
     ])
       expect(bpe(args)).toEqual({ code: 0, stdout: text, stderr: "" });
     expect(bpe(["help", "train", "-n"]).stdout).toContain("\n  -n, --vocab-size N\n");
-    // A topic, and an option that is not asked for.
+    // A topic after --help, and an option whose page is not requested.
     expect(bpe(["train", "--help", "output"]).stdout).toBe(topicHelp(train, "output", page(80)));
     expect(bpe(["train", "--help", "--like", "x"]).stdout).toBe(commandHelp(train, page(80)));
     expect(bpe(["help", "train", "--liek"])).toMatchObject({
@@ -252,13 +252,13 @@ describe("on a terminal", () => {
     );
   });
 
-  test("the page for browsers is not poured out", async () => {
+  test("the HTML page is not printed on the terminal", async () => {
     expect(Bun.stripANSI(await onTerminal([binary, "playground"]))).toBe(
       "bpe: error: the page is for a browser, not for the terminal\nhint: bpe playground -o playground.html\n",
     );
   });
 
-  test("nothing has, with NO_COLOR or TERM=dumb", async () => {
+  test("nothing has colours with NO_COLOR or TERM=dumb", async () => {
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
       expect(await onTerminal([binary, "trian"], { env })).not.toContain("\x1b");
       expect(await onTerminal([binary, "train", "--help"], { env })).toBe(
@@ -270,7 +270,7 @@ describe("on a terminal", () => {
 });
 
 describe("the table", () => {
-  test("has short phrases without what other fields say", () => {
+  test("has short phrases that repeat no other field", () => {
     for (const { options } of commands) {
       for (const { description, default: standard } of options) {
         expect(spell(description)).toMatch(/^.{3,70}$/);
@@ -301,7 +301,7 @@ describe("examples", () => {
       for (const columns of [40, 80, 120]) {
         const words = (text: string) =>
           Bun.spawnSync(["bash", "-c", `printf '%s\\n' ${text}`]).stdout.toString();
-        // Operators of the shell are words here.
+        // Quotes the shell's operators, so that the shell reads them as words.
         const quoted = (text: string) => text.replaceAll(/[|>&]+/g, "'$&'").replaceAll(/'('\S+?')'/g, "$1");
         const wrapped = wrapCommand(command, columns).join("\n");
         expect(words(quoted(wrapped))).toBe(words(quoted(command)));
@@ -309,7 +309,7 @@ describe("examples", () => {
     }
   });
 
-  test("keep an option and its value on a line, if there is room", () => {
+  test("keep an option and its value on a line if they fit", () => {
     expect(wrapCommand("bpe train a.txt -q -s '<a b>' --output tokenizer - | head", 24)).toEqual([
       "    bpe train a.txt -q \\",
       "      -s '<a b>' \\",

@@ -1,4 +1,4 @@
-// Names of files, and what files hold, may be anyone's. Whatever is shown of them stays on its line, does nothing to the
+// Names and contents of files may come from anybody. Whatever is shown of them stays on its line, does nothing to the
 // terminal, and hides nothing.
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

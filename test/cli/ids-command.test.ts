@@ -30,7 +30,10 @@ function train(files: readonly string[], ...options: string[]) {
   return { code, stderr, output };
 }
 
-/** Merges in strings of ids: counts all pairs, merges the best, begins again; ties go to the smaller ids. */
+/**
+ * Merges in strings of ids naively: counts all pairs, merges the best one, and starts over. Of equally frequent
+ * pairs, the one with smaller ids wins.
+ */
 function naively(documents: readonly number[][], mergeCount: number, lengthMax = Infinity) {
   const texts = documents.map((ids) => [...ids]);
   const alphabetSize = Math.max(...documents.flat()) + 1;
@@ -68,7 +71,7 @@ function naively(documents: readonly number[][], mergeCount: number, lengthMax =
 const mergesIn = (directory: string) => readFileSync(join(directory, "merges.txt"), "utf8").split("\n");
 
 describe("merges over ids", () => {
-  test("and what they make of documents agree with the naive twin, in any width, with 1, 2 and 7 threads", () => {
+  test("and the encodings of documents agree with the naive twin, in any width, with 1, 2 and 7 threads", () => {
     for (let seed = 1; seed <= rounds(4); seed++) {
       const random = randomNumbers(seed * 7919);
       const alphabet = [[0], [0, 1], [3, 7, 250], [5, 900, 65_535], [1, 70_000, 2 ** 20 - 1]][seed % 5]!;
@@ -91,7 +94,7 @@ describe("merges over ids", () => {
   });
 
   test("equal those of HF's trainer over the same ids as characters, and HF encodes as we do", async () => {
-    // Characters without whitespace, at which this trainer is configured to cut.
+    // Characters from 0x4e00 on, none of which is whitespace: HF's trainer is configured to cut at whitespace.
     const first = 0x4e00;
     for (let seed = 1; seed <= rounds(2); seed++) {
       const random = randomNumbers(seed * 104729);
@@ -180,7 +183,7 @@ describe("files of ids", () => {
       expect(looks(path).stderr).toContain(`read as uint16, every second id is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
-    // These are of 16 bits: an end of two texts, a small alphabet, one that is used in full.
+    // These are 16 bits wide: they end two texts (0), use a small alphabet, or use the alphabet in full.
     for (const ids of [
       [500, 7, 400, 0],
       [1, 0, 2, 0, 3, 0, 1, 0, 2, 3],
@@ -200,7 +203,7 @@ describe("files of ids", () => {
     }
   });
 
-  test("spaces are nothing, an empty line is an empty document, and a last line needs no end", () => {
+  test("spaces are ignored, an empty line is an empty document, and a last line needs no end", () => {
     const { output } = train([put(home, "odd.txt", "\n 1 2\t1  2 \r\n\n1 2")], "-n", "+1");
     expect(mergesIn(output)).toEqual(["#bpe-ids 3", "1 2", ""]);
     const record = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
@@ -286,7 +289,7 @@ describe("decoding", () => {
     }
   });
 
-  test("of a token with more symbols than are written at a time", () => {
+  test("of a token with more symbols than are written in one step", () => {
     const line = `${Array.from({ length: 1 << 16 }, () => "5").join(" ")}\n`;
     const { output } = train([put(home, "long.txt", line)], "-n", "+16");
     const token = put(home, "token.txt", "21\n");
@@ -296,7 +299,7 @@ describe("decoding", () => {
     );
   });
 
-  test("and what other commands say of a tokenizer of ids", () => {
+  test("and what other commands print for a tokenizer of ids", () => {
     const { output } = train([put(home, "few.txt", "1 2 1 2 1 2\n")], "-n", "+2");
     expect(decode(put(home, "tokens.txt", "3\n1 5\n"), output)).toMatchObject({
       code: 1,
@@ -322,7 +325,7 @@ describe("decoding", () => {
 describe("refusals", () => {
   const good = put(home, "good.txt", "1 2 1 2\n");
 
-  test("invalid or too large ids, with their place", () => {
+  test("invalid or too large ids, with their position", () => {
     for (const [content, message] of [
       ["1 2\n3 x4 5\n", 'line 2: "x4" is not an id'],
       ["1 -2\n", 'line 1: "-2" is not an id'],
@@ -351,7 +354,7 @@ describe("refusals", () => {
     }
   });
 
-  test("the format that was there once, with the command line in its place", () => {
+  test("the former format, with the command line that replaces it", () => {
     const line = (typed: string) => bpe(typed.split(" ")).stderr;
     const gone = "bpe: error: --input-format ids was removed: ids have their own commands\nhint: ";
     expect(line("train --input-format ids a.txt -n +3 -o ids")).toBe(
@@ -362,7 +365,7 @@ describe("refusals", () => {
     expect(bpe(["train", "--input-format", "ids"]).code).toBe(2);
   });
 
-  test("a command that ids do not have, and no command shows them", () => {
+  test("a command that ids do not have, which no command lists", () => {
     expect(bpe(["ids", "trian"])).toEqual({
       code: 2,
       stdout: "",
@@ -383,7 +386,7 @@ describe("refusals", () => {
     expect(bpe(["help", "ids", "train", "tokens", "more"]).stderr).toContain('"more" is one word too many');
   });
 
-  test("a tokenizer that is none of ids, damaged merges, and symbols that are not in the alphabet", () => {
+  test("a tokenizer that is not one of ids, damaged merges, and symbols outside of the alphabet", () => {
     const { output } = train([good], "-n", "+1");
     const encode = (path: string, tokenizer: string) =>
       bpe(["ids", "encode", path, "--tokenizer", tokenizer]);

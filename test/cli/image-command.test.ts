@@ -29,7 +29,7 @@ test("a file of the tokenizer is as good as its directory, wherever the image go
   }
 });
 
-test("it says what the tokenizer is, for who uses it", async () => {
+test("describes the tokenizer for the programs that load the image", async () => {
   expect(image(tokenizer, "-o", "facts.image").code).toBe(0);
   const bytes = readFileSync(join(home, "facts.image"));
   const [start, size] = [bytes.readUInt32LE(56), bytes.readUInt32LE(60)];
@@ -99,7 +99,7 @@ test("--format image puts an image of the files next to them, at each size", () 
   };
   const usual = ["merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer.tiktoken"];
   const all = [...usual, "tokenizer_config.json", "vocab.json"];
-  // A training in the place of one with images replaces these, too.
+  // A training that replaces one with images replaces the images, too.
   for (const [args, directories, names] of [
     [
       ["-n", "262,266", "--format", "gpt2, image"],

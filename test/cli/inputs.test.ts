@@ -49,7 +49,7 @@ describe("files that are not text", () => {
     }
   });
 
-  test("is the same error where a stream brings it", () => {
+  test("is the same error in a stream", () => {
     let turn = 0;
     for (const [command, ...args] of commands.slice(0, 3)) {
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
@@ -67,7 +67,7 @@ describe("files that are not text", () => {
     expect(shell(`"$0" count - < a.zip`)[1]).toContain("standard input is a zip archive");
   });
 
-  test("is read by those who insist", () => {
+  test("is read if the user insists", () => {
     for (const [command, ...args] of commands) done(command, "a.zip", ...args, "--binary", "text");
     expect(shell(`cat a.zip | "$0" count - -q --binary text`)).toEqual([0, ""]);
   });
@@ -98,7 +98,7 @@ describe("files that are not text", () => {
     }
   });
 
-  test("executables are none, of this machine neither", () => {
+  test("executables are not text, including those of this machine", () => {
     const { code, stderr } = run("train", binary, "-n", "300", "-o", "result");
     expect([code, stderr]).toEqual([1, expect.stringContaining("is an ELF executable or library, not text")]);
   });
@@ -123,7 +123,7 @@ describe("records are recognized by content", () => {
   ];
   for (const [name, content] of files) put(home, name, content);
 
-  test("whatever holds them", () => {
+  test("in every container", () => {
     const named = done("encode", "as-named.jsonl", "--tokenizer", "tokenizer");
     for (const [turn, [name, , format]] of files.entries()) {
       for (const workers of turns(["1", "3"], turn))
@@ -173,7 +173,7 @@ describe("records are recognized by content", () => {
         expect(bash(line)).toEqual({ code: 0, stdout: expected, stderr: note });
       }
     }
-    // A record longer than the head that is inspected.
+    // These records are longer than the head that is inspected.
     const long = JSON.stringify({ id: "x".repeat(300_000), text: "a b" });
     put(home, "long", `${long}\n${long}\n`);
     const words = bash('cat long | "$0" count - -q --text-field text');
@@ -192,7 +192,7 @@ describe("records are recognized by content", () => {
       code: 2,
       stderr: expect.stringContaining("no input has fields (only the first stream is checked)"),
     });
-    // A writer of two pipes, one after the other, waits until the first is read.
+    // The writer fills two pipes, one after the other, so it waits until the first is read.
     const inTurn = (content: string) =>
       `mkfifo one two; (${content} > one; ${content} > two) & "$0" count one two -q`;
     expect(bash(`${inTurn("echo a")}; rm one two`).stdout).toContain("a\t2\n");
@@ -202,7 +202,7 @@ describe("records are recognized by content", () => {
     expect(shell(`cat lines.json | "$0" count - -q --input-format text`)).toEqual([0, ""]);
   });
 
-  test("what describes a data set is no part of it", () => {
+  test("files that describe a data set are not part of it", () => {
     mkdirSync(join(home, "set/data"), { recursive: true });
     put(home, "set/data/train.jsonl", lines);
     put(home, "set/README.md", "# Readme");

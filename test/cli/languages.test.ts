@@ -113,7 +113,7 @@ describe("bpe train --language", () => {
     expect(stderr).toContain(`\nlanguages   ${rows.join(" ".repeat(12))}vocabulary  400`);
   });
 
-  test("gives the same by any number of threads, in little memory, and however its files are named", () => {
+  test("gives the same with any number of threads, in little memory, and under any names of its files", () => {
     for (const args of [
       ["-w", "1"],
       ["-w", "2"],
@@ -138,7 +138,7 @@ describe("bpe train --language", () => {
     expect(new Set(all).size).toBe(3);
   });
 
-  test("weighs inputs as if they were named so often", () => {
+  test("weighs inputs as if they were named that many times", () => {
     expect(train("weighted", ...languages, ...dev, "--weight", "hi/a.txt:2", "--weight", "en.dev:3")).toEqual(
       done,
     );
@@ -147,7 +147,7 @@ describe("bpe train --language", () => {
     expect(filesOf("weighted")).toEqual(filesOf("often"));
   });
 
-  test("with a cache gives the same, and --if-changed knows languages", () => {
+  test("with a cache gives the same, and --if-changed notices changed languages", () => {
     const nightly = (...args: string[]) => {
       const cached = ["--cache", "cache", "--if-changed", "--progress", "json"];
       const { stderr } = run("train", "-n", "400", "-o", "night", ...cached, ...args);
@@ -196,7 +196,7 @@ describe("bpe train --language", () => {
     );
   });
 
-  test("refuses inputs of no language, before anything is written", () => {
+  test("refuses inputs without a language, before anything is written", () => {
     const refused = (...args: string[]) => {
       const { code, stderr } = train("refused", ...args);
       expect(code).toBeGreaterThan(0);

@@ -43,7 +43,7 @@ const bytes = bpe(["train", corpus, "-n", "256", "--compat", "huggingface", "-o"
 expect(bytes.code).toBe(0);
 const alphabet = JSON.parse(readFileSync(join(home, "bytes/vocab.json"), "utf8"));
 
-/** A tokenizer of 256 bytes, followed by a token that is in no list of added tokens. */
+/** A tokenizer of 256 bytes, followed by a token that is in its vocabulary but in no list of added tokens. */
 const plain = {
   version: "1.0",
   truncation: { direction: "Right", max_length: 100, strategy: "LongestFirst", stride: 0 },
@@ -71,7 +71,7 @@ const plain = {
   },
 };
 
-/** A directory with a tokenizer. */
+/** Makes a directory with a tokenizer, and returns its path. */
 function directory(name: string, root: Json, companions: Record<string, Json> = {}): string {
   const path = join(home, name);
   rmSync(path, { recursive: true, force: true });
@@ -107,7 +107,7 @@ const trainedMerges = (path: string) =>
     pair.join(" "),
   );
 
-/** The merges of an ordinary training as HF does it, on a text of its own. */
+/** Returns the merges of an ordinary training with HF's rule on this text. */
 function expectedMerges(content: string, ...options: string[]) {
   const path = put(home, "expected.txt", content);
   const args = ["--compat", "huggingface", "-s", "<s>", "-s", "<mask>", ...options];
@@ -188,7 +188,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
     sep: ["<mask>", 1],
     cls: ["<s>", 0],
   });
-  // It puts <s> in front, which is nobody's bos here.
+  // The post-processor puts <s> in front, but no role of this tokenizer calls it bos.
   expect(likeRoberta.read("tokenizer_config.json")).not.toHaveProperty("add_bos_token");
   const gone = { ...roberta, sep: ["the", 5] };
   expect(train(directory("gone", { ...plain, post_processor: gone })).stderr).toContain(
@@ -217,7 +217,7 @@ test("files that transformers reads next to it are kept, and typed options win",
     model_max_length: 1e30,
     tokenizer_class: "Qwen2Tokenizer",
     extra_special_tokens: ["<mask>"],
-    // Its flags count, and its tokens, too.
+    // Its flags and its tokens are used, too.
     added_tokens_decoder: {
       257: token(257, "<s>", { rstrip: true }),
       300: token(300, "<late>"),
@@ -235,8 +235,8 @@ test("files that transformers reads next to it are kept, and typed options win",
     chat_template: "{{ bos_token }}é",
     clean_up_tokenization_spaces: false,
   });
-  // A role whose token does not exist adds a special token; one that is not special stays after the others,
-  // and becomes special.
+  // A role whose token does not exist adds a special token. A token that is not special stays after the others, and
+  // becomes special.
   expect(
     Object.entries(added_tokens_decoder).map(([id, { content, special }]: Json) => [id, content, special]),
   ).toEqual([
@@ -386,7 +386,7 @@ test("like a tokenizer of one's own: its rule, its special tokens, in every form
     specialTokens: ["<|end|>", "<|other|>"],
     compat: "rustbpe",
   });
-  // They have the first ids where those of the other have.
+  // Now its special tokens have the first ids, as in the other tokenizer.
   expect(bpe([...first, "--special-tokens-first"]).code).toBe(0);
   expect(again().stderr).toContain("written");
   expect(JSON.parse(readFileSync(join(output, "vocab.json"), "utf8"))["<|end|>"]).toBe(0);
@@ -416,7 +416,7 @@ test("the library gives what the command line writes, and encodes as its files d
   }
 });
 
-test("published tokenizers have names, where nothing is called so", () => {
+test("published tokenizers can be named if no file has that name", () => {
   const sums = rowsOf(`
     gpt2    | 1    | <|endoftext|>       | null
     gpt-4   | 5    | <|endofprompt|>     | null
@@ -439,7 +439,7 @@ test("published tokenizers have names, where nothing is called so", () => {
   expect(run.stderr).toContain('"gpt2" contains no tokenizer');
 });
 
-test("what cannot be taken is refused, and nothing is written", () => {
+test("unsupported tokenizers are refused, and nothing is written", () => {
   directory("wordpiece", { ...plain, model: { type: "WordPiece", vocab: {} } });
   directory("metaspace", { ...plain, pre_tokenizer: { type: "Metaspace", replacement: "▁" } });
   directory("broken", {});

@@ -93,7 +93,7 @@ test("--wait without an output, and one output for two things, are refused", () 
   expect(readdirSync(home)).toEqual(["corpus.txt"]);
 });
 
-test("runs that begin together, in a directory that they make, succeed with --wait, and else say who is at it", async () => {
+test("runs that begin together, in a directory that they make, succeed with --wait, and otherwise name the process that writes", async () => {
   const command = ["train", corpus, "-n", "262", "-w", "1", "-q", "-o", join(home, "deep", "er", "out")];
   for (const waits of [true, false, true, false]) {
     rmSync(join(home, "deep"), { recursive: true, force: true });

@@ -38,7 +38,7 @@ test("the log holds progress and warnings with times, and as the last line the r
     expect(others.filter((line) => line.includes(part)).length).toBeGreaterThanOrEqual(shows.length);
 });
 
-test("a failure is the record too: of the world, of the command line, and of a signal", async () => {
+test("a failure is the record too: of the system, of the command line, and of a signal", async () => {
   const lastOf = (path: string) => JSON.parse(linesOf(path).at(-1)!);
   const missing = join(home, "missing.txt");
   const cases = [
@@ -64,7 +64,7 @@ test("a failure is the record too: of the world, of the command line, and of a s
     stdin: "pipe",
     stderr: "ignore",
   });
-  // More than a pipe holds: when it is written, some of it has been counted.
+  // More than a pipe can buffer: when the write returns, the run has counted some of it.
   run.stdin.write("some words in a stream without an end ".repeat(1e5));
   await run.stdin.flush();
   await Bun.sleep(1100);

@@ -11,7 +11,7 @@ import { writeFooterBomb, writeTinyRows } from "../stress/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../stress/memory.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
-/** Slow tests, which run only at night. */
+/** Declares a slow test, which runs only at night. */
 const nightly = test.skipIf(!isThorough);
 
 const home = scratch();
@@ -29,7 +29,7 @@ const many = put(home, "many.txt", manyWords(1, 5_000_000) + madeText(2, 1000));
 const small = put(home, "small.txt", madeText(3, 2000));
 const leastOf = (stderr: string) => /--memory-limit (\d+MB)/.exec(stderr)?.[1];
 
-/** Runs with a directory of its own for temporary files, which has to be empty at the end. */
+/** Runs with a separate directory for temporary files, and expects it to be empty at the end. */
 function run(args: readonly string[]) {
   const temporary = at("temporary");
   mkdirSync(temporary, { recursive: true });
@@ -41,7 +41,7 @@ function run(args: readonly string[]) {
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-describe("what has no end", () => {
+describe("inputs without an end", () => {
   run(["train", small, "-n", "300", "-o", "learned"]);
   test.each([
     ["--counts", ["train", "--counts", "/dev/zero", "-n", "300", "-o", "x"], "is a device"],
@@ -102,7 +102,8 @@ describe("--memory-limit", () => {
   nightly("64 workers train where two do, however few cores there are", () => {
     const texts = join(home, "texts");
     mkdirSync(texts);
-    // As much text as a compressed file may hold is unknown, and each of 200 files is for one worker.
+    // The size of compressed text is unknown, so each of the 200 files is planned for one worker with as much text as
+    // possible.
     for (let k = 0; k < 200; k++) put(texts, `${k}.gz`, gzipSync(madeText(k, 300)));
     for (const workers of ["2", "64"]) {
       const args = ["train", texts, "-n", "300", "-o", `workers-${workers}`, "--memory-limit", "4GB"];
@@ -126,14 +127,14 @@ describe("--memory-limit", () => {
     ]);
   });
 
-  test("changes nothing in the result, whatever had to go to disk", () => {
+  test("changes nothing in the result, whatever was moved to disk", () => {
     const args = ["train", many, "-n", "400"];
     expect(run([...args, "-o", "plenty", "-w", "1"]).code).toBe(0);
     for (const workers of turns(["2", "1"], 0)) {
       const out = `tight-${workers}`;
       const least = leastOf(run([...args, "-o", out, "-w", workers, "--memory-limit", "20MB"]).stderr)!;
       const { code, stderr } = run([...args, "-o", out, "-w", workers, "--memory-limit", least]);
-      // Counting fits; what merging takes beyond that is said.
+      // Counting fits. If merging needs more, the error says how much.
       if (code === 1) {
         expect(stderr).toMatch(/training needs about \d+ MB of memory; the limit is/);
         const more = `${/needs about (\d+) MB/.exec(stderr)![1]}MB`;
@@ -151,7 +152,7 @@ describe("--memory-limit", () => {
     expect(readFileSync(at("tight.counts")).equals(readFileSync(at("plenty.counts")))).toBe(true);
   }, 600_000);
 
-  test("with no place for what has no room is an error that names the place", () => {
+  test("without a directory to spill to is an error that names the directory", () => {
     const args = ["count", many, "-w", "1", "--save-counts", "x.counts", "-q"];
     const least = leastOf(bpe([...args, "--memory-limit", "20MB"], { cwd: home }).stderr)!;
     const { exitCode, stderr } = Bun.spawnSync([binary, ...args, "--memory-limit", least], {
@@ -165,7 +166,7 @@ describe("--memory-limit", () => {
     expect(run(["count", small, "-w", "1", "--save-counts", "x.counts"]).code).toBe(0);
   });
 
-  test("and a disk that is full is an error, and nothing is left", () => {
+  test("and a full disk is an error, and nothing is left", () => {
     const args = `count ${many} -w 1 --save-counts x.counts -q --memory-limit`;
     const least = leastOf(run([...args.split(" "), "20MB"]).stderr)!;
     const temporary = at("temporary");
@@ -184,14 +185,15 @@ describe("--memory-limit", () => {
   });
 });
 
-test("an allocation that the system refuses is an error, and no result is half", () => {
+test("an allocation that the system refuses is an error, and no result is incomplete", () => {
   const out = at("rationed");
   // Address space, in kB: below some 400 MB the runtime itself does not start.
   for (const limit of [450_000, 500_000, 600_000]) {
     const command = `ulimit -v ${limit}; exec ${binary} train ${many} -n 300 -w 2 -q -o ${out}`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: home, env: environment });
     if (existsSync(out)) expect(mergesOf(out).length).toBe(44);
-    // Where it is refused to the runtime and not to an array of ours, the runtime aborts: nobody can answer for that.
+    // If an allocation of the runtime itself is refused, and not one of our arrays, the runtime aborts, which `bpe`
+    // cannot prevent.
     if (exitCode === null) continue;
     if (exitCode !== 0) {
       expect(exitCode).toBe(1);
@@ -254,7 +256,7 @@ describe("a text that is too long for the memory", () => {
     expect(counted("tight.tsv", "-w", "1", "--memory-limit", "230MB") === plenty).toBe(true);
   });
 
-  test("is an error that names it before it is there; with more it is read", () => {
+  test("is an error that names it before it is read; with more memory it is read", () => {
     const limits = [
       ["1", "120MB"],
       ["2", "199MB"],
@@ -309,14 +311,14 @@ describe("inputs made to fill the memory are done within 1.2 times the limit, or
     }
   });
 
-  test("millions of rows leave no garbage, in a worker either", async () => {
+  test("millions of rows leave no garbage, including in a worker", async () => {
     writeTinyRows(at("rows.parquet"), "a", 6_000_000, 30);
     const args = ["count", "rows.parquet", "-o", "counts.tsv", "--memory-limit", "200MB", "-w", "2"];
     const ended = await runLimited(binary, args, home);
     expect([ended.code, wrongOf(ended, 200e6)]).toEqual([0, undefined]);
   });
 
-  test("a run of marks in a record, as one in a text", () => {
+  test("many combining marks in a record take the same memory as in a text", () => {
     trained("composing", ["--normalize", "NFC,NFD"]);
     const marks = "\u0344".repeat(1_500_000);
     put(home, "marks.jsonl", `{"text":"a"}\n${JSON.stringify({ text: `a${marks} b` })}\n`);
@@ -327,7 +329,7 @@ describe("inputs made to fill the memory are done within 1.2 times the limit, or
     expect(encode("250MB")).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("a word that there is memory for gets the ids that it always had", () => {
+  test("a word that fits in memory gets the same ids as ever", () => {
     trained("plain", []);
     put(home, "long-word.txt", "someword".repeat(40_000));
     const encode = (limit: string) =>

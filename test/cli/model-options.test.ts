@@ -15,7 +15,7 @@ function train(...options: string[]) {
   return { code, stderr, read };
 }
 
-test("roles by name are said in the summary, and written", () => {
+test("named roles are in the summary and in the files", () => {
   const { stderr, read } = train(...chat, "--chat-template", "chatml", "--model-max-length", "2048");
   expect(stderr).toContain(
     "\nroles       <|endoftext|> is bos and pad, <|im_end|> is eos (by their names)\n",
@@ -33,7 +33,7 @@ test("roles by name are said in the summary, and written", () => {
   expect(train().stderr).not.toContain("\nroles ");
 });
 
-test("a chat template that has a name brings its special tokens, with their ids, and says so", () => {
+test("a named chat template adds its special tokens, with their ids, and the summary lists them", () => {
   const { code, stderr, read } = train("--chat-template", "chatml", "--model-max-length", "2048");
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toContain("\nbrought     <|endoftext|> <|im_start|> <|im_end|> (by the chat template)\n");
@@ -46,7 +46,7 @@ test("a chat template that has a name brings its special tokens, with their ids,
   expect(read("training.json").options.model.brought).toBeUndefined();
   expect(given.stderr).not.toContain("brought");
   expect(train(...chat, "--chat-template", "chatml").stderr).not.toContain("brought");
-  // Word counts that were made without these tokens.
+  // These word counts were made without the template's tokens.
   const counts = join(home, "words.tsv");
   bpe(["count", corpus, "-o", counts]);
   const counted = bpe([
@@ -83,7 +83,7 @@ test("a chat template may be a file", () => {
   expect(read("tokenizer_config.json").chat_template).toBe("{{ messages[0]['content'] }}é");
 });
 
-test("inspect says that a tokenizer puts bos in front; encode, whose user asked for that, is silent", () => {
+test("inspect reports that a tokenizer puts bos in front; encode does not, because its user asked for that", () => {
   const { read } = train("-s", "<s>", "--add-bos");
   expect(read("tokenizer.json").post_processor.type).toBe("TemplateProcessing");
   const { code, stderr } = bpe(["encode", corpus, "--tokenizer", join(home, "tokenizer")]);
@@ -101,7 +101,7 @@ test("a class of one model is written, and warned of", () => {
   expect(train().stderr).not.toContain("warning");
 });
 
-test("what does not fit is refused before anything is read", () => {
+test("impossible combinations are refused before anything is read", () => {
   const cases = rowsOf(`
     --add-bos | --add-bos: there is no bos token
     --chat-template chatlm | --chat-template: unknown name "chatlm"
@@ -153,7 +153,7 @@ test("a model card is written on request, and names no file", () => {
   expect(stderr).toContain("tokenizer.json and 8 more\n");
 });
 
-test("a chat template and a pattern of one's own are in it", () => {
+test("a chat template and a custom pattern are in it", () => {
   const { card } = trainCard("--model-card", ...chat, "--chat-template", "chatml");
   expect(card).toContain("tokenizer.apply_chat_template(chat)");
   const own = trainCard("--model-card", "-p", " ?[a-z]+|[^a-z]").card;
@@ -162,7 +162,7 @@ test("a chat template and a pattern of one's own are in it", () => {
   );
 });
 
-test("the summary and inspect say which pre-tokenizer llama.cpp has", () => {
+test("the summary and inspect name llama.cpp's pre-tokenizer", () => {
   for (const [pattern, said] of [
     ["llama3", "pre-tokenizer llama-bpe"],
     ["o200k", "pre-tokenizer gpt-4o; it cuts differently at marks, and cases beyond ASCII"],

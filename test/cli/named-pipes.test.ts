@@ -29,7 +29,8 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
   for (const command of commands) {
     const run = Bun.spawn([binary, ...command, "-q"], { stdout: "ignore", stderr: "pipe", env });
     await untilItCatches(run, "SIGTERM");
-    // Long enough that the run usually waits; if it does not yet, the signal is handled as well.
+    // Usually long enough for the run to wait on the pipe. If it does not wait yet, it must handle the signal as
+    // well.
     await Bun.sleep(50);
     expect([command, run.exitCode]).toEqual([command, null]);
     run.kill("SIGTERM");
@@ -40,7 +41,7 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
   }
 });
 
-test("a small file that is a pipe is refused by every option and argument, and not waited for", () => {
+test("an option that reads a small file refuses a pipe instead of waiting for it", () => {
   const small = pipe("small");
   const train = ["train", text, "-n", "300", "-w", "1", "-o", join(home, "never")];
   for (const command of [
@@ -64,7 +65,7 @@ test("a small file that is a pipe is refused by every option and argument, and n
   }
 });
 
-test("word counts that come through a pipe, however slowly, are those of a file", async () => {
+test("word counts from a pipe, however slow, are those of a file", async () => {
   for (const ending of ["tsv", "counts"]) {
     const file = join(home, `file.${ending}`);
     expect(bpe(["count", text, "-o", file, "-q"]).code).toBe(0);
@@ -90,11 +91,11 @@ test("word counts that come through a pipe, however slowly, are those of a file"
   }
 });
 
-test("a pipe of word counts is named once, and copied where there is room", () => {
+test("a pipe of word counts may be named once only, and is copied if there is room", () => {
   const counts = pipe("twice.tsv");
   const twice = bpe(["count", "--counts", counts, "--counts", counts]);
   expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("is named twice, but a pipe") });
-  // Opened for both directions, a pipe is not waited for, and ends as this process does.
+  // Opening a pipe for both directions does not wait for a reader; the pipe ends with this process.
   openSync(counts, "r+");
   writeFileSync(counts, "x".repeat(60_000));
   const limited = `ulimit -f 10; trap '' XFSZ; exec ${binary} count --counts ${counts}`;
@@ -106,7 +107,7 @@ test("a pipe of word counts is named once, and copied where there is room", () =
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-test("ids go into a pipe without a head; .npy, whose head is written last, is refused before any work", async () => {
+test("ids go into a pipe without a header; .npy, whose header is written last, is refused before any work", async () => {
   const file = join(home, "file.bin");
   expect(bpe(["encode", text, "--tokenizer", tokenizer, "-o", file, "-q"]).code).toBe(0);
   const out = pipe("ids.bin");

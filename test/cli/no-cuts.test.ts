@@ -23,7 +23,7 @@ test("-p none: a document is one word, and tokens cross spaces and line ends", (
   expect(JSON.parse(readFileSync(join(first, "training.json"), "utf8")).options.pattern.name).toBe("none");
 });
 
-test("-p none: HF and every file of ours give the same ids", () => {
+test("-p none: HF and each of our files give the same ids", () => {
   const directory = train(
     "hf",
     put(home, "hf.txt", "ab ab\nab, ab  é日本\n".repeat(9)),
@@ -89,7 +89,7 @@ test("FASTA is encoded, measured and planned as the tokenizer was trained on it,
     env: environment,
   });
   expect(piped.stdout.toString()).toBe(asked);
-  // A sequence without a name is text, and so is all of it where that is asked for.
+  // A sequence without a name is text, and so is a FASTA file with `--input-format text`.
   const bare = put(home, "bare.txt", "ACGTACGT");
   expect(encode(bare, "-q").stdout).toBe(encode(bare, "-q", "--input-format", "text").stdout);
   expect(encode(fasta, "-q", "--input-format", "text").stdout).not.toBe(asked);
@@ -99,7 +99,7 @@ test("FASTA is encoded, measured and planned as the tokenizer was trained on it,
   expect(bpe(["inspect", directory, "--text", fasta]).stderr).not.toContain("error");
 });
 
-test("the field of a training's records is looked for where no other is asked for", () => {
+test("the record field of the training is used if no other is requested", () => {
   const records = [1, 2, 3].map((id) => JSON.stringify({ id, body: `text ${id}` })).join("\n");
   const [lines, unnamed] = ["x.jsonl", "unnamed"].map((name) => put(home, name, records));
   const directory = train("fields", lines!, "--text-field", "body", "-w", "1");

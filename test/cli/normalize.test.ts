@@ -55,7 +55,7 @@ describe("train --normalize", () => {
     });
   }
 
-  test("tokenizer.json says it, alone of all files, and who encodes gets the ids of HF", async () => {
+  test("only tokenizer.json contains it, and encoding gives the ids of HF", async () => {
     const { stderr } = train(
       "made",
       corpus,
@@ -88,12 +88,12 @@ describe("train --normalize", () => {
     expect(JSON.parse(run("inspect", "made", "--json").stdout).normalForm).toBe(all);
   });
 
-  test("one step is no sequence", () => {
+  test("a single step is not written as a sequence", () => {
     expect(train("one", corpus, "--normalize", "nfd").code).toBe(0);
     expect(JSON.parse(file("one/tokenizer.json")).normalizer).toEqual({ type: "NFD" });
   });
 
-  test("what cannot be is refused before anything is read", () => {
+  test("impossible steps are refused before anything is read", () => {
     for (const [args, message] of [
       [["--normalize", "NFX"], '--normalize: unknown step "NFX"'],
       [["--normalize", ""], '--normalize: unknown step ""'],
@@ -127,7 +127,7 @@ describe("train --normalize", () => {
 });
 
 describe("counts of normalized text", () => {
-  test("say so: they are added to their like, and to nothing else", () => {
+  test("record it: they are added to counts of the same form only", () => {
     expect(run("count", corpus, "--normalize", all, ...specials, "-o", "a.counts").code).toBe(0);
     expect(run("count", corpus, "--normalize", all, ...specials, "-o", "a.tsv").code).toBe(0);
     expect(run("count", "normalized.txt", ...specials, "-o", "b.tsv").code).toBe(0);
@@ -136,7 +136,7 @@ describe("counts of normalized text", () => {
     expect(file("a.tsv").split("\n")[0]).toContain('"normalization":"NFKC,lowercase"');
     expect(train("made", corpus, "--normalize", all, ...specials).code).toBe(0);
     for (const counts of ["a.counts", "a.tsv"]) {
-      // What the counts were made with is taken from them.
+      // The settings of the counts are read from their file.
       expect(train("counted", "--counts", counts).code).toBe(0);
       const { files: _, ...wanted } = tokenizerFiles(join(home, "made"));
       const { files: __, ...got } = tokenizerFiles(join(home, "counted"));
@@ -153,7 +153,7 @@ describe("counts of normalized text", () => {
     expect(stderr).toContain("the normalizer");
   });
 
-  test("a cache keeps the words of each normal form apart", () => {
+  test("a cache stores the words of each normal form separately", () => {
     const nightly = (form: string | undefined, ...args: string[]) => {
       const normal = form === undefined ? [] : ["--normalize", form];
       expect(train("nightly", corpus, ...normal, "--cache", "cache", ...args).code).toBe(0);
@@ -171,7 +171,7 @@ describe("counts of normalized text", () => {
   });
 });
 
-test("records and pipes are normalized each by itself", () => {
+test("each record and each pipe is normalized separately", () => {
   const lines = text.split("\n").filter((line) => line !== "");
   put(home, "lines.jsonl", lines.map((line) => `${JSON.stringify({ text: line })}\n`).join(""));
   put(

@@ -1,4 +1,5 @@
-// `npm run suite paths` tries every argument with every odd path; here each argument meets one of them, and each path some.
+// `npm run suite paths` tries every argument with every odd path. Here each argument gets one of the paths, and each
+// path is used by some argument.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ const home = scratch();
 put(home, "one.txt", "some words");
 put(home, "two.txt", "other words");
 
-/** The runtime itself opens 5. */
+/** The runtime itself opens 5 files. */
 const leastLimit = 5;
 const enough = 32;
 

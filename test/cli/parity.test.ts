@@ -20,7 +20,7 @@ const train = (output: string, ...args: string[]) =>
 const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, "training.json"), "utf8"));
 const filesOf = (output: string) => tokenizerFiles(join(home, output));
 
-/** The words of each text: the text between spaces and line ends, and these. */
+/** The words of each text: the parts between spaces and line ends, and each space and line end. */
 const words: NaiveWords[] = Object.values(texts).map((text) => {
   const counts = new Map<string, number>();
   for (const [word] of Buffer.from(text)
@@ -51,7 +51,7 @@ test.each([
 
 test("threads, other sizes of the same run and a repeat from its record change nothing", () => {
   const options = ["--language-window", "10:1.5", "--global-merges", "20", "--compat", "huggingface"];
-  // A special token that a merge spells takes no entry, here and there.
+  // Under HF's rule a special token that a merge spells takes no new id; "qu" can be one.
   const special = ["-s", "<|end|>", "-s", "qu"];
   train("one", ...options, ...special, "-n", "320", "-w", "1");
   train("many", ...options, ...special, "-n", "320", "-w", "3");
@@ -63,7 +63,7 @@ test("threads, other sizes of the same run and a repeat from its record change n
   expect(filesOf("again")).toEqual(filesOf("one"));
 });
 
-test("--if-changed trains again where they changed, and only there", () => {
+test("--if-changed trains again if they changed, and only then", () => {
   train("nightly", "-n", "300", "--language-ratio", "1,2,3", "--if-changed", "--cache", "cache");
   const first = recordOf("nightly").startedAt;
   train("nightly", "-n", "300", "--language-ratio", "1,2,3", "--if-changed", "--cache", "cache");
@@ -90,7 +90,7 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("a ratio is one a language, however many files name it", () => {
+test("each language has one ratio, however many files name it", () => {
   mkdirSync(join(home, "parts"));
   const [start, rest] = [texts["en.txt"].slice(0, 700), texts["en.txt"].slice(700)];
   put(home, "parts/1.txt", start.slice(0, 300));

@@ -17,7 +17,7 @@ import { randomNumbers } from "../random.ts";
 import { turns } from "../rounds.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
-// Dozens of processes: on a busy machine that takes its time.
+// These tests start dozens of processes, which takes long on a busy machine.
 setDefaultTimeout(600_000);
 
 const home = scratch();
@@ -39,7 +39,7 @@ function piped(args: readonly string[], stdin: Uint8Array | number) {
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** Runs a line of a shell in which $0 is the binary. */
+/** Runs a shell command in which $0 is the binary. */
 function shell(line: string) {
   const { status, stdout, stderr } = spawnSync("bash", ["-c", line, binary], {
     cwd: home,
@@ -142,7 +142,7 @@ describe("errors of a stream", () => {
   }
 });
 
-test("bytes at random, whatever they pretend to be, are counted or refused in words", () => {
+test("random bytes, whatever format they pretend to have, are counted, or refused with a message", () => {
   const random = randomNumbers(7);
   const noise = Buffer.from(Array.from({ length: 1e6 }, () => random(256)));
   const magics = [
@@ -169,7 +169,7 @@ test("bytes at random, whatever they pretend to be, are counted or refused in wo
   }
 });
 
-test("hundreds of files do not need as many open at a time", () => {
+test("hundreds of files are not all open at the same time", () => {
   const many = join(home, "many");
   mkdirSync(many);
   for (let n = 0; n < 150; n++) {
@@ -182,7 +182,7 @@ test("hundreds of files do not need as many open at a time", () => {
   }
 });
 
-test("if no file is named, piped or redirected data is read; otherwise that is a mistake", () => {
+test("if no file is named, piped or redirected data is read; otherwise that is an error", () => {
   const tokenizer = ["--tokenizer", join(home, "plain")];
   const bytes = Buffer.from(text.slice(0, 20_000));
   put(home, "short.txt", bytes);
@@ -198,7 +198,7 @@ test("if no file is named, piped or redirected data is read; otherwise that is a
     const { code, stdout } = shell(`"$0" count ${redirected} 2>&1`);
     expect([code, stdout]).toEqual([2, expect.stringContaining("bpe: error: <file>... is missing")]);
   }
-  // An option replaces the files.
+  // An option such as --counts replaces the files.
   bpe(["count", "short.txt", "-q", "-o", "known.counts"], { cwd: home });
   expect(shell(`echo other | "$0" count --counts known.counts -q`).stdout).toBe(
     bpe(["count", "--counts", "known.counts", "-q"], { cwd: home }).stdout,
@@ -250,7 +250,7 @@ sys.stdout.write(run.stdout.read().decode())`;
   });
 });
 
-test("progress of a stream has no total, that of a compressed file is by what lies there", () => {
+test("progress of a stream has no total; for a compressed file the total is its size on disk", () => {
   const events = (args: string[], stdin: Uint8Array) => {
     const { stderr } = piped(["count", ...args, "--progress", "json"], stdin);
     const parsed = stderr

@@ -5,7 +5,7 @@ import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
-// Many short processes, on machines that may do other work.
+// These tests run many short processes, on machines that may do other work.
 setDefaultTimeout(600_000);
 const home = scratch();
 
@@ -38,7 +38,7 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
 });
 
 test("a normalized corpus is planned, counted and encoded in parts as by one machine", () => {
-  // Marks that are composed or reordered, and whole lines of them; letters that lower case changes.
+  // Marks that are composed or reordered, and whole lines of such marks; and letters that lowercasing changes.
   const marks = [
     "e\u0301",
     "\u0344",
@@ -99,7 +99,7 @@ test("-o writes the same as stdout gets", () => {
   expect(readFileSync(join(home, "out.jsonl"), "utf8").trim().split("\n")).toEqual(lines);
 });
 
-describe("what does not fit is refused with its line", () => {
+describe("ranges that do not fit are refused with their line", () => {
   const lines = plan("first.txt");
   const [one, two] = lines as [string, string];
   const refused = (given: readonly string[], message: string, ...args: string[]) => {
@@ -113,7 +113,7 @@ describe("what does not fit is refused with its line", () => {
     return JSON.stringify({ ...fields, digest: digestLine(fields) });
   };
 
-  test("other options", () => {
+  test("different options", () => {
     for (const [message, ...options] of [
       ["with a different pattern", "-p", "gpt4"],
       ["without --compat huggingface", "--compat", "huggingface"],
@@ -138,7 +138,7 @@ describe("what does not fit is refused with its line", () => {
     refused(["", ""], "plan.jsonl contains no ranges");
   });
 
-  test("lines with the right digest of wild values", () => {
+  test("lines with the right digest of absurd values", () => {
     const forged = (change: object) => forge(one, change);
     refused([forged({ modifiedMs: 1e300 })], 'line 1: its "modifiedMs" is 1e+300, not a time');
     refused([forged({ path: "a\0b" })], 'line 1: its "path" is "a\\u0000b", not a path');
@@ -158,7 +158,7 @@ describe("what does not fit is refused with its line", () => {
     refused([forged({ end: after, endsInside: false })], elsewhere);
   });
 
-  test("lines of JSON that are cut elsewhere than between lines", () => {
+  test("lines of JSON that are not cut at line ends", () => {
     const path = put(home, "cut.jsonl", '{"text":"one"}\n{"text":"two"}\n');
     const [whole] = plan("cut.jsonl");
     const forged = (change: object) => forge(whole!, change);
@@ -171,14 +171,14 @@ describe("what does not fit is refused with its line", () => {
     refused([forged({ end: middle, endsInside: true })], "line 1: its range splits a document");
   });
 
-  test("overlapping ranges, by whatever path", () => {
+  test("overlapping ranges, under any path", () => {
     refused([one, two, one], "plan.jsonl, line 3: overlaps line 1: both contain bytes 0 to");
     symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
     const [linked] = plan("link.txt");
     refused([two, linked!, one], "plan.jsonl, line 3: overlaps line 2");
   });
 
-  test("texts of another field than the plan's, which is taken where none is asked for", () => {
+  test("a text field other than the plan's, which is the default", () => {
     const records = Array.from({ length: 9 }, (_, i) => ({ text: `a text ${i}`, body: madeText(i, 30) }));
     const jsonl = records.map((record) => JSON.stringify(record)).join("\n");
     put(home, "both.jsonl", jsonl);
@@ -200,12 +200,12 @@ describe("what does not fit is refused with its line", () => {
     refused([JSON.stringify(fields)], "line 1: the line was edited after bpe plan wrote it");
   });
 
-  test("files that are missing or not what they were", () => {
+  test("files that are missing or were changed", () => {
     const path = put(home, "changing.txt", madeText(9, 100));
     const [line] = plan("changing.txt") as [string];
     const { mtime, mtimeMs, size } = statSync(path);
     expect(countLines([line]).code).toBe(0);
-    // As copies have it whose times were kept to the second.
+    // The modification time of a copy may have been truncated to the second.
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000));
     expect(countLines([line]).code).toBe(0);
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);
@@ -227,7 +227,7 @@ describe("what does not fit is refused with its line", () => {
     );
   });
 
-  test("a plan that would replace its file, and counts, are refused", () => {
+  test("a plan that would replace its file is refused, and so are counts", () => {
     const mine = put(home, "mine.txt", "mine");
     for (const args of [
       ["plan", mine, "-o", mine],
@@ -240,7 +240,7 @@ describe("what does not fit is refused with its line", () => {
     }
   });
 
-  test("standard input cannot be planned, said or not", () => {
+  test("standard input cannot be planned, named or not", () => {
     const message = '"-" is not a regular file, but runs that read the plan';
     expect(run("plan", "-", "-o", "nowhere/plan.jsonl").stderr).toContain(message);
     const piped = Bun.spawnSync([binary, "plan"], {
@@ -260,7 +260,7 @@ describe("what does not fit is refused with its line", () => {
   });
 });
 
-// Ranges that are encoded.
+// Inputs of the ranges that are encoded.
 
 put(home, "one.txt", [1, 2, 3].map((seed) => madeText(seed, 5000)).join(special));
 put(home, "empty.txt", "");
@@ -301,7 +301,7 @@ function encodeParts(
   return names;
 }
 
-test("parts, joined in their order, are the ids of the whole", () => {
+test("parts, joined in order, are the ids of the whole", () => {
   const lines = planAll("--tokenizer", "tokenizer");
   expect(lines.length).toBeGreaterThan(6);
   const whole = (...args: string[]) => {
@@ -315,13 +315,13 @@ test("parts, joined in their order, are the ids of the whole", () => {
   const expected = whole(...plain);
   expect(joined(encodeParts(lines, 3, "bin", ...plain, "-w", "2")).equals(expected)).toBe(true);
   expect(joined(encodeParts(lines, 4, "npy", ...plain), 128).equals(expected)).toBe(true);
-  // One part for each range, including inputs without text; the token follows those that end their input, or
-  // a record.
+  // One part for each range, including inputs without text. The token is appended by the parts that end an input or a
+  // record.
   const appending = [...plain, "--append-token", special];
   expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
 });
 
-test("without -o the lines of the parts join, too", () => {
+test("without -o the lines of the parts can be joined, too", () => {
   const lines = planAll("--tokenizer", "tokenizer");
   const parts = lines.map((line) => {
     put(home, "slice.jsonl", line);
@@ -334,7 +334,7 @@ test("without -o the lines of the parts join, too", () => {
   expect(joined === whole).toBe(true);
 });
 
-test("the plan that a tokenizer's words were counted by is the plan to encode by", () => {
+test("the plan by which the words of a tokenizer were counted is also the plan for encoding", () => {
   expect(planAll("-p", "o200k", "-s", special)).toEqual(planAll("--tokenizer", "tokenizer"));
   put(home, "other.jsonl", planAll("-s", special)[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "other.jsonl", "--tokenizer", "tokenizer");
@@ -349,7 +349,7 @@ test("the plan that a tokenizer's words were counted by is the plan to encode by
   );
 });
 
-test("a tokenizer whose texts cannot be cut gets them whole, and records in parts", () => {
+test("a tokenizer whose texts cannot be cut gets whole texts, and records in parts", () => {
   const json = JSON.parse(read("tokenizer/tokenizer.json").toString());
   const [token, ...more] = json.added_tokens;
   put(home, "strips.json", JSON.stringify({ ...json, added_tokens: [{ ...token, lstrip: true }, ...more] }));

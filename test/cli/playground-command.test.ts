@@ -5,7 +5,7 @@ import { binary, bpe, environment, scratch } from "../binary.ts";
 
 const home = scratch();
 
-test("the page goes to a file, or to standard output: one file that nothing else is loaded into", () => {
+test("the page goes to a file or to standard output, as one file that loads nothing else", () => {
   const { code, stderr } = bpe(["playground", "-o", "page.html"], { cwd: home });
   expect([code, stderr]).toEqual([
     0,

@@ -7,7 +7,7 @@ import { onTerminal } from "../pseudo-terminal.ts";
 const counting = (done: number) =>
   ({ stage: "counting", done, total: 1000, unit: "bytes", distinctWordCount: 7 }) as const;
 
-test("json tells of every stage at once, one object a line", () => {
+test("json reports every stage at once, one object a line", () => {
   let shown = "";
   const display = createProgress("json", (text) => (shown += text));
   display.update(counting(250));
@@ -24,7 +24,7 @@ test("json tells of every stage at once, one object a line", () => {
   ]);
 });
 
-test("the last object of each stage that ends says that all is done", () => {
+test("the last object of each stage that ends has the final amounts", () => {
   const { time, written, update, end } = displayOf("json");
   update(counting(250));
   update(counting(1000));
@@ -33,7 +33,7 @@ test("the last object of each stage that ends says that all is done", () => {
   update({ ...counting(99.6), stage: "hashing", total: null });
   update(merged(0));
   time.ms = 1000;
-  // Fewer than asked: the corpus gives no more.
+  // Fewer than requested: the corpus has no more merges.
   update(merged(390));
   end("took");
   end("took");
@@ -56,7 +56,10 @@ test("the last object of each stage that ends says that all is done", () => {
   ]);
 });
 
-/** A display whose time is what the test says; all that it wrote, each write by itself. */
+/**
+ * Returns a display with a clock that the test sets, and a list of everything that it wrote, one entry for each
+ * write.
+ */
 function displayOf(mode: Parameters<typeof createProgress>[0], columns = 80) {
   const time = { ms: 0 };
   const written: string[] = [];
@@ -71,7 +74,7 @@ function displayOf(mode: Parameters<typeof createProgress>[0], columns = 80) {
 
 const merged = (done: number) => ({ stage: "merging", done, total: 400, unit: "merges" }) as const;
 
-test("where nobody watches, each stage of a second or more has one line, at its end", () => {
+test("without a terminal, each stage of a second or more has one line, at its end", () => {
   for (const [mode, name] of [
     ["plain", "bpe: "],
     ["log", ""],
@@ -98,7 +101,7 @@ test("where nobody watches, each stage of a second or more has one line, at its 
   }
 });
 
-test("a stage begins where the one before it ended, whenever it is heard of first", () => {
+test("a stage begins where the previous one ended, whenever it is first reported", () => {
   const { time, written, update, end } = displayOf("log");
   end("took");
   time.ms = 500;
@@ -108,7 +111,7 @@ test("a stage begins where the one before it ended, whenever it is heard of firs
   expect(written).toEqual(["counting took 1.00 s: 500 B of 1.0 kB, 500 B/s, all"]);
 });
 
-test("a stage that was stopped says how far it was, and one of more than ten minutes gives a sign of life", () => {
+test("a stage that was stopped reports how far it came, and one of more than ten minutes prints a sign of life", () => {
   const { time, written, update, end } = displayOf("plain");
   for (; time.ms <= 1_500_000; time.ms += 50_000) update(counting(time.ms / 2000));
   end("stopped after");
@@ -120,7 +123,7 @@ test("a stage that was stopped says how far it was, and one of more than ten min
   ]);
 });
 
-test("no end of a stream is known: lines have the bytes read", () => {
+test("the end of a stream is unknown: lines have the bytes read", () => {
   const { time, written, update, end } = displayOf("log");
   update({ ...counting(0), total: null });
   time.ms = 2000;
@@ -147,7 +150,7 @@ test("a stage that ends at once is not worth a line or a bar", () => {
   }
 });
 
-test("a bar fits its line, stays with its cursor at the line's begin, and is taken off the screen", () => {
+test("a bar fits its line, leaves the cursor at the line's begin, and is erased at the end", () => {
   const { time, written, update, clear } = displayOf("bar", 60);
   update(counting(0));
   time.ms = 500;
@@ -159,7 +162,7 @@ test("a bar fits its line, stays with its cursor at the line's begin, and is tak
   expect(written).toEqual(["[######------] counting  50 %, 1.0 kB/s, 0:01 left, 7 words\x1b[J\r", "\x1b[J"]);
 });
 
-test("the first instants of a stage say nothing of its end, and a summary may tell its time", () => {
+test("the first instants of a stage have no estimate of its end, and a summary may report its time", () => {
   const { time, written, update, end } = displayOf("bar", 30);
   update(counting(0));
   for (const [ms, done] of [
@@ -238,7 +241,7 @@ test("a line shrinks with the terminal: amount, memory, words, bar, rate, time l
   ]);
 });
 
-test("no width of a terminal is passed, and no number is cut", () => {
+test("no line is wider than the terminal, and no number is cut", () => {
   for (const [progress, told] of [
     [words, figures],
     endless,
@@ -272,7 +275,7 @@ test("a terminal of 40 columns has a bar, and one that cannot move its cursor ha
   expect(lines).not.toMatch(/[\r\x1b]/);
 });
 
-/** Returns the final content of the screen. Nothing wraps. */
+/** Returns what a screen shows after this output. Lines do not wrap. */
 function leftOn(shown: string): string {
   const lines = [""];
   let column = 0;
@@ -306,7 +309,7 @@ test("a bar is removed before a table, an error or the next prompt", async () =>
   const counted = /counted 840,001 pretokens.*\n/;
   const whole = /^#bpe-counts.*\nĠwords\t240000\n(.*\n){6}prompt\n$/;
   expect(table).toMatch(/\ncounted 840,001 pretokens.*\nprompt\n$/);
-  // After a pipe the words may come after the summary.
+  // With a pipe, the line of the counting stage may come after the summary.
   expect(piped).toMatch(counted);
   for (const all of [piped!, table!]) expect(all.replace(counted, "")).toMatch(whole);
   expect(error).toMatch(/^bpe: error: .*\nhint: .*\nprompt\n$/);

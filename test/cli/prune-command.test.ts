@@ -27,7 +27,7 @@ let outputs = 0;
 const newPath = () => join(home, `pruned-${outputs++}`);
 const prune = (...args: string[]) => bpe(["prune", "--progress", "none", ...args], { cwd: home });
 
-/** Prunes, and returns the directory. */
+/** Prunes, and returns the output directory. */
 function pruned(path: string, size: number, ...more: string[]): string {
   const into = newPath();
   const { code, stderr } = prune(path, "--text", text, "-n", String(size), "-o", into, ...more);
@@ -51,7 +51,7 @@ function idsOf(directory: string): { old: number; now: number | null; bytes: Uin
   });
 }
 
-/** A file alone in a directory, so that it is the tokenizer. */
+/** Writes a file alone into a new directory, so that it is the whole tokenizer, and returns its path. */
 function alone(name: string, value: object | string, indent?: number): string {
   const directory = scratch();
   return put(directory, name, typeof value === "string" ? value : JSON.stringify(value, null, indent));
@@ -68,7 +68,7 @@ describe("a directory of our own", () => {
   const special = ["-s", specialTokens[0]!];
   const trained = bpe(["train", text, "-n", "700", "-o", directory, "-q", "-w", "1", ...special]);
 
-  test("is written as every kind that it had", () => {
+  test("is written in every format that it had", () => {
     expect(trained.stderr).toBe("");
     const into = pruned(directory, 400);
     const names = readdirSync(directory).filter((name) => name !== "tokens.tsv");
@@ -115,7 +115,7 @@ describe("a directory of our own", () => {
     });
   });
 
-  test("the record says what it was made of, and keeps what the training said", () => {
+  test("the record says what it was made from, and keeps what the training recorded", () => {
     const into = pruned(directory, 450);
     const record = readJson(into, "training.json");
     expect(record.options).toMatchObject({
@@ -194,9 +194,9 @@ describe("other people's files", () => {
         await expectSameIds(into, "tokenizer.json");
         const written = readFileSync(join(into, "tokenizer.json"), "utf8");
         const value = JSON.parse(written);
-        // The file is as HF writes it, and unchanged except for tokens and merges.
+        // The file is formatted as by HF, and unchanged except for tokens and merges.
         const linesOf = (json: string) => json.split(/[\n,{}]+/).sort();
-        // JavaScript puts keys that are numbers first.
+        // Lines are sorted, because JavaScript puts keys that are numbers first.
         expect(linesOf(written)).toEqual(linesOf(JSON.stringify(value, null, indent)));
         const { vocab: _, merges, ...model } = value.model;
         const { vocab: __, merges: before, ...modelBefore } = change(json).model;
@@ -210,7 +210,7 @@ describe("other people's files", () => {
     }
   }
 
-  test("tokens that nothing gives are taken out first", () => {
+  test("tokens that no text can produce are removed first", () => {
     const { model, ...made } = json;
     const vocab = { ...model.vocab, qzqz: 900, ĠĠqqq: 901 };
     const into = pruned(
@@ -220,7 +220,7 @@ describe("other people's files", () => {
     const goneTokens = idsOf(into).filter(({ now }) => now === null);
     expect(goneTokens.map(({ old }) => old)).toEqual([900, 901]);
     expect(readJson(into, "training.json").pruned.unreachableCount).toBe(2);
-    // All of them go, also if the vocabulary becomes smaller than asked for.
+    // All of them are removed, even if the vocabulary becomes smaller than requested.
     const smaller = newPath();
     const size = String(Object.keys(vocab).length - 1);
     const path = alone("tokenizer.json", { ...made, model: { ...model, vocab } });
@@ -330,7 +330,7 @@ describe("other people's files", () => {
     tiktoken.free();
   });
 
-  test("GPT-2's pair alone keeps its pattern in the record, and special tokens that were named", async () => {
+  test("GPT-2's pair of files alone keeps its pattern in the record, and special tokens that were named", async () => {
     const directory = scratch();
     const made = writeTokenizer("gpt2");
     for (const name of ["vocab.json", "merges.txt"]) put(directory, name, readFileSync(join(made, name)));
@@ -359,7 +359,7 @@ describe("other people's files", () => {
     }));
     const sizes = { default_vocab_size: 264, default_num_special_tokens: 2 };
     const config = { pattern: patterns.tekken.sources[0], ...sizes, version: "v3" };
-    // The last token does not count: the vocabulary has no room for it.
+    // The last token is ignored, because num_vocab_tokens leaves no id for it.
     const path = alone(
       "tekken.json",
       {
@@ -414,7 +414,7 @@ describe("refusals", () => {
     });
   }
 
-  test("fewer tokens than bytes, as many as there are, and the tokenizer itself as output", () => {
+  test("fewer tokens than bytes, no fewer than before, and the tokenizer itself as output", () => {
     const path = alone("tokenizer.json", json);
     for (const [size, into, code, message] of [
       ["259", newPath(), 1, "its bytes and added tokens alone number 260"],

@@ -13,8 +13,8 @@ const home = scratch();
 const special = "<|end|>";
 const random = randomNumbers(11);
 /**
- * Texts that would join with their neighbours if records were not separate documents; some contain a special token, some
- * are empty.
+ * Texts that would merge with their neighbours if records were not separate documents. Some contain a special token,
+ * and some are empty.
  */
 const texts = Array.from({ length: 400 }, (_, i) => {
   const text = madeText(i + 1, random(600));
@@ -165,7 +165,7 @@ describe("directories", () => {
   put(home, "tree/sub/c.md", "c more words");
   put(home, "tree/sub/.hidden/d.txt", "d is hidden");
 
-  test("are the files below them, each read as what it is", () => {
+  test("are the files below them, each read in its own format", () => {
     done("train", "tree", "-n", "260", "-o", "of-tree");
     const paths = readRecord("of-tree").inputs.map((input: { path: string }) => input.path);
     expect(paths).toEqual(["tree/a.jsonl", "tree/b.txt", "tree/sub/c.md"]);
@@ -174,7 +174,7 @@ describe("directories", () => {
     expect(mergesOf(join(home, "of-tree"))).toEqual(mergesOf(join(home, "of-all")));
   });
 
-  test("that hold the result are an error as soon as there is one", () => {
+  test("that contain the result are an error as soon as there is a result", () => {
     mkdirSync(join(home, "mixed"));
     put(home, "mixed/a.txt", "some words");
     done("train", "mixed", "-n", "257", "-o", "mixed/tokenizer");

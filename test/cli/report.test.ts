@@ -18,7 +18,7 @@ expect(bpe(["train", text, "-n", "280", "-o", tokenizer, "-q"]).code).toBe(0);
 const dataOf = (page: string) => JSON.parse(/id="data">(.*?)<\/script>/s.exec(page)![1]!);
 const headlineOf = (page: string) => /<h1>(.*?)<\/h1>/s.exec(page)![1]!;
 
-test("inspect --report holds what --json prints, counts of the text, and the text cut into tokens", () => {
+test("inspect --report contains what --json prints, counts of the text, and the text cut into tokens", () => {
   const path = join(directory, "with-text.html");
   const args = ["inspect", tokenizer, "--text", text];
   const { stdout } = bpe([...args, "--json", "--report", path]);
@@ -37,7 +37,7 @@ test("inspect --report holds what --json prints, counts of the text, and the tex
   expect(cuts[0].lengths.reduce((sum: number, length: number) => sum + length, 0)).toBe(content.length);
 });
 
-test("inspect --report draws of a training what train --report drew", async () => {
+test("inspect --report draws the same curve of a training as train --report", async () => {
   const corpus = put(directory, "corpus.txt", "occur occurs occurred a aaa aaaa lower lowest ".repeat(30));
   const variants = [["--compat", "huggingface"], ["-s", "<|end|>", "--pad-to", "64"], []];
   for (const [i, more] of variants.entries()) {
@@ -49,14 +49,14 @@ test("inspect --report draws of a training what train --report drew", async () =
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = dataOf(readFileSync(path, "utf8"));
       expect(inspected.curve).toEqual(trained.curve);
-      // Counts at the end are stored or computed.
+      // One report has stored counts at the end of training, the other computes them.
       const [drawn, drew] = await Promise.all([inspected, trained].map((data) => unpack(data.vocabulary)));
       expect(drawn!.merged).toEqual(drew!.merged);
     }
   }
 });
 
-test("a table of tokens that is not of this tokenizer is left out, and the record has ten points of the curve", () => {
+test("a table of tokens of another tokenizer is left out, and the record has ten points of the curve", () => {
   const other = join(directory, "left-out");
   const path = join(directory, "left-out.html");
   expect(bpe(["train", text, "-n", "280", "-o", other, "-q", "--ledger"]).code).toBe(0);
@@ -96,7 +96,7 @@ test("records show the text of the first one", () => {
   expect(dataOf(readFileSync(path, "utf8")).excerpts[0].content).toBe("lowest <b>");
 });
 
-test("a report that can be written nowhere is an error before any work", () => {
+test("a report that cannot be written is an error before any work", () => {
   for (const path of ["-", ""]) {
     const { code, stdout, stderr } = bpe(["inspect", tokenizer, `--report=${path}`]);
     expect([code, stdout]).toEqual([2, ""]);
@@ -121,7 +121,7 @@ const trainedPage = (name: string, ...more: string[]) => {
   };
 };
 
-test("train --report holds the record, the curve and the counts of the training, and the finding comes first", async () => {
+test("train --report contains the record, the curve and the counts of the training, and the finding comes first", async () => {
   const { page, record } = trainedPage("trained");
   const data = dataOf(page);
   expect(data.record).toEqual(record);
@@ -130,7 +130,7 @@ test("train --report holds the record, the curve and the counts of the training,
   );
   expect(data.curve.points.at(-1)).toEqual({ size: 270, bytesPerToken: record.bytesPerToken });
   expect(page).toContain(`<th scope="row">270</th><td>${record.bytesPerToken.toFixed(3)}</td>`);
-  // The merges add up to the tokens that are left.
+  // The tokens left after the last merge are the tokens in the record.
   const { merged } = await unpack(data.vocabulary);
   expect(merged).toHaveLength(record.mergeCount);
   expect(merged.at(-1)!.tokensLeft).toBe(record.tokenCount);
@@ -163,12 +163,12 @@ test("train --report holds the record, the curve and the counts of the training,
   );
 });
 
-test("a report alone asks for no table of tokens", () => {
+test("a report alone does not request a table of tokens", () => {
   expect(trainedPage("alone", "--format", "gpt2").record.files).not.toContain("tokens.tsv");
   expect(trainedPage("kept", "--format", "gpt2", "--ledger").record.files).toContain("tokens.tsv");
 });
 
-test("any number of workers makes the same page, but for the times", () => {
+test("any number of workers makes the same page, except for the times", () => {
   const pages = ["1", "2", "7"].map((workers) => dataOf(trainedPage(`w${workers}`, "-w", workers).page));
   const plain = pages.map(({ record: _, summary: __, made: ___, ...shown }) => shown);
   expect(plain[1]).toEqual(plain[0]!);
@@ -209,7 +209,7 @@ test("the page cuts a text as bpe encode does, also where HF's trainer cuts othe
   }
 });
 
-test("inputs that are no text are left out of the page", () => {
+test("inputs that are not text are left out of the page", () => {
   const bad = put(directory, "bad.txt", Buffer.from([0x61, 0xff, 0x62, 0x0a]));
   const [output, path] = [join(directory, "bad"), join(directory, "bad.html")];
   expect(bpe(["train", bad, text, "-n", "262", "-o", output, "--report", path, "-q"]).code).toBe(0);
@@ -272,13 +272,13 @@ test("texts whose scripts put no spaces between words are marked", () => {
   expect(facts).toEqual(both.texts);
 });
 
-test("a report does not take the place of a text that is read", () => {
+test("a report does not replace a text that is read", () => {
   expect(bpe(["eval", tokenizer, "--text", text, "--report", text])).toMatchObject({ code: 2, stdout: "" });
   expect(bpe(["inspect", tokenizer, "--text", text, "--report", text]).code).toBe(2);
   expect(readFileSync(text, "utf8")).toStartWith("low lower");
 });
 
-test("a report takes the place of an earlier one or of an empty file, and of no other", () => {
+test("a report replaces an earlier one or an empty file, and nothing else", () => {
   const path = put(directory, "again.html", "");
   const commands = [
     ["inspect", tokenizer],
@@ -318,7 +318,7 @@ test("diff --report holds what --json prints, and the same text cut by both", ()
   expect(headlineOf(page)).toMatch(
     /^On text, <span class="name c0">&lt;b&gt;one<\/span> needs [\d.]+.% fewer tokens than/,
   );
-  // The terminal says the same first.
+  // The terminal prints the same finding first.
   expect(bpe(args).stdout).toMatch(
     /^different fingerprints: .*\nOn text, <b>one needs [\d.]+ % fewer tokens than two; /,
   );
@@ -333,7 +333,7 @@ test("diff --report holds what --json prints, and the same text cut by both", ()
   expect(cut.counts.tokens.onlyInA).toBeGreaterThan(500);
 });
 
-test("inputs that go or change before the page is written are warned of, and it shows the others", async () => {
+test("inputs that vanish or change before the page is written cause a warning, and it shows the others", async () => {
   const names = ["gone", "kept", "shorter", "last"];
   const paths = names.map((name) => put(directory, `${name}.txt`, `${name} text`));
   const inputs = await inspectFirstStream(findInputs(paths, {}), {});
@@ -346,7 +346,7 @@ test("inputs that go or change before the page is written are warned of, and it 
     `the page shows no text of this file: "${paths[0]}": no such file`,
     expect.stringMatching(/^the page shows no text of this file: ".*shorter\.txt" shrank/),
   ]);
-  // With several inputs of one text, the first that exists.
+  // The sample comes from the first input of this name that still exists.
   const together = sampleTextsOf([{ name: "all", inputs }], () => {});
   expect(together.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["kept text"]);
 });

@@ -36,7 +36,7 @@ eachInNewHome((made) => {
   symlinkSync("tok", join(home, "tok-link"));
 });
 
-/** All that is there, with its content. */
+/** Returns the content of every file below the directory, by path. */
 function everything(directory = home): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of readdirSync(directory, { recursive: true }) as string[]) {
@@ -49,7 +49,7 @@ function everything(directory = home): Record<string, string> {
 const train = "train corpus.txt -n 262 -o out";
 const encode = "encode corpus.txt --tokenizer tok";
 
-test("a log that is what the run reads or writes is refused, by any name, and nothing is touched", () => {
+test("a log that the run reads or writes is refused, by any name, and nothing is touched", () => {
   const refused: [command: string, log: string][] = [
     ...["corpus.txt", "./corpus.txt", `${home}/corpus.txt`, "tok/../corpus.txt", "hard-link", "link"].map(
       (log): [string, string] => [train, log],
@@ -89,7 +89,7 @@ test("a log that is what the run reads or writes is refused, by any name, and no
     ["prune tok --text corpus.txt -n 260 -o out", "tok/tokenizer.json"],
     ["truncate tok -n 260 -o out", "tok/tokenizer.json"],
     ["convert tok -o out", "tok/tokenizer.json"],
-    // Mistakes that are found before anything is looked at, or after.
+    // Mistakes that are found before any path is examined, or afterwards.
     ["train corpus.txt -n 262 -o out --vocab-sise 3", "corpus.txt"],
     ["train texts none.txt -n 262 -o out", "texts/more/a.txt"],
     ["eval tok --text corpus.txt", "corpus.txt"],
@@ -105,7 +105,7 @@ test("a log that is what the run reads or writes is refused, by any name, and no
   }
 });
 
-/** Runs a command line in a shell, for its descriptors. */
+/** Runs a command line in a shell, which can redirect descriptors. */
 const inShell = (command: string) =>
   Bun.spawnSync(["sh", "-c", command.replaceAll("bpe ", `${binary} `)], { cwd: home, env: environment });
 
@@ -129,12 +129,12 @@ test("nor by a descriptor of it, nor the file that is standard input or standard
   expect(piped.stderr.toString()).toContain("would be written into standard output");
 });
 
-test("standard output takes a log where no data goes there", () => {
+test("standard output accepts a log if no data goes there", () => {
   const run = inShell(`bpe ${encode} -o new.npy -q --log-file /dev/stdout | cat`);
   expect(run.stdout.toString()).toContain('"success":true');
 });
 
-test("a log next to them is accepted: in the directory of a tokenizer, below a corpus where --include leaves it out", () => {
+test("a log next to inputs and outputs is accepted: in the directory of a tokenizer, below a corpus where --include leaves it out", () => {
   for (const [command, log] of [
     ["train texts --include *.txt -n 262 -o out", "texts/bpe.log"],
     ["train texts -n 262 -o out", "texts/.bpe.log"],
@@ -170,7 +170,7 @@ test("the table of options says of every path whether it is read or written, and
   }
 });
 
-/** The beginning of the command line for a path that is read; the path follows it. */
+/** Returns, for each path that a command reads, the beginning of the command line that the path follows. */
 const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: PathRead][] => [
   ...(reads === undefined ? [] : [[[], reads] as [string[], PathRead]]),
   ...options.flatMap(({ name, reads, kind: { value = "" } }): [string[], PathRead][] =>
@@ -178,7 +178,7 @@ const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: Path
   ),
 ];
 
-/** Names of an input, and of an output that is the same or contains it: all pairs of a row are tried. */
+/** Names of an input, and names of an output that is the same or contains it. All pairs of a row are tried. */
 const sameFile: Record<PathRead, [read: string, written: string]> = {
   corpus: ["corpus.txt link hard-link texts/../corpus.txt", "corpus.txt link hard-link ./corpus.txt"],
   files: ["plan.jsonl ./plan.jsonl plan-link", "plan.jsonl plan-link plan-hard-link tok/../plan.jsonl"],
@@ -197,7 +197,7 @@ const sameDirectory: Record<PathRead, [read: string, written: string]> = {
   tokenizer: ["tok tok-link tok/vocab.json", "tok ./tok/ texts/../tok"],
 };
 
-test("no output of any command is what any of its paths reads, or holds it, by any name", () => {
+test("no output of any command may be, or contain, what any of its paths reads, by any name", () => {
   symlinkSync("plan.jsonl", join(home, "plan-link"));
   linkSync(join(home, "plan.jsonl"), join(home, "plan-hard-link"));
   mkdirSync(join(home, "hard-links"));
@@ -223,7 +223,7 @@ test("no output of any command is what any of its paths reads, or holds it, by a
   expect(checkedCount).toBeGreaterThan(500);
 });
 
-test("what a directory, a glob or a plan leads to is no output either, and the run touches nothing", () => {
+test("nor what a directory, a glob or a plan leads to, and the run touches nothing", () => {
   linkSync(join(home, "texts/more/a.txt"), join(home, "elsewhere"));
   linkSync(join(home, "ids.npy"), join(home, "same.npy"));
   linkSync(put(home, "texts/page.txt", `${pageMark} of an earlier run`), join(home, "page"));
@@ -280,10 +280,10 @@ test("standard output is not appended to the text of a file that is read; an emp
   expect(inShell("bpe tokens texts --tokenizer tok > texts/sizes.txt").exitCode).toBe(0);
 });
 
-test("a directory that is mounted elsewhere, too, is the same directory", () => {
+test("a directory that is also mounted elsewhere is the same directory", () => {
   mkdirSync(join(home, "mounted"));
   const mount = Bun.spawnSync(["mount", "--bind", "tok", "mounted"], { cwd: home });
-  // Only root may mount, and not everywhere.
+  // Only root may mount, and some containers forbid it.
   if (mount.exitCode !== 0) return;
   try {
     for (const read of [

@@ -127,7 +127,7 @@ describe("docs/inspection.schema.json", () => {
     }
   });
 
-  test("what the training said is in it, if its record lists the file", () => {
+  test("it contains what the training recorded, if its record lists the file", () => {
     const inspect = (path: string) => JSON.parse(run("inspect", path, "--json").stdout);
     const { training } = inspect("plain");
     expect(recordOf("plain")).toMatchObject(training);
@@ -140,7 +140,7 @@ describe("docs/inspection.schema.json", () => {
       null,
       null,
     ]);
-    // A file that the record does not list is of another tokenizer.
+    // A file that the record does not list belongs to another tokenizer.
     put(join(home, "plain"), "other.json", readFileSync(join(home, "plain/tokenizer.json")));
     expect(inspect("plain/other.json").training).toBe(null);
   });
@@ -162,7 +162,7 @@ describe("docs/inspection.schema.json", () => {
   });
 });
 
-test("eval, diff, tokens and ids check with --json are as their schemas say, and so are no others", () => {
+test("eval, diff, tokens and ids check with --json match their schemas, and no other schema", () => {
   const made = writeTokenizer("cl100k", "huggingface");
   const cases: [schema: string, ...args: string[]][] = [
     ["evaluation", "eval", "plain", made, "--text", corpus, records],

@@ -53,7 +53,7 @@ describe("--seed-tokens", () => {
     for (const token of tokens) expect(idsOf("typed", token)).toMatch(/^\d+$/);
   });
 
-  test("what it cannot be is refused, and nothing is written", () => {
+  test("invalid tokens are refused, and nothing is written", () => {
     mkdirSync(join(home, "directory"));
     put(home, "empty", "\n\n");
     put(home, "numbers.json", "[1, 2]");
@@ -82,7 +82,7 @@ describe("--seed-tokens", () => {
     expect(() => tokenizerFiles(join(home, "refused"))).toThrow();
   });
 
-  test("--if-changed looks at the tokens, not at the file that they are in", () => {
+  test("--if-changed compares the tokens, not the file that contains them", () => {
     const changed = (...args: string[]) =>
       JSON.parse(
         bpe(
@@ -115,7 +115,7 @@ describe("--seed-tokens", () => {
     expect(changed()).toBe(true);
   });
 
-  test("they are in every size, and go with counts, whole characters, padding, a report and the ledger", () => {
+  test("they are in every size, and work with counts, whole characters, padding, a report and token counts", () => {
     const seeds = ["--seed-token", "zebra", "--seed-token", "日本"];
     const more = ["--whole-characters", "--pad-to", "16", "--ledger", "--report", "report.html"];
     const { code, stderr } = train("sizes", "-n", "280,400", ...seeds, ...more);

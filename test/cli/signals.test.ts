@@ -5,7 +5,7 @@ import { binary, bpe, environment, processorMs, put, scratch, tokenizerFiles } f
 
 const home = scratch();
 
-// Random letters: hardly a word twice, so that counting and merging both take seconds.
+// Random letters: few words occur twice, so that counting and merging both take seconds.
 const letters = new Uint8Array(24e6);
 crypto.getRandomValues(letters.subarray(0, 65536));
 for (let i = 65536; i < letters.length; i++)
@@ -68,7 +68,7 @@ test("signals that follow while the run cleans up leave no files either", async 
       stderr: "ignore",
       env: environment,
     });
-    // The file being written is next to its place.
+    // The output is written to a temporary file next to it, which ends in .new.
     while (!readdirSync(home).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
     for (const signal of signals) run.kill(signal);
     await run.exited;

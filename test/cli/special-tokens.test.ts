@@ -38,7 +38,7 @@ describe("--special-tokens", () => {
     }
   });
 
-  test("lines with brackets around are no JSON, and a list holds white space at an edge", () => {
+  test("lines in brackets are not JSON, and a list keeps white space at an edge", () => {
     put(home, "bert.txt", "[PAD]\n[UNK]\n[CLS]\n");
     expect(train("bert", "--special-tokens", "bert.txt").code).toBe(0);
     expect(specialsOf("bert")).toEqual(["[PAD]", "[UNK]", "[CLS]"]);
@@ -178,7 +178,7 @@ describe("--special-tokens", () => {
     expect(train("refused", "--like", "bert", "--special-tokens", "byte").code).toBe(2);
   });
 
-  test("--if-changed looks at the tokens, not at the file that they are in", () => {
+  test("--if-changed compares the tokens, not the file that contains them", () => {
     const changed = (...args: string[]) => {
       const nightly = ["train", "text.txt", "-n", "300", "-o", "nightly", "--cache", "c", "--if-changed"];
       const { stderr } = run(...nightly, "--progress", "json", ...args);
@@ -194,7 +194,7 @@ describe("--special-tokens", () => {
     expect(changed()).toBe(true);
   });
 
-  test("what it cannot be is refused with its place, and nothing is written", () => {
+  test("invalid tokens are refused with their position, and nothing is written", () => {
     mkdirSync(join(home, "directory"));
     const contents: Record<string, string | Uint8Array> = {
       empty: "\n\r\n",
@@ -271,14 +271,14 @@ describe("--special-tokens", () => {
 
 describe("a large number of special tokens, or very long ones,", () => {
   const random = randomNumbers(16);
-  // Each byte of them is a state of the search: 20 MB of tables, more than a thread has for a small corpus.
+  // Each byte of the tokens is a state of the search: 20 MB of tables, more than a thread needs for a small corpus.
   const many = Array.from({ length: 60_000 }, (_, i) => `<${i}${random(2 ** 30)}${random(2 ** 30)}>`);
   put(home, "many", many.join("\n"));
   put(home, "long", `<${"x".repeat(1_000_000)}>`);
   put(home, "too-long", `<${"x".repeat(4_000_000)}>`);
   put(home, "with.txt", `some${many[59_999]}words${many[7]}some`);
 
-  test("are room that each thread takes", () => {
+  test("count as memory of each thread", () => {
     const counted = run("count", "with.txt", "--special-tokens", "many", "-w", "2", "-q");
     expect([counted.code, counted.stderr, counted.stdout.split("\n").slice(1)]).toEqual([
       0,
@@ -288,7 +288,7 @@ describe("a large number of special tokens, or very long ones,", () => {
     expect(run("count", "with.txt", "--special-tokens", "long", "-w", "1", "-q").code).toBe(0);
   });
 
-  test("end at 4 MB, which is said before any text is read", () => {
+  test("are limited to 4 MB, which is checked before any text is read", () => {
     const { code, stderr } = run("count", "no-file", "--special-tokens", "too-long", "-w", "1");
     expect([code, stderr]).toEqual([
       2,
@@ -300,6 +300,6 @@ describe("a large number of special tokens, or very long ones,", () => {
   });
 });
 
-test("help of -s says first what it is", () => {
+test("help of -s begins with its purpose", () => {
   expect(run("train", "--help").stdout).toMatch(/--special-token TEXT +one token, never merged/);
 });

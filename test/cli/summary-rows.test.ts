@@ -13,14 +13,14 @@ test("texts are aligned, and an empty row is left out", () => {
   expect(rowLines(rows, null, 8)).toEqual(["corpus  1 file", "kept    a b c"]);
 });
 
-test("where no terminal is, a row is a line however long", () => {
+test("without a terminal, a row is one line of any length", () => {
   expect(rowLines([["row", "word ".repeat(100).trim()]])).toHaveLength(1);
 });
 
 test("a text wraps below itself at the terminal's width, and the items of a list stay whole", () => {
   const text = "one two three four five six seven";
   expect(rowLines([["row", text]], 40, 8)).toEqual(["row     one two three four five six", "        seven"]);
-  // 31 columns and 32 of them.
+  // The text has 33 columns, so it wraps in a terminal of 40 columns and not in one of 41.
   expect(rowLines([["row", text]], 41, 8)).toEqual(["row     one two three four five six seven"]);
   const list = (second: string) => rowLines([["row", ['" one two"', second, '" five six"']]], 32, 8);
   expect(list('" three four"')).toEqual(['row     " one two" " three four"', '        " five six"']);
@@ -31,7 +31,7 @@ test("a text wraps below itself at the terminal's width, and the items of a list
   ]);
 });
 
-test("text between commas stays whole if it can", () => {
+test("text between commas stays whole if possible", () => {
   const text = "7 s: counting 3 s (9 MB/s), merging 4 s (8/s); in all";
   expect(rowLines([["time", text]], 40, 8)).toEqual([
     "time    7 s: counting 3 s (9 MB/s),",
@@ -45,7 +45,7 @@ test("text between commas stays whole if it can", () => {
   ]);
 });
 
-test("a word longer than the line keeps its letters together, and a text without room is below its name", () => {
+test("a word longer than the line is not split, and a text without enough columns is below its name", () => {
   const path = "/a/directory/with/a/name/that/is/long";
   expect(rowLines([["kept", `in ${path} now`]], 32, 8)).toEqual([
     "kept    in",

@@ -166,7 +166,7 @@ describe("bpe tokens", () => {
     expect(stdout).toEndWith("two\\x0alines.txt\n");
   });
 
-  test("writes nothing but stdout, and nothing there if a file is not text, or is missing", () => {
+  test("writes to stdout only, and nothing if a file is not text, or is missing", () => {
     const before = readdirSync(home);
     put(home, "cut.txt.gz", gzipSync(text).subarray(0, 200));
     for (const [args, code, message] of [
@@ -214,7 +214,7 @@ describe("bpe tokens", () => {
   });
 });
 
-test("count and tokens say in their first line which of the two one wants", () => {
+test("the help of count and of tokens says in the first line which of the two to use", () => {
   const firstOf = (command: string) => bpe(["help", command]).stdout.split("\n\n")[1]!;
   expect(firstOf("count")).toMatch(/^Counts the distinct words of a corpus.*bpe tokens/s);
   expect(firstOf("tokens")).toMatch(/^Counts tokens.*bpe count/s);

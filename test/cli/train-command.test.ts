@@ -15,7 +15,7 @@ const corpus = put(
 const output = () => join(directory, `tokenizer-${Math.random().toString(36).slice(2)}`);
 const train = (...args: string[]) => bpe(["train", "--progress", "none", ...args], { cwd: directory });
 
-describe("a run that goes well", () => {
+describe("a run that succeeds", () => {
   test("writes every format, a record that lists them, and a summary on stderr", () => {
     const into = output();
     const { code, stdout, stderr } = train(corpus, "-n", "262", "-s", "<|end|>", "-o", into, "-w", "1");
@@ -89,7 +89,7 @@ describe("a run that goes well", () => {
     rmSync(home, { recursive: true });
   });
 
-  test("invalid bytes are reported with their number and the first one's place", () => {
+  test("invalid bytes are reported with their number and the first one's position", () => {
     const path = put(directory, "invalid.txt", Buffer.from([0x61, 0x62, 0xff, 0x61, 0x62, 0xfe]));
     const { code, stderr } = train(path, "-n", "257", "-o", output());
     expect(code).toBe(0);
@@ -168,7 +168,7 @@ describe("help and version", () => {
       expect(bpe([spelling])).toMatchObject({ code: 0, stdout });
   });
 
-  test("a closed stdout ends each of them in silence", () => {
+  test("a closed stdout ends each of them silently", () => {
     for (const args of ["", "help", "train --help", "--version", "train --pattern help"]) {
       const script = `"$0" ${args} | true; exit "\${PIPESTATUS[0]}"`;
       const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary]);
@@ -190,7 +190,7 @@ function trainSizes(name: string, sizes: string, ...options: string[]) {
 const recordIn = (path: string) => JSON.parse(readFileSync(join(path, "training.json"), "utf8"));
 
 describe("several sizes", () => {
-  test("each is what a run of its own gives, by every rule", () => {
+  test("each is what a separate run gives, under every rule", () => {
     for (const compat of ["cs336", "huggingface", "rustbpe"]) {
       // HF gives a special token that a merge spells its id; then there is one merge more.
       const special = compat === "huggingface" ? ["-s", "Ġlo", "-s", "we"] : ["-s", "<|end|>"];
@@ -221,7 +221,7 @@ describe("several sizes", () => {
     );
   });
 
-  test("results of one and of several sizes replace each other, are kept, and are known as unchanged", () => {
+  test("results of one and of several sizes replace each other, are kept, and are recognized as unchanged", () => {
     const cached = ["--cache", join(directory, "cache"), "--if-changed", "--keep", "2"];
     trainSizes("kept", "260", ...cached);
     trainSizes("kept", "260,270", ...cached);
@@ -306,7 +306,7 @@ test("occurrences at the end are those in the ids of the corpus, for each rule a
   }
 });
 
-test("tokens.tsv is written without being asked for if it is small and no formats are named", () => {
+test("tokens.tsv is written without being requested if it is small and no formats are named", () => {
   const isWritten = (...args: string[]) => {
     expect(trainLedger("chosen", "-q", "-w", "1", ...args).code).toBe(0);
     const { files } = JSON.parse(readFileSync(join(directory, "chosen/training.json"), "utf8"));

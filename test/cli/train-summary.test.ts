@@ -47,7 +47,7 @@ written     tokenizer: tokenizer.json, tokenizer_config.json and 6 more
   expect(endOf(train(...typical, "-o", "tokenizer", "--summary=short"))).toBe(short);
 });
 
-test("every stage of a second is named, and a speed only of 1 MB or more", () => {
+test("the summary names every stage of a second or more, and a speed only for 1 MB or more", () => {
   const timings = { totalMs: 17_700, countMs: 3_500, mergeMs: 7_400, writeMs: 1_000 };
   const of = (textBytes: number, more: object, isFull = false) =>
     timesText(textBytes, { ...timings, ...more }, 74_000, isFull);
@@ -57,11 +57,11 @@ test("every stage of a second is named, and a speed only of 1 MB or more", () =>
   expect(of(7e6, { totalMs: 12_898, writeMs: 999 })).toBe(`12.90 s: ${named}`);
   expect(of(7e6, { totalMs: 12_898, writeMs: 999 }, true)).toBe(`12.90 s: ${named}, writing 999 ms`);
   expect(of(999_999, {})).toBe(`17.70 s: counting 3.50 s, merging 7.40 s, ${writing}`);
-  // From word counts alone.
+  // A training from word counts alone reads no text.
   expect(of(0, {})).toBe(`17.70 s: counting 3.50 s, merging 7.40 s (10,000/s), ${writing}`);
 });
 
-test("the full summary has all there is to say", () => {
+test("the full summary has all rows", () => {
   expect(endOf(train(...typical, "-o", "full", "--summary", "full"))).toBe(
     `
 bpe: warning: stopped early: the corpus has only enough pairs for 19 of 43 merges
@@ -94,7 +94,7 @@ test("it names the half, whitespace and separator tokens, and its longest tokens
   expect(stderr).toMatch(/^whitespace +\d+ whitespace tokens?, \d+ separator tokens?, such as -----$/m);
 });
 
-test("automatic decisions are in the short one, and it has eight lines at most", () => {
+test("the short summary contains automatic decisions, and has eight lines at most", () => {
   const decided = ["mixed", "-n", "270", "-s", "<|endoftext|>", "-o", "decided", "--keep", "1"];
   train(...decided);
   expect(endOf(train(...decided)).replace(/\.2\d+T\d+Z$/m, ".TIME")).toBe(
@@ -164,7 +164,7 @@ pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help do
   );
 });
 
-test("--extend tells of the base, and its record has what the summary says", () => {
+test("--extend describes the base, and its record has what the summary says", () => {
   train("corpus.txt", "-n", "266", "-o", "base", "-s", "<|end|>");
   const extend = ["corpus.txt", "-n", "+5", "--extend", "base", "-o", "extended", "-s", "<|end|>"];
   const { stderr } = train(...extend);
@@ -251,7 +251,7 @@ test("every number of the full summary is in training.json, or is the number of 
   }
 });
 
-test("a terminal gets lines of its width, a log whole rows; -q tells neither, and json no summary", async () => {
+test("a terminal gets lines of its width, a log gets whole rows; -q prints neither, and json no summary", async () => {
   const full = ["train", ...typical, "-o", "shown", "-w", "1", "--summary", "full", "--log-file", "log"];
   const shown = await onTerminal([binary, ...full], { columns: 50, cwd: home });
   expect(withoutTimes(shown)).toContain(
@@ -267,7 +267,7 @@ longest     " there" " other" " the" " sat" " cat"
   expect(json.split("\n").filter((line) => !line.startsWith('{"event":'))).toEqual([""]);
 });
 
-test("a word that is no form is refused", () => {
+test("a word that is not a form is refused", () => {
   expect(train(...typical, "-o", "never", "--summary", "long")).toEqual({
     code: 2,
     stdout: "",

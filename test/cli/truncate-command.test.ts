@@ -21,7 +21,7 @@ const run = (...args: string[]) => bpe(args, { cwd: home });
 let outputs = 0;
 const newPath = () => `cut-${outputs++}`;
 
-/** Truncates, and returns the directory. */
+/** Truncates, and returns the output directory. */
 function truncated(path: string, size: string, ...more: string[]): string {
   const into = newPath();
   const { code, stderr } = run("truncate", path, "-n", size, "-o", into, "-q", ...more);
@@ -37,7 +37,7 @@ const filesOf = (directory: string, without: readonly string[]) =>
   );
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
-/** A file alone in a directory, so that it is the tokenizer. */
+/** Writes a file alone into a new directory, so that it is the whole tokenizer, and returns its path. */
 const alone = (name: string, value: object) => put(scratch(), name, JSON.stringify(value));
 
 describe("a tokenizer that was trained", () => {
@@ -53,7 +53,7 @@ describe("a tokenizer that was trained", () => {
     ["cs336", "gpt2"],
     ["huggingface", "cl100k"],
     ["rustbpe", "o200k"],
-    // gpt4: tokenizer.json has llama3's equivalent pattern, the other files have gpt4's own.
+    // With gpt4, tokenizer.json has llama3's equivalent pattern, and the other files have gpt4's own.
     ["rustbpe", "gpt4"],
   ] as const) {
     test(`has the files of a smaller training, byte for byte: ${compat}, ${pattern}`, () => {
@@ -72,7 +72,7 @@ describe("a tokenizer that was trained", () => {
     });
   }
 
-  test("ids.tsv has the new id of each old one; a later run replaces the result, and says what it did", () => {
+  test("ids.tsv has the new id of each old one; a later run replaces the result, and prints what it did", () => {
     const whole = train("700", "cs336", "gpt2");
     const into = truncated(whole, "400");
     const rows = readFileSync(join(into, "ids.tsv"), "utf8").trim().split("\n").slice(1);

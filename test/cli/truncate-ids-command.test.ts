@@ -24,7 +24,7 @@ const done = (...args: string[]) => {
 };
 const bytesOf = (name: string) => readFileSync(join(home, name));
 
-/** Trains, and truncates. */
+/** Trains a tokenizer, and truncates it to two sizes. */
 function make(name: string, ...more: string[]): void {
   done("train", corpus, "-n", "700", "-s", end, "-s", "<|x|>", "-w", "1", "-o", name, ...more);
   done("truncate", name, "-n", "500,300", "-o", `${name}-cut`);
@@ -115,7 +115,7 @@ describe("files of the trainers' formats, with their documents,", () => {
   const first = { megatron: ".bin", olmo: ".npy", datatrove: ".ds", parquet: ".parquet", llmc: ".bin" };
 
   for (const [format, ending] of Object.entries(first)) {
-    test(`${format}: cut they are those of encoding again, to the byte, and are decoded`, () => {
+    test(`${format}: truncated files are byte-identical to encoding again, and can be decoded`, () => {
       encode(format, "cs336", `big-${format}`);
       encode(format, "cs336-cut/300", `again-${format}`);
       for (const to of [`cut-${format}${ending}`, `cut-${format}`]) {
@@ -133,7 +133,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     });
   }
 
-  test("are cut into another format, or to lines, if that is said", () => {
+  test("are truncated into another format, or to lines, on request", () => {
     encode("olmo", "cs336", "from");
     encode("datatrove", "cs336-cut/300", "to");
     done("ids", "truncate", "from.csv.gz", ...small, "-o", "olmo-cut.ds");
@@ -145,7 +145,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     expect(lines.flatMap((line) => line.trim().split(" ").filter(Boolean).map(Number))).toEqual([
       ...new Uint16Array(bytesOf("bare.bin").buffer.slice(0)),
     ]);
-    // Two documents; four records. One is empty, which OLMo drops.
+    // Two documents, and three of the four records: OLMo drops the empty one. The last line end adds "".
     expect(lines).toHaveLength(2 + 3 + 1);
   });
 
@@ -164,7 +164,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     expect(stderr).toInclude('datatrove cannot hold the fields that "kept.parquet" keeps');
   });
 
-  test("that lack a part, or are damaged, or of others, are refused", () => {
+  test("that lack a part, are damaged, or belong to other files, are refused", () => {
     const refused = (from: string, to: string, message: string, ...more: string[]) => {
       const before = readdirSync(home);
       const { code, stderr } = run("ids", "truncate", from, ...small, "-o", to, ...more);
@@ -225,7 +225,7 @@ describe("refusals, which write nothing", () => {
     });
   }
 
-  test("the file itself, or a tokenizer, as output; a name that says no form", () => {
+  test("the file itself, or a tokenizer, as output; a name that implies no format", () => {
     const before = bytesOf("ids.npy");
     for (const [into, message] of [
       ["ids.npy", "which this run reads"],
@@ -241,7 +241,7 @@ describe("refusals, which write nothing", () => {
     expect(bytesOf("none.npy").length).toBe(128);
   });
 
-  test("an id that no text gives, with its place", () => {
+  test("an id that no text produces, with its position", () => {
     const json = JSON.parse(readFileSync(join(home, "cs336", "tokenizer.json"), "utf8"));
     json.model.vocab.qzqz = 700;
     const big = put(scratch(), "tokenizer.json", JSON.stringify(json));

@@ -1,4 +1,4 @@
-// `bpe verify`: trainings with every option are verified, and whatever is changed is found.
+// `bpe verify`: trainings with every option are verified, and every change is found.
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -76,7 +76,7 @@ function verify(
   return { code, json, stderr, messages: json?.differences.map(({ message }: Json) => message) ?? [] };
 }
 
-/** Trains with these arguments into a directory of its own. */
+/** Trains with these arguments into a new directory, and returns its name. */
 let count = 0;
 function trained(...args: readonly string[]): string {
   const directory = `out-${count++}`;
@@ -247,7 +247,7 @@ const trainings: Record<string, readonly string[]> = {
   "extend by counts": ["-n", "+50", "--extend", "base", "--counts", "base.counts"],
 };
 
-/** Options of train that change no file of the result, or none that is recorded. */
+/** Options of train that change none of the result's files, or whose effect is not recorded. */
 const withoutEffect = [
   ...["--output", "--workers", "--memory-limit", "--report", "--if-changed", "--wait", "--log-file"],
   ...["--summary", "--progress", "--quiet", "--help"],
@@ -305,7 +305,7 @@ function whileChanged<T>(path: string, change: (text: Buffer) => Buffer | string
     writeFileSync(inHomeAt(path), before);
   }
 }
-/** The first byte that is this letter becomes another one. */
+/** Changes the first byte that is this letter into another letter. */
 const oneByte = (from: string, to: string) => (bytes: Buffer) => {
   const copy = Buffer.from(bytes);
   copy[bytes.indexOf(from)] = to.charCodeAt(0);
@@ -314,7 +314,7 @@ const oneByte = (from: string, to: string) => (bytes: Buffer) => {
 const record = (directory: string): Json =>
   JSON.parse(readFileSync(inHomeAt(`${directory}/training.json`), "utf8"));
 
-test("the record has the CRC-32 of each input's text, however it is packed", () => {
+test("the record has the CRC-32 of each input's text, in whatever container", () => {
   const names = ["a.txt", "packed.txt.gz", "packed.txt.zst"];
   const { inputs } = record(trained(...names, ...sized));
   const sums = [`${english}<|endoftext|>${scripts}`, english, scripts].map((text) => crc32(text));
@@ -371,7 +371,7 @@ describe("an input that changed is named", () => {
     expect([json.verified, json.trained]).toEqual([false, true]);
   });
 
-  test("two records that are exchanged, and a byte in another field", () => {
+  test("two records that are swapped, and a byte in another field", () => {
     const directory = trained("lines.jsonl", ...sized, "--text-field", "body");
     const swapped = (bytes: Buffer) => {
       const [first, second, ...rest] = bytes.toString().split("\n");
@@ -436,7 +436,7 @@ describe("an input that changed is named", () => {
 });
 
 describe("an input that moved is found", () => {
-  test("as said, as a folder, packed, from another directory", () => {
+  test("by path, as a folder, compressed, from another directory", () => {
     const directory = trained("corpus", "a.txt", ...sized);
     mkdirSync(inHomeAt("elsewhere"));
     renameSync(inHomeAt("corpus"), inHomeAt("elsewhere/texts"));
@@ -567,7 +567,7 @@ describe("a file that was edited is named", () => {
       .filter(([, change]) => said(change).code !== 1)
       .map(([name]) => name);
     expect(unnoticed).toEqual([]);
-    // Removes fields that depend on the run.
+    // Changes the fields that depend on the run.
     const others = (json: Json) => {
       json.timings.totalMs = 1;
       json.options.workers = 64;
@@ -670,7 +670,7 @@ describe("what cannot be verified is refused by name", () => {
   });
 });
 
-test("the record has the fingerprint of what loading the directory gives", () => {
+test("the record has the fingerprint of the tokenizer that loading the directory returns", () => {
   const specials = [...end, "--special-tokens-first"];
   const inspected = (directory: string) =>
     JSON.parse(bpe(["inspect", directory, "--json"], inHome).stdout).fingerprint;
@@ -681,7 +681,7 @@ test("the record has the fingerprint of what loading the directory gives", () =>
       return record(directory).fingerprint;
     },
   );
-  // tekken.json finds no special tokens in a text.
+  // A tokenizer loaded from tekken.json never recognizes special tokens in text, so its fingerprint differs.
   expect(new Set(fingerprints.slice(0, 4)).size).toBe(1);
   expect(new Set(fingerprints.slice(4)).size).toBe(1);
   expect(fingerprints[3]).not.toBe(fingerprints[4]);
@@ -691,7 +691,7 @@ test("a line of a long file is named by its number", () => {
   const directory = trained("a.txt", "-n", "60k");
   let number = 0;
   edit(`${directory}/tokenizer.json`, (text) => {
-    // It is written in parts of 64 kB.
+    // The file is written in parts of 64 kB, and this line is beyond the first.
     expect(text.length).toBeGreaterThan(100_000);
     const lines = text.split("\n");
     number = lines.length - 20;
@@ -712,7 +712,7 @@ test("another fingerprint in the record is found without training, too", () => {
     code: 1,
     messages: [`tokenizer.json has the fingerprint ${fingerprint}, not ${wrong}`],
   });
-  // A record of an older version has none.
+  // A record of an older version has no fingerprint.
   edit(`${directory}/training.json`, (text) => text.replace(/ *"fingerprint": .*\n/, ""));
   expect(verify(directory, "--files-only")).toMatchObject({ code: 0, messages: [] });
 });
@@ -801,7 +801,7 @@ test("one size of several is verified alone", () => {
   expect(verify(directory, "--files-only").code).toBe(1);
 });
 
-test("what people see", () => {
+test("the output for people", () => {
   const directory = trained("a.txt", ...sized);
   const good = bpe(["verify", directory], inHome);
   expect(good.stdout).toMatch(

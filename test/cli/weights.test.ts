@@ -15,7 +15,7 @@ const done = { code: 0, stdout: "", stderr: "" };
 const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, "training.json"), "utf8"));
 
 describe("bpe train --weight", () => {
-  test("with integers is as if the files were named so often", () => {
+  test("with integers is as if the files were named that many times", () => {
     const all = [...files, "records.jsonl"];
     expect(train("twice", ...all, "hi.txt", "hi.txt", "records.jsonl", "-w", "1")).toEqual(done);
     for (const workers of ["1", "2", "7"]) {
@@ -61,7 +61,7 @@ describe("bpe train --weight", () => {
     expect(recordOf("longer").options.weights).toHaveLength(1);
   });
 
-  test("with a cache gives the same, and --if-changed knows weights", () => {
+  test("with a cache gives the same, and --if-changed notices changed weights", () => {
     for (const name of files) utimesSync(join(home, name), 1e9, 1e9);
     const weights = (hi: string) => ["--weight", `hi.txt:${hi}`, "--weight", "en-2.txt:0.5"];
     const nightly = (...args: string[]) => {

@@ -67,7 +67,7 @@ test("a training that has only forbidden pairs left ends early, with the usual w
   put(home, "few.txt", "é日é日é日");
   const learn = (...args: string[]) =>
     bpe(["train", "few.txt", "-p", "none", "-n", "300", "-o", "few", "-w", "1", ...args], { cwd: home });
-  // Six characters of two and three bytes: 1 + 2 merges make them, and three more join them all.
+  // Six characters of two and three bytes: 1 + 2 merges complete é and 日, and three more join all six.
   const { code, stderr } = learn("--whole-characters");
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("warning") });
   const { mergeCount, options } = JSON.parse(readFileSync(join(home, "few", "training.json"), "utf8"));

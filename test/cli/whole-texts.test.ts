@@ -19,7 +19,7 @@ const train = (name: string, ...options: string[]) =>
 const huggingface = ["--compat", "huggingface", "-s", "<e>"];
 
 describe("--whole-texts", () => {
-  test("counts as a trainer does that knows neither lines nor special tokens", () => {
+  test("counts like a trainer that ignores lines and special tokens", () => {
     const [whole, plain] = ["whole.tsv", "plain.tsv"].map((name) => join(home, name));
     expect(train("whole", ...huggingface, "--whole-texts", "--save-counts", whole!)).toMatchObject({
       code: 0,
@@ -68,7 +68,7 @@ describe("--whole-texts", () => {
     expect(trainTokenizer(options)).rejects.toThrow("wholeTexts needs compat");
   });
 
-  test("is refused where it means nothing", () => {
+  test("is refused where it has no meaning", () => {
     expect(train("none", "--whole-texts")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(

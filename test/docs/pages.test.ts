@@ -10,14 +10,14 @@ import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
 
 const home = scratch();
 
-// `npm run suite python` runs them again, together with the examples in Python.
+// `npm run suite python` runs these examples again, together with those in Python.
 describe("every example prints what the page shows:", () => {
   for (const path of playedPages()) {
     test(path, () => expectPage(path, mkdtempSync(join(home, "page-"))), 120_000);
   }
 });
 
-test("all pages are looked at", () => {
+test("all pages are tested", () => {
   expect(playedPages()).toContain("docs/nightly.md");
   expect(playedPages("python")).toContain("docs/your-model.md");
 });
@@ -25,11 +25,11 @@ test("all pages are looked at", () => {
 describe("docs/options.md", () => {
   const plain = (text: Message) => spell(text).replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
   const page = readFileSync(optionsPagePath, "utf8");
-  /** The items of its lists: commands, options, and what does not go together. */
+  /** The items of the page's lists: commands, options, and options that exclude each other. */
   const items = page.split(/\n(?=- |\n)/).map((item) => plain(item.trim().replace(/^- /, "")));
   const itemsOf = (start: RegExp) => items.filter((item) => start.test(item));
 
-  test("has every command, with all that the table says of it; or leads to the page that has it", () => {
+  test("has every command with all that the table says of it, or links to the page that has it", () => {
     for (const { name, details, description, filesDescription } of commands) {
       const entries = itemsOf(new RegExp(`^bpe ${name} `));
       expect([name, entries.length]).toEqual([name, 1]);
@@ -43,7 +43,7 @@ describe("docs/options.md", () => {
     }
   });
 
-  test("has every option, with all that the table says of it; or leads to the page that has it", () => {
+  test("has every option with all that the table says of it, or links to the page that has it", () => {
     for (const { name, options } of commands) {
       for (const option of options) {
         const [entry = "", ...more] = itemsOf(new RegExp(`^(-\\w, )?--${option.name} `));
@@ -54,7 +54,7 @@ describe("docs/options.md", () => {
           expect(entry).toContain(plain(text ?? ""));
         }
         expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
-        // Each of its meanings is explained.
+        // Each meaning of the option is explained.
         expect(entry).not.toMatch(/\([\w, ]+\) ?($|\[|-|\()/);
         if ((option.kind.least ?? 0) > 1) expect(entry).toContain(option.kind.least!.toLocaleString("en"));
         if (option.required) expect(entry).toContain("required");
@@ -73,7 +73,7 @@ describe("docs/options.md", () => {
     }
   });
 
-  test("says once what does not go together, and why", () => {
+  test("says once which options exclude each other, and why", () => {
     for (const { options } of commands) {
       for (const { name, excludes = [] } of options) {
         for (const { other, why, unless } of excludes) {
@@ -105,7 +105,7 @@ describe("a page", () => {
     ]);
   });
 
-  test("is run in its order, in one directory, and errors are seen", () => {
+  test("is run in order, in one directory, and errors are noticed", () => {
     const scripts = ["echo x > y", "cat y; echo e >&2; cat LICENSE | wc -l", "false | true", "false\ntrue"];
     const played = play(
       scripts.map((script) => `\`\`\`sh run\n${script}\n\`\`\`\n`).join(""),
@@ -141,7 +141,7 @@ describe("a page", () => {
     expect(same("743 merges\n", "744 merges\n")).toBe(false);
   });
 
-  test("may show what another corpus gives: then numbers are aside, and what they count", () => {
+  test("may show the result for another corpus: then numbers are ignored, with their units", () => {
     const same = (text: string, printed: string) => isShown({ info: "output numbers aside", text }, printed);
     expect(same("corpus 100.6 MB in 1 file\n", "corpus 11.4 kB in 20 files\n")).toBe(true);
     expect(same("3.864 bytes, 11.1 % of 31,743\n", "4 bytes, 2 % of 7\n")).toBe(true);

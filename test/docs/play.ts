@@ -51,7 +51,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** Returns the scripts of a page, each with the following output. */
+/** Returns the scripts of a page, each with the output block that follows it. */
 export function scriptsOf(page: string): Script[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block, i) => {
@@ -99,7 +99,7 @@ export function play(page: string, directory: string, python?: string): Played[]
     });
 }
 
-/** Writes documents of made-up words, more different ones than a vocabulary of 32,000 tokens can hold. */
+/** Writes documents of made-up words, with more distinct words than a vocabulary of 32,000 tokens can contain. */
 function writeTexts(directory: string): void {
   const random = randomNumbers(28);
   const letters = (count: number) =>
@@ -110,7 +110,7 @@ function writeTexts(directory: string): void {
   writeFileSync(join(directory, "corpus.txt"), documents.join("<|endoftext|>"));
   writeFileSync(join(directory, "mine.txt"), documents[0]!);
   mkdirSync(join(directory, "data"));
-  // Without the first document, so that training on them leaves some of mine.txt unseen.
+  // The records omit the first document, so that a training on them has not seen all of mine.txt.
   const records = documents.slice(1).map((text) => `${JSON.stringify({ text })}\n`);
   writeFileSync(join(directory, "data/1.jsonl"), records.slice(20).join(""));
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
@@ -119,7 +119,7 @@ function writeTexts(directory: string): void {
 /** Normalizes an output: numbers of times, rates and memory become `#`, and blanks are ignored. */
 export const settled = (text: string): string =>
   text
-    // Printed only if a small stage takes long on a busy machine.
+    // A small stage prints this line only if it takes long on a busy machine.
     .replaceAll(/^bpe: \w+ took .*\n/gm, "")
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")

@@ -1,4 +1,4 @@
-// Rules for the pages as texts: their examples run, their links resolve, and they are not too long.
+// Rules for the text of the pages: blocks are run, links resolve, and the pages are not too long.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -6,13 +6,16 @@ import { blocksOf, root } from "./play.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const docs = [...new Bun.Glob("docs/**/*.md").scanSync(root)].sort();
-/** Pages for users of `bpe`; the others are for readers of the code. */
+/** Pages for users of `bpe`. The other pages are for readers of the code. */
 const userPages = ["README.md", ...docs.filter((path) => !path.startsWith("docs/internals/"))];
 
-/** Blocks that no test can run: what needs systemd, other programs or the net. Their fences say `elsewhere`. */
+/**
+ * The maximum number of blocks that no test can run, because they need systemd, other programs or the network. Their
+ * fences say `elsewhere`.
+ */
 const elsewhereMax = 6;
 
-describe("every block of a user page is run, or says what else it is:", () => {
+describe("every block of a user page is run, or says why not:", () => {
   for (const path of userPages) {
     test(path, () => {
       const blocks = blocksOf(read(path));
@@ -22,7 +25,7 @@ describe("every block of a user page is run, or says what else it is:", () => {
       const odd = blocks.filter(({ info }) => /^$|^(sh|bash|console|shell|python|py)\b/.test(info));
       const unsaid = odd.filter((block) => !isScript(block) && !block.info.endsWith(" elsewhere"));
       expect(unsaid.map(({ line, info }) => `${path}:${line} "${info}"`)).toEqual([]);
-      // An output without a preceding script is a claim that nobody checks.
+      // An output block must follow a script. Otherwise nothing checks it.
       const unchecked = blocks.filter(
         (block, i) => block.info.startsWith("output") && !(i > 0 && isScript(blocks[i - 1]!)),
       );
@@ -115,10 +118,10 @@ test("every picture of docs/ is shown by a page", () => {
   expect(pictures.filter((path) => !shown.has(path))).toEqual([]);
 });
 
-test("the pages of docs/ have no more words together than they have to", () => {
+test("the pages of docs/ have no more words than the limit", () => {
   // Numbers, and the bars of tables, do not count as words.
   const words = docs.map((path) => read(path).match(/\S*\p{L}\S*/gu)!.length);
   expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(23_300);
-  // As `wc -w` counts.
+  // The count of `wc -w`.
   expect(docs.map(read).join(" ").trim().split(/\s+/).length).toBeLessThanOrEqual(28_000);
 });

@@ -31,7 +31,7 @@ beforeAll(() => {
   expected = mergesOf(join(home, "whole"));
 });
 
-/** A folder that all tasks share. */
+/** Makes a folder that all tasks share, with the file of options. */
 function sharedFolder(name: string): string {
   const run = join(home, name);
   mkdirSync(run);
@@ -39,7 +39,7 @@ function sharedFolder(name: string): string {
   return run;
 }
 
-/** Runs a task as a separate process, which has only the folder and its variables. */
+/** Runs a task as a separate process that gets only the folder and these variables. */
 function start(command: readonly string[], variables: Record<string, string>) {
   return Bun.spawn([...command], {
     env: { PATH: process.env.PATH!, BPE: binary, RANGE_SIZE: "64KB", ...variables },
@@ -63,7 +63,7 @@ const counted = (run: string) =>
 
 test("Slurm: an array of tasks, one of them killed and run again, trains what one process trains", async () => {
   const run = sharedFolder("slurm");
-  // A scheduler that only records its arguments.
+  // A fake scheduler that only records its arguments.
   const fake = join(home, "sbatch-only");
   mkdirSync(fake);
   put(fake, "sbatch", `#!/bin/sh\necho "$STEP $RUN $VOCAB_SIZE $*" >> '${run}/jobs'\necho '17;cluster'\n`);
@@ -79,7 +79,7 @@ test("Slurm: an array of tasks, one of them killed and run again, trains what on
   const variables = { STEP: count[0]!, RUN: run, VOCAB_SIZE: vocabSize };
   const taskOf = (index: number) => ({ ...variables, SLURM_ARRAY_TASK_ID: String(index) });
 
-  // Its slice is a pipe without a writer, so that it runs until it is killed.
+  // Replaces the slice with a pipe without a writer, so that the task runs until it is killed.
   const slice = join(run, "slices", "00002");
   renameSync(slice, `${slice}.whole`);
   expect(Bun.spawnSync(["mkfifo", slice]).exitCode).toBe(0);
@@ -119,7 +119,7 @@ type Manifest = {
   };
 };
 
-test("Kubernetes: the commands of the manifests, one process an index, train what one process trains", async () => {
+test("Kubernetes: the commands of the manifests, with one process per index, train what one process trains", async () => {
   const shared = join(home, "kubernetes");
   mkdirSync(shared);
   for (const [name, target] of [

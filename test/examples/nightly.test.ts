@@ -18,7 +18,7 @@ beforeEach(() => {
   put(join(home, "srv/corpus"), "monday.txt", "the cat sat on the mat<|endoftext|>".repeat(100));
 });
 
-/** Returns the command with paths below that root. */
+/** Returns the command with its paths moved below `home`. */
 const moved = (command: string) =>
   command.replaceAll("/usr/local/bin/bpe", binary).replaceAll(/(?<![\w.-])\/(srv|var)\//g, `${home}/$1/`);
 
@@ -51,7 +51,7 @@ function expectNights(night: () => { exitCode: number | null; stdout: Buffer; st
   expect(tokenizers().length).toBe(3);
 }
 
-test("the crontab line is one, and its command runs as cron runs it", () => {
+test("the crontab has one line, and its command runs as cron runs it", () => {
   const lines = example("cron", "bpe-nightly")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -148,7 +148,7 @@ test("the container's files are all that the executable needs", () => {
   expect(readdirSync(join(image, "data")).sort()).toEqual(["corpus", "tokenizer"]);
 });
 
-test("the executable asks for no library that the Containerfile does not copy", () => {
+test("the executable needs no library that the Containerfile does not copy", () => {
   const ldd = Bun.spawnSync(["ldd", binary]);
   if (ldd.exitCode !== 0) return console.log("skipped: there is no ldd");
   const needed = [...ldd.stdout.toString().matchAll(/(\/\S+\/)?([\w.-]+\.so[.\d]*)/g)].map(

@@ -22,7 +22,10 @@ const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
   forPeople,
 });
 
-/** Returns text with escapes for control characters, invalid bytes, and other characters that no editor shows. */
+/**
+ * Returns text with escapes for control characters, for bytes that are not UTF-8, and for other characters that
+ * editors do not show.
+ */
 function visible(content: string | Uint8Array): string {
   const bytes = Buffer.from(content);
   const text = bytes.toString();
@@ -59,7 +62,7 @@ export function mask(text: string, directory = ""): string {
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
       .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
-      // The summary of a training names stages that take a second or longer.
+      // The summary of a training names these stages only if they take a second or longer.
       .replace(/, (writing|opening files and numbering tokens) TIME\b/g, "")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
@@ -68,7 +71,7 @@ export function mask(text: string, directory = ""): string {
   );
 }
 
-/** Also removes progress, as lines and as JSON, because its amount depends on the machine. */
+/** Masks a text on stderr, and removes its lines of progress, whose number depends on the machine. */
 function maskStderr(text: string, directory: string): string {
   const lines = mask(text, directory).split("\n");
   const isProgress = (line: string) =>
@@ -103,7 +106,7 @@ const withoutProgram = (page: string) =>
     .replace(/<p class="origin">.*?<\/p>/, "")
     .replace(/"([\w/.]+)":("[^"]*"|[\d.]+)/g, (field, key) => (volatile.test(key) ? `"${key}":"…"` : field));
 
-/** The record is the last line; progress lines may occur any number of times. */
+/** Masks a log, and removes lines of progress, which may occur any number of times. The record is the last line. */
 const maskLog = (text: string, directory: string) =>
   maskStderr(text, directory)
     .split("\n")
@@ -134,7 +137,7 @@ async function run(binary: string, args: readonly string[], cwd: string, stdin: 
   return { code: child.exitCode ?? String(child.signalCode), stdout, stderr };
 }
 
-/** Runs the lines of a group, in a new directory below the corpora. */
+/** Runs the lines of a group in a new directory below the corpora, and adds its answers. */
 async function runGroup(
   binary: string,
   group: string,
@@ -179,7 +182,7 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     ? stdout
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
-/** Entries of caches have random names. */
+/** The files of an output directory, except for cache entries, which have random names. */
 const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))

@@ -1,8 +1,8 @@
-// The cases of the golden tests. A group is a list of lines, run one after the other; groups are independent.
-// A line is
+// The cases of the golden tests. A group is a list of lines, which run one after the other. Groups are independent. A
+// line is either
 //
-//   NAME: ARGUMENTS          the arguments of bpe, as a shell takes them; `< FILE` gives a file as standard input
-//   + KIND FROM TO [MORE]    makes a file of another (`makers` of make.ts)
+//     NAME: ARGUMENTS          the arguments of bpe, quoted as for a shell; `< FILE` gives a file as standard input
+//     + KIND FROM TO [MORE]    makes the file TO from the file FROM (`makers` of make.ts)
 //
 // `@` is the directory of the group. Corpora (corpora.ts) are in the working directory.
 
@@ -12,7 +12,7 @@ const named =
   "gpt2 r50k p50k cl100k gpt4 nanochat o200k llama3 qwen2 qwen3.5 tekken nemotron deepseek-v3 starcoder smollm falcon none".split(
     " ",
   );
-/** Patterns that group digits from the right, with look-ahead over any distance. */
+/** Patterns that group digits from the right, with an unbounded look-ahead. */
 const fromTheRight = "llama3-r2l gpt-4o-r2l marin marin-gpt-4o trinity".split(" ");
 const mixes: readonly (readonly [name: string, file: string])[] = [
   ["english", "english.txt"],

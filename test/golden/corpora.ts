@@ -4,14 +4,14 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { randomSource } from "../../bench/random.ts";
 
-// Small corpora for the golden tests, generated from seeds, so that they have the same bytes everywhere.
+// Small corpora for the golden tests, generated from seeds, so that they have the same bytes on every machine.
 
 type Random = ReturnType<typeof randomSource>;
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[random.below(of.length)]!;
 const times = (count: number, make: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i));
-/** Returns a random rank; small ones are likely, like the frequent words of a language. */
+/** Returns a random index below `count`; small ones are likely, like the frequent words of a language. */
 const rank = (random: Random, count: number) => Math.floor(count ** random.unit()) - 1;
 
 const syllables =
@@ -53,8 +53,8 @@ const scripts: readonly (readonly [first: number, last: number, gap: string])[] 
   [0x3b1, 0x3c9, " "],
   [0x430, 0x44f, " "],
   [0x5d0, 0x5ea, " "],
-  [0x627, 0x652, " "], // With marks.
-  [0x905, 0x94d, " "], // Devanagari, its vowel signs between.
+  [0x627, 0x652, " "], // Arabic, with vowel marks.
+  [0x905, 0x94d, " "], // Devanagari, with vowel signs.
   [0xe01, 0xe3a, ""], // Thai
   [0x3041, 0x3096, ""],
   [0x30a1, 0x30ff, ""],
@@ -113,7 +113,7 @@ function code(seed: number, sizeBytes: number): string {
   return text;
 }
 
-/** Returns bytes of every value, parts of characters and whole ones. */
+/** Returns bytes of all values, whole characters, and incomplete or invalid ones. */
 function invalid(seed: number, sizeBytes: number): Uint8Array {
   const random = randomSource(seed);
   const pieces = [

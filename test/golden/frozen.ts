@@ -1,10 +1,10 @@
 // The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then each output with its
-// checksum. `frozen/GROUP.txt` has the texts for people verbatim, so that a diff shows a change of words:
+// checksum. `frozen/GROUP.txt` has the texts for people verbatim, so that a diff shows which words changed:
 //
-//   == NAME
-//   $ bpe ARGUMENTS
-//   stderr:
-//       a line of the text
+//     == NAME
+//     $ bpe ARGUMENTS
+//     stderr:
+//         a line of the text
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer } from "./answers.ts";
@@ -23,7 +23,7 @@ export function frozenOf(name: string, { args, outputs }: Answer): Frozen {
   return { sums: [name, ...sums].join(" "), texts: texts.length === 0 ? "" : `$ ${args}\n${texts.join("")}` };
 }
 
-/** Indents each line. Adds a note if the last line has no end. */
+/** Indents each line. If the last line does not end with a newline, adds a note. */
 function indented(text: string): string {
   const ended = text.endsWith("\n") ? text : `${text}⟨no end of line⟩\n`;
   return ended.replace(/^(?=.)/gm, "    ");

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-// Makes files for cases from other files: tokenizers as other programs write them, and damaged ones.
+// Makes files for cases from other files: tokenizers in the formats of other programs, and damaged ones.
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
 type Json = any;

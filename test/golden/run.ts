@@ -35,7 +35,7 @@ const groups = Object.fromEntries(
   Object.entries(allGroups).filter(([name]) => positionals.length === 0 || positionals.includes(name)),
 );
 
-/** Returns the answers of a binary, which runs in a new directory. */
+/** Returns the answers of a binary, which runs in a new temporary directory. */
 async function answers(of: string): Promise<Map<string, Answer>> {
   const directory = mkdtempSync(join(tmpdir(), "bpe-golden-"));
   try {
@@ -48,14 +48,14 @@ async function answers(of: string): Promise<Map<string, Answer>> {
   }
 }
 
-/** Returns the outputs in which two lines of checksums differ. */
+/** Returns the names of the outputs in which two lines of checksums differ. */
 function differingOutputs(a: string, b: string): string[] {
   const [inA, inB] = [a, b].map((line) => new Set(line.split(" ").slice(1))) as [Set<string>, Set<string>];
   const outputs = [...inA.symmetricDifference(inB)].map((item) => item.slice(0, item.lastIndexOf("=")));
   return [...new Set(outputs)];
 }
 
-/** Prints the first lines in which two texts differ. */
+/** Prints the first line in which two texts differ. */
 function showLines(what: string, here: string, there: string): void {
   const [a, b] = [here, there].map((text) => text.split("\n")) as [string[], string[]];
   const at = a.findIndex((line, i) => line !== b[i]);

@@ -26,7 +26,10 @@ import { ask, compiled, numbersOf, type Question } from "./driver.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 40);
 const driver = await compiled("driver");
-/** The same tests with gcc's checks: `BPE_TEST_SANITIZED=1 node scripts/bun.mjs test test/native/core.test.ts`. */
+/**
+ * The program under test. With BPE_TEST_SANITIZED=1 it is compiled with gcc's sanitizers: `BPE_TEST_SANITIZED=1 node
+ * scripts/bun.mjs test test/native/core.test.ts`.
+ */
 const program = (process.env.BPE_TEST_SANITIZED ? await compiled("driver", "sanitized") : driver)!;
 
 const randomOf = (trial: number): Random => randomNumbers(seed * 1_000_003 + trial);
@@ -44,7 +47,7 @@ function encoderOf(parts: TokenizerParts, specialTokensAsText = false, notes?: T
   };
 }
 
-/** Asks the core every kind of question about texts, and compares the answers with TypeScript's. */
+/** Asks the core questions of every kind about texts, and compares its answers with those of TypeScript. */
 function compare(
   parts: TokenizerParts,
   texts: readonly Uint8Array[],
@@ -121,7 +124,7 @@ function compare(
   });
 }
 
-/** Whether ids can be decoded. They cannot if an empty token has the id of a byte. */
+/** Whether ids can be decoded: none of them may be an empty token, which can have the id of a byte. */
 const areDecodable = ({ tokens }: TokenizerParts, ids: Uint32Array) =>
   ids.every((id) => tokens.starts[id] !== tokens.starts[id + 1]);
 
@@ -172,7 +175,7 @@ function anyCharacter(random: Random): string {
   return codePoint >= 0xd800 && codePoint < 0xe000 ? "\ue000" : String.fromCodePoint(codePoint);
 }
 
-/** Runs of text that is hard to cut or to normalize. */
+/** Pieces of text that are hard to cut or to normalize. */
 const runs: readonly ((random: Random) => string)[] = [
   (random) => madeText(random(1 << 20), 1 + random(20)),
   (random) => Array.from({ length: random(20) }, () => anyCharacter(random)).join(""),
@@ -237,7 +240,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
       try {
         parts = load(json);
       } catch {
-        continue; // HF does not read it either, or it is refused
+        continue; // HF or `bpe` refuses this change.
       }
       loadedCount++;
       const broken = texts.map((text) =>
@@ -349,9 +352,9 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // After a place that looks like the token, the search continues in blocks. So the token begins at each position of a
-  // block, and after it.
-  test("finds a long added token at every distance from a place that looks like it", () => {
+  // After text that only resembles the token, the search continues in blocks. So the token starts at each position of
+  // a block, and after it.
+  test("finds a long added token at every distance from text that resembles it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;
       const texts = Array.from({ length: 2 * Math.max(64, length) + 2 }, (_, distance) =>
@@ -377,10 +380,10 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     "NFKD,NFC",
   ];
 
-  test("brings every character into each form, alone and next to marks", () => {
+  test("normalizes every character into each form, alone and next to marks", () => {
     const characters: string[] = [];
     for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
-      // The planes in between have no character that changes, so a sample is enough.
+      // In these planes few characters are assigned and none changes, so a sample is enough.
       if (codePoint >= 0x30000 && codePoint % 0x101 !== 0) continue;
       if (codePoint < 0xd800 || codePoint > 0xdfff) characters.push(String.fromCodePoint(codePoint));
     }
@@ -398,7 +401,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     for (const form of turns(forms, 0)) expectForms(form, texts);
   });
 
-  test("brings random texts into each form", () => {
+  test("normalizes random texts into each form", () => {
     for (const trial of places(forms.length, 1)) {
       const form = forms[trial]!;
       const random = randomOf(trial);
@@ -428,7 +431,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
   });
 });
 
-/** Returns a tokenizer of bytes with a normalization. */
+/** Returns a byte tokenizer with this normalization. */
 function inForm(form: Normalization): TokenizerParts {
   return { ...load(jsonOf(writeTokenizer("gpt2"))), addedTokens: [], normalization: form };
 }

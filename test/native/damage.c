@@ -1,5 +1,8 @@
-/* Damages an image in many ways, with its checksum made right again, and uses what still opens: an error or ids, but no crash and no
- * hang. `damage IMAGE SEED FIRST COUNT` prints each round before it begins, and what came of all. */
+/*
+ * Damages an image in many ways, corrects its checksum, and uses the image if it still opens. The result must be an
+ * error or ids, but no crash and no hang. `damage IMAGE SEED FIRST COUNT` prints each round before it begins, and a
+ * summary at the end.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@ enum { PARTS_AT = 56, PART_COUNT = 9, SECONDS_MAX = 20 };
 
 static uint64_t state;
 
-/* xorshift64*: below `limit`. */
+/* A random number below `limit` (xorshift64*). */
 static uint32_t below(uint32_t limit) {
   state ^= state >> 12;
   state ^= state << 25;
@@ -33,13 +36,13 @@ static uint32_t odd_number(uint32_t now) {
   }
 }
 
-/* A place in the image: anywhere, in the head, or in one part, each as often as the others. */
+/* Returns a random offset in the image: anywhere, in the head, or in one of the parts, which are equally likely. */
 static size_t place(const uint8_t *bytes, size_t size) {
   uint32_t part[2];
   if (below(8) == 0) return PARTS_AT / 2 + below(PARTS_AT / 2 + 8 * PART_COUNT);
   memcpy(part, bytes + PARTS_AT + 8 * below(PART_COUNT), 8);
   if (below(3) == 0 || part[1] == 0 || part[0] >= size || part[1] > size - part[0]) return below((uint32_t)size);
-  /* The first words of a part say how the rest is read. */
+  /* The first words of a part determine how the rest is read, so they are damaged more often. */
   return part[0] + (below(3) == 0 ? below(part[1] < 256 ? part[1] : 256) : below(part[1]));
 }
 
@@ -51,7 +54,7 @@ static void swap(uint8_t *a, uint8_t *b, size_t size) {
   }
 }
 
-/* Damages the bytes; returns how many are left. */
+/* Damages the bytes. Returns how many are left. */
 static size_t damage(uint8_t *bytes, size_t size) {
   uint32_t ways = below(4), many = 1 + below(1 << below(6));
   if (ways == 0) {
@@ -76,7 +79,7 @@ static size_t damage(uint8_t *bytes, size_t size) {
     }
   } else {
     size_t cut = below(2) == 0 ? below((uint32_t)size) : size - below(256) % size;
-    /* What a part's size says may be made to fit. */
+    /* Reduces the recorded sizes of parts to what is left, in half of the cases. */
     if (below(2) == 0 && cut > PARTS_AT + 8 * PART_COUNT) {
       for (int part = 0; part < PART_COUNT; part++) {
         uint32_t numbers[2];
@@ -95,10 +98,10 @@ static const char words[] =
     "The quick brown fox, 12345 times; it's a na\xc3\xafve caf\xc3\xa9: \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80 e\xcc\x81\xcc\xa3 "
     "<|endoftext|> <A>  \r\n\t if (x) { return [0x1f, \"y\"]; } \xff\xc3 \xea\xb0\x80\xe1\x84\x80\xe1\x85\xa1 \xef\xac\x81 \xef\xb7\xba THE END\n";
 
-/* Images that opened, and texts that such an image encoded or refused. */
+/* Images that opened, and texts that they encoded or refused. */
 static unsigned long opened, encoded, refused;
 
-/* Some texts with the tokenizer and the core; what they answer is not looked at. */
+/* Uses the tokenizer and the core on some texts, and ignores their answers. */
 static void use(const uint8_t *bytes, size_t size) {
   enum { LONG = 1 << 12 };
   static char text[LONG];
@@ -156,7 +159,7 @@ int main(int count, char **arguments) {
     bytes = malloc(size);
     memcpy(bytes, whole, size);
     size_t left = damage(bytes, size);
-    /* Exactly this size, so that a sanitizer sees reads beyond it. */
+    /* Allocates exactly this size, so that a sanitizer notices reads beyond it. */
     bytes = realloc(bytes, left > 0 ? left : 1);
     if (left > 16) {
       uint32_t checksum = image_crc32(bytes + 16, left - 16);

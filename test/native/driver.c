@@ -1,7 +1,9 @@
-/* Answers questions about texts with the core, for test/native/core.test.ts: `driver IMAGE < questions > answers`.
+/*
+ * Answers questions about texts with the core, for test/native/core.test.ts: `driver IMAGE < questions > answers`.
  *
- * A question is u32 kind, u32 flags, u32 number, u32 size, and `size` bytes; an answer is u32 (0: error), u32 count, and `count`
- * bytes: of the error, of a text, or of 32-bit numbers. */
+ * A question is u32 kind, u32 flags, u32 number, u32 size, and `size` bytes. An answer is u32 (0: error), u32 count,
+ * and `count` bytes: an error message, a text, or 32-bit numbers.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static void answer_numbers(const size_t *numbers, size_t count) {
   free(narrow);
 }
 
-/* The ids, of 32 bits each. */
+/* Answers with the ids, as 32-bit numbers. */
 static void answer_ids(const Ids *ids) {
   size_t count = ids->size / image.id_bytes, *numbers = malloc((count + 1) * sizeof *numbers);
   for (size_t i = 0; i < count; i++) numbers[i] = id_at(ids->bytes, image.id_bytes, i);
@@ -92,7 +94,7 @@ static const char *cuts(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* The ids of slices that end at safe cuts, `number` bytes or more each. */
+/* Answers with the ids of slices that end at safe cuts. Each slice but the last has at least `number` bytes. */
 static const char *slices(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   size_t from = 0, size = question->size;
@@ -120,7 +122,7 @@ typedef struct {
   const uint8_t *text;
 } Form;
 
-/* What the text module gives out of a text, piece by piece. */
+/* Answers with the normalized text, which the kernel's text module returns piece by piece. */
 static const char *normalize_question(void *context) {
   const Form *form = context;
   uint32_t left = form->question->size, part, count;
@@ -153,7 +155,10 @@ static const char *form(const Question *question, const uint8_t *text) {
   return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
 }
 
-/* The index of the first id that is not canonical, the number of canonical ids, these, and the spans. */
+/*
+ * Answers with the index of the first id that is not canonical, the number of canonical ids, these ids, and the
+ * spans.
+ */
 static const char *recode(const Question *question, const uint8_t *given, int flags) {
   size_t count = question->size / 4, index;
   uint32_t *numbers = malloc(4 * count + 4);
@@ -230,7 +235,7 @@ int main(int count, char **arguments) {
   }
   Question question;
   while (fread(&question, sizeof question, 1, stdin) == 1) {
-    /* Not a byte more than the text has, so that a sanitizer sees who reads beyond it. */
+    /* Allocates exactly the size of the text, so that a sanitizer notices reads beyond it. */
     uint8_t *text = malloc(question.size > 0 ? question.size : 1);
     if (fread(text, 1, question.size, stdin) != question.size) return 2;
     const char *failed = reply(&question, text);

@@ -16,8 +16,8 @@ const kindFlags = {
 } as const;
 
 /**
- * The path of a program of this directory, compiled with the core at the scale of the tests; undefined if there is no C
- * compiler, which is printed.
+ * Returns the path of a program of this directory, compiled with the core at the scale of the tests. Without a C
+ * compiler, prints so and returns undefined.
  */
 export async function compiled(
   name: "driver" | "damage" | "sessions" | "threads",
@@ -44,11 +44,11 @@ export type Question = {
   readonly bytes: Uint8Array;
   readonly specialsAsText?: boolean;
   readonly inCharacters?: boolean;
-  /** count: the limit; slices: the minimum bytes; cuts: see driver.c */
+  /** For count, the limit; for slices, the minimum size in bytes; for cuts, see driver.c. */
   readonly number?: number;
 };
 
-/** An answer of driver.c: bytes, which are 32-bit numbers unless they are text; or an error. */
+/** An answer of driver.c: bytes (text or 32-bit numbers), or an error. */
 export type Answer = Buffer | Error;
 
 export const numbersOf = (answer: Answer) => {

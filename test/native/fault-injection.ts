@@ -1,6 +1,6 @@
-// The long tests of the core in C, `npm run suite native`: ten thousand damaged images, and as many as take a minute
-// with gcc's checks; threads with the check for data races; and the tests of this directory with these checks, at both
-// scales. `-- --seed N --images N`
+// The long tests of the core in C, `npm run suite native`: ten thousand damaged images, and as many as fit into a
+// minute with gcc's sanitizers; threads, with the thread sanitizer; and the tests of this directory with sanitizers,
+// at both scales. Options: `-- --seed N --images N`.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ const home = mkdtempSync(join(tmpdir(), "bpe-native-"));
 const text = Buffer.from(`${madeText(1, 30_000)}<|endoftext|>`);
 let failedCount = 0;
 
-/** Runs a program, and prints its last line. */
+/** Runs a program, prints its last line, and counts a failure. */
 function attempt(title: string, program: string, args: readonly string[]): void {
   const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { stdin: text });
   const last = stdout.toString().trim().split("\n").at(-1);
-  // Success requires that images were opened, or texts encoded.
+  // A run succeeds only if it encoded texts, or reports 0 wrong.
   if (exitCode === 0 && / 0 wrong|[1-9]\d* texts encoded/.test(last ?? ""))
     console.log(`ok      ${title}: ${last}`);
   else {

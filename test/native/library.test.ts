@@ -46,13 +46,13 @@ describe.skipIf(compiler === undefined)("the C library", () => {
     expect(said).toMatch(/^\d{4,} ids, 0 wrong\n$/);
   });
 
-  test("a session has the ids of its whole text, and only trusted segments special tokens", async () => {
+  test("a session has the ids of its whole text, and special tokens in trusted segments only", async () => {
     const program = (await compiled("sessions", "sanitized"))!;
     const said = Bun.spawnSync([program, imagePath], { stdin: Buffer.from(text) }).stdout.toString();
     expect(said).toMatch(/^\d+ ids, 0 wrong\n$/);
   });
 
-  test("what an image says of the kernel's memory is checked, whatever its checksum is", async () => {
+  test("an image's claims about the kernel's memory are checked, whatever its checksum is", async () => {
     const driver = (await compiled("driver"))!;
     const image = readFileSync(imagePath);
     const placeOf = (part: number) => image.readUInt32LE(56 + 8 * part);

@@ -1,5 +1,7 @@
-/* Says what of Python's ABI the compiler sees: with native/python/Python.h alone; or, where PYTHON_H is given, with Python's own
- * headers, to which the declarations of ours must not be contrary. */
+/*
+ * Prints what the compiler sees of Python's ABI through native/python/Python.h. If PYTHON_H is defined, Python's own headers
+ * come first, and declarations of ours that contradict them do not compile.
+ */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #ifdef PYTHON_H

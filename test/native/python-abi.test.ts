@@ -21,11 +21,11 @@ if (compiler === undefined || headers === undefined)
   console.error("not tested: native/python/Python.h needs a C compiler and Python's headers (python3-dev)");
 
 test.skipIf(compiler === undefined || headers === undefined)(
-  "what we declare of Python's ABI is what Python has",
+  "our declarations of Python's ABI agree with Python's headers",
   () => {
     const said = (...flags: string[]) => {
       const [source, program] = [join(import.meta.dir, "python-abi.c"), join(directory, "program")];
-      // Compiling is enough, because nothing is called.
+      // Compiling is enough to find contradictions, so nothing is linked or run.
       const object = join(directory, "object.o");
       run(compiler!.command[0]!, [
         "-Wall",

@@ -21,7 +21,7 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
-/* The count of an interval as bpe.h describes it, against that of its bytes. */
+/* Checks that the token count of an interval is that of its bytes, under the conditions of bpe.h. */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);
@@ -33,7 +33,10 @@ static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *sessio
   return right;
 }
 
-/* Fills `part` with `size` bytes: text, with bytes in it that are not UTF-8, cut anywhere. */
+/*
+ * Fills `part` with `size` bytes: pieces of the text, and bytes that are not UTF-8. The last piece may be cut inside
+ * a character.
+ */
 static void make_part(char *part, size_t size, const char *text, size_t text_size) {
   static const char *wrong[] = {"\xff", "\xc3", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x80", "\xf0\x9f\x98", "<|endof", "text|>"};
   for (size_t at = 0; at < size;) {
@@ -46,7 +49,7 @@ static void make_part(char *part, size_t size, const char *text, size_t text_siz
   }
 }
 
-/* Edits many open sessions in turn, of bytes that need not be UTF-8. Appends have up to 100,000 bytes. */
+/* Edits many open sessions in turn. The bytes need not be UTF-8. An append has up to 100,000 bytes. */
 static int edit_bytes(bpe_tokenizer *tokenizer, const char *text, size_t text_size, int edit_count) {
   enum { SESSION_COUNT = 20, MOST = 100000 };
   static char part[MOST];

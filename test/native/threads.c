@@ -1,4 +1,7 @@
-/* Several threads encode with one tokenizer; each has to get what one alone gets: `threads IMAGE < text`. */
+/*
+ * Several threads encode with one tokenizer. Each has to get the ids that a single thread gets: `threads IMAGE <
+ * text`.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Tests the npm package away from this checkout: `npm run suite npm`. BPE_TEST_NODES names other Nodes than the one on
-// the path, and BPE_TEST_CHROMIUM a browser. Without a browser, a bare JavaScript engine is used.
+// Tests the npm package outside of this checkout: `npm run suite npm`. BPE_TEST_NODES names more Node executables
+// than the one on the PATH, and BPE_TEST_CHROMIUM a browser. Without a browser, a bare JavaScript engine is used.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -38,7 +38,8 @@ writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module
 const [packed] = JSON.parse(
   run("npm", ["pack", "--json", "--pack-destination", home, join(built, "bpe")], home),
 );
-// No registry has the packages with executables, so the one for this machine is copied to where npm would install it.
+// The packages with executables are in no registry, so the one for this machine is copied to where npm would install
+// it.
 run(
   "npm",
   ["install", "--offline", "--no-audit", "--no-fund", "--omit=optional", at(packed.filename)],
@@ -60,7 +61,7 @@ writeFileSync(corpus, documents.join(special));
 const zstd = at("corpus.txt.zst");
 writeFileSync(zstd, Bun.zstdCompressSync(readFileSync(corpus)));
 
-/** More distinct words than fit into the smallest memory limit. */
+/** A text with more distinct words than fit into the smallest memory limit. */
 const large = at("large.txt");
 writeFileSync(large, Array.from({ length: 3e6 }, (_, n) => ((n * 7919) % 5e7).toString(36)).join(" "));
 
@@ -99,12 +100,12 @@ function expectedOf() {
   };
 }
 const expected = expectedOf();
-// A plain script: it also runs in the project.
+// cuts.mjs is a plain script, because it also runs in the project.
 const { cutsOf } = await import(join(import.meta.dir, "cuts.mjs"));
 const cuts = cutsOf(await Tokenizer.load(at("expected")), documents.join(special));
 cpSync(join(import.meta.dir, "cuts.mjs"), join(project, "cuts.mjs"));
 
-test("the package holds everything needed, and nothing of the tests or of this machine", () => {
+test("the package contains everything needed, and nothing of the tests or of this machine", () => {
   const paths: string[] = packed.files.map(({ path }: { path: string }) => path);
   for (const path of [
     "README.md",
@@ -138,7 +139,7 @@ test("the package holds everything needed, and nothing of the tests or of this m
   expect(optionalDependencies).toEqual(Object.fromEntries(targets.map(({ npm }) => [npm.name, version])));
 });
 
-test("a strict project type checks, whatever its modules are", () => {
+test("a strict project type checks, with every kind of modules", () => {
   cpSync(join(import.meta.dir, "types.ts"), join(project, "types.ts"));
   const tsc = join(root, "node_modules/.bin/tsc");
   const strict = ["--strict", "--noEmit"];
@@ -191,7 +192,7 @@ test("every example in the page and in the declarations type checks, for Node an
     const entry = isBrowser ? "bpe/browser" : "bpe";
     const imported = [...code.matchAll(/^ *import \{ (.*) \}/gm)].flatMap(([, names]) => names!.split(", "));
     const missing = ["Tokenizer", "trainTokenizer"].filter((name) => !imported.includes(name));
-    // Variables that the surrounding sentences mention.
+    // Variables that the sentences around the examples mention.
     const given = [
       "input: HTMLInputElement",
       "files: string",
@@ -222,7 +223,7 @@ test("every example in the page and in the declarations type checks, for Node an
     ["--module", "preserve", "--lib", "es2022,dom"],
     ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
   ]) {
-    // Code for browsers uses the package for browsers, which has no paths.
+    // Code for browsers uses the package's build for browsers, which has no paths.
     const those = more.includes("browser")
       ? names.filter((name) => !/save\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")))
       : names;
@@ -242,7 +243,7 @@ test("the examples of the README run verbatim: train, save, load, encode; and a 
   const directory = join(project, "readme");
   mkdirSync(directory);
   writeFileSync(join(directory, "corpus.txt"), "some text and some other text\n".repeat(1000));
-  // A byte order mark is text like any other.
+  // A byte order mark is ordinary text.
   const marked = train.replace('"some text<', '"\\ufeffsome text<');
   const shown = "console.log(text.codePointAt(0), text.slice(1), ids.at(-1), tokenizer.vocabSize);";
   const isSame = `console.log(session.ids.join() === tokenizer.encode("some text and more").join());`;
@@ -308,7 +309,7 @@ for (const program of [...nodes, process.execPath]) {
       });
     });
 
-    test("has the command: its output, its exit codes, its end by a signal", async () => {
+    test("has the command, with its output, its exit codes, and its end by a signal", async () => {
       const command = [program, join(project, "node_modules/bpe/bin/bpe.js")];
       const bpe = (...args: string[]) =>
         Bun.spawnSync([...command, ...args], { stdin: Buffer.from("a b a b") });

@@ -15,7 +15,7 @@ async function* texts(): AsyncGenerator<string> {
   yield "a text";
 }
 
-/** Types that browsers have; calls that take only unshared memory. */
+/** Uses types that browsers have, and passes results to calls that accept only unshared memory. */
 export async function usePage(input: HTMLInputElement, text: string | Uint8Array): Promise<Blob> {
   await trainInPage({ files: input.files, vocabSize: 8_000, onProgress: console.log });
   await trainInPage({ files: [new File(["a"], "a.txt")], vocabSize: 8_000 });

@@ -12,7 +12,7 @@ import {
 const holds = (axis: Axis, values: readonly number[]) =>
   values.every((value) => placeOn(axis, value) >= -1e-9 && placeOn(axis, value) <= 1 + 1e-9);
 
-test("every axis holds its values, and begins and ends at its first and last place", () => {
+test("every axis contains its values, and begins and ends at its first and last tick", () => {
   for (let seed = 1; seed < 200; seed++) {
     const values = Array.from(
       { length: 5 },
@@ -30,7 +30,7 @@ test("every axis holds its values, and begins and ends at its first and last pla
   }
 });
 
-test("marks are round numbers", () => {
+test("ticks are round numbers", () => {
   expect(linearAxis("", [1, 4.2]).ticks).toEqual([1, 2, 3, 4, 5]);
   expect(linearAxis("", [0, 5]).ticks).toEqual([0, 1, 2, 3, 4, 5]);
   expect(linearAxis("", [0.12, 0.14]).ticks).toEqual([0.12, 0.125, 0.13, 0.135, 0.14]);
@@ -52,14 +52,14 @@ test("one value has an axis, too", () => {
   expect(placeOn(sizesAxis("", 256, 256), 256)).toBe(0);
 });
 
-test("numbers on marks are short", () => {
+test("numbers on ticks are short", () => {
   expect(
     [0, 1, 0.125, 999, 1000, 1500, 32_000, 999_999, 1e6, 2.5e9].map((value) => shortNumber(value)),
   ).toEqual(["0", "1", "0.125", "999", "1k", "1.5k", "32k", "1M", "1M", "2.5G"]);
   expect([0, 0.004, 0.0994, 0.5, 1].map(percent)).toEqual(["0 %", "0.4 %", "9.9 %", "50 %", "100 %"]);
 });
 
-test("marks have as many digits as tell them apart", () => {
+test("ticks have as many digits as distinguish them", () => {
   expect(tickNames(linearAxis("", [4.193, 4.196]))).toEqual(["4.193", "4.194", "4.195", "4.196"]);
   expect(tickNames(linearAxis("", [1000, 1004]))).toEqual(["1k", "1.001k", "1.002k", "1.003k", "1.004k"]);
 });

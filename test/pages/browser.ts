@@ -20,7 +20,7 @@ const hostileText = put(
   "hostile.txt",
   `${hostileTexts.join("\n")}\n${"<script>x</script> ".repeat(8)}`,
 );
-/** Short enough to be one passage. */
+/** The text is short enough to be one passage. */
 const hostileLine = put(directory, "line.txt", `${hostileTexts[0]} there ${hostileTexts[5]}\n`);
 const tokenizers = ["280", "320", "400"].map((size) => {
   const path = join(directory, `of${size}`);
@@ -28,7 +28,7 @@ const tokenizers = ["280", "320", "400"].map((size) => {
   return path;
 });
 
-/** Opens a page and waits until its program has drawn it. */
+/** Opens a page, and waits until its script has drawn it. */
 const open = (path: string, options: Parameters<typeof browser.newPage>[0] = {}) =>
   openPage(browser, path, options.javaScriptEnabled === false ? null : "#more", options);
 
@@ -81,7 +81,7 @@ const pages = [
 
 for (const [name, path] of pages) {
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`${name}, ${colorScheme}: at no width anything is wider than the screen, and nothing goes wrong`, async () => {
+    test(`${name}, ${colorScheme}: no element is wider than the screen at any width, and there are no errors`, async () => {
       const { page, problems, requests } = await open(path, { colorScheme });
       for (const width of [1600, 1280, 768, 390, 320]) {
         await page.setViewportSize({ width, height: 800 });
@@ -107,7 +107,7 @@ for (const [name, path] of pages) {
     [390, "light"],
     [1280, "dark"],
   ] as const) {
-    test(`${name}, ${width} pixels, ${colorScheme}: no text is small, pale or over another one`, async () => {
+    test(`${name}, ${width} pixels, ${colorScheme}: no text is small, pale, or overlaps another one`, async () => {
       const { page } = await open(path, { viewport: { width, height: 800 }, colorScheme });
       await unfold(page);
       const seen = await seenTexts(page);
@@ -152,13 +152,13 @@ test("the pictures can be seen: dots and tokens have their colours", async () =>
   await page.close();
 });
 
-test("text of others does not run, and is shown verbatim", async () => {
+test("untrusted text does not run, and is shown verbatim", async () => {
   const { page, problems } = await open(compared);
   await unfold(page);
   expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
   expect(await page.locator("script").count()).toBe(2);
   expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
-  // One tokenizer's tokens in order, with the text that both cut alike.
+  // The tokens of one tokenizer in order, and the text that both tokenizers cut alike.
   const shown = await page.locator("#differences .text").evaluateAll((texts) =>
     texts.map((text) => {
       const copy = text.cloneNode(true) as HTMLElement;
@@ -173,7 +173,7 @@ test("text of others does not run, and is shown verbatim", async () => {
 });
 
 test("names that are markup are shown verbatim", async () => {
-  // A name may contain neither = nor /.
+  // A NAME on the command line may contain neither = nor /.
   const nameOf = (text: string) => text.replaceAll("=", "-").replaceAll("/", "|");
   const names = hostileTexts.slice(0, 3).map((name, i) => `${nameOf(name)}=${tokenizers[i]}`);
   const path = reportOf("names", "eval", ...names, "--text", `${hostileTexts[3]}=${text}`, hostileLine);
@@ -186,7 +186,7 @@ test("names that are markup are shown verbatim", async () => {
   await page.close();
 });
 
-test("the policy stops what would get into the page unescaped", async () => {
+test("the policy stops unescaped markup that gets into the page", async () => {
   const harm =
     "<script>globalThis.harmed=1</script><img src='x' onerror='globalThis.harmed=1'><p style='color:red' id=p>";
   const page = readFileSync(compared, "utf8").replace("</main>", `${harm}</main>`);
@@ -213,11 +213,11 @@ test("a reader of three tokenizers chooses two, and sees where they differ", asy
   const first = await passages();
   await choose("of400", "of320");
   expect(await passages()).not.toEqual(first);
-  // In the colours of the picture.
+  // The names have the colours of the picture.
   const keys = page.locator(".pair-names .key");
   expect(await keys.evaluateAll((all) => all.map((key) => key.className))).toEqual(["key c2", "key c1"]);
   await choose("of400", "of280");
-  // Tokens that are stacked hold the same bytes.
+  // Tokens that are stacked cover the same bytes.
   const sides = await page
     .locator("#differences .x")
     .evaluateAll((all) =>
@@ -238,7 +238,7 @@ test("a reader of three tokenizers chooses two, and sees where they differ", asy
   await page.close();
 });
 
-test("the reader chooses the measure of the table, which its heads sort, with the keyboard, too", async () => {
+test("the reader chooses the measure of the table, and sorts it by its heads, with the keyboard, too", async () => {
   const { page } = await open(compared);
   const table = page.locator("#measures table");
   const column = async (i: number) =>
@@ -298,11 +298,11 @@ test("a mark or token has a tooltip at once, on hover and by the arrow keys", as
   const other = (await open(trained, { hasTouch: true, reducedMotion: "reduce" })).page;
   const dots = other.locator("#curve .dot");
   const sizesSaid = await dots.evaluateAll((all) => all.map((dot) => (dot as SVGElement).dataset.tip!));
-  // Near a dot is enough.
+  // The tooltip also appears near a dot.
   const box = (await dots.nth(5).boundingBox())!;
   await other.mouse.move(box.x + 3, box.y + 20);
   expect(await other.locator(".tip").textContent()).toBe(sizesSaid[5]!);
-  // At the edges it stays inside the viewport.
+  // At the edges the tooltip stays inside the viewport.
   await other.setViewportSize({ width: 320, height: 600 });
   for (const place of [dots.first(), dots.last()]) {
     await place.scrollIntoViewIfNeeded();
@@ -314,7 +314,7 @@ test("a mark or token has a tooltip at once, on hover and by the arrow keys", as
   await other.close();
 });
 
-/** Tabs through a page: every control is reachable, and visibly focused. */
+/** Tabs through a page. Checks that every control is reachable and visibly focused, and returns their number. */
 async function tabThrough(page: Page): Promise<number> {
   const wanted = await page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -343,7 +343,7 @@ async function tabThrough(page: Page): Promise<number> {
   return wanted;
 }
 
-test("the keyboard reaches all that can be used, and what has the focus is marked", async () => {
+test("the keyboard reaches all controls, and the focused one is marked", async () => {
   for (const [, path] of pages) {
     const { page } = await open(path);
     await unfold(page);
@@ -352,7 +352,7 @@ test("the keyboard reaches all that can be used, and what has the focus is marke
   }
 });
 
-test("without its script a page has the finding, why to doubt it, the main table and how to read it", async () => {
+test("without its script a page has the finding, its caveats, the main table and how to read it", async () => {
   for (const [, path] of pages) {
     const { page, problems } = await open(path, { javaScriptEnabled: false });
     expect(await page.locator("h1").innerText()).toMatch(/\.$/);
@@ -375,7 +375,7 @@ test("pages print on white paper, with dark screens, too", async () => {
   await page.close();
 });
 
-test("the finding of a training is first, the curve is seen, and oddities are named", async () => {
+test("the finding of a training is first, the curve is visible, and oddities are named", async () => {
   const { page } = await open(trained);
   expect(await page.locator("h1").innerText()).toMatch(/^2\d\d tokens average \d\.\d\d bytes/);
   const seen = await coloursOf(browser, await page.locator("#curve figure").screenshot());
@@ -388,7 +388,7 @@ test("the finding of a training is first, the curve is seen, and oddities are na
   await page.close();
 });
 
-/** The rows of tokens.tsv, without its head. */
+/** The rows of tokens.tsv without its header, split into fields. */
 const tokensTsvRows = (output: string) =>
   readFileSync(join(directory, output, "tokens.tsv"), "utf8")
     .split("\n")
@@ -433,7 +433,7 @@ test("the tree of each token has its halves down to bytes, with the counts of to
   await page.close();
 });
 
-test("a part of a tree that is pressed shows its own tree, and the keys continue there", async () => {
+test("pressing a part of a tree shows its own tree, and the keys continue there", async () => {
   const { page } = await open(trained);
   await page.fill("#tree input", " the");
   const half = page.locator("#tree .halves button").first();
@@ -445,7 +445,7 @@ test("a part of a tree that is pressed shows its own tree, and the keys continue
   await page.close();
 });
 
-test("a search finds the token itself first, then with a space, then what begins with it", async () => {
+test("a search finds the token itself first, then with a space, then tokens that begin with it", async () => {
   const { page } = await open(trained);
   await page.fill("#tree input", "the");
   await page.waitForSelector("#tree .found button");
@@ -492,7 +492,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   expect(await table.locator(".pages span").innerText()).toMatch(/^21 to 40 of \d+$/);
   await turn("rows before");
   expect(await rows()).toEqual(merges.slice(0, 20));
-  // Sorted by count at creation, by keyboard, descending. Tokens that no merge creates have counts as well.
+  // Sorted by count at creation, descending, with the keyboard. Tokens that no merge creates have counts as well.
   const head = table.locator("thead button").nth(4);
   expect(await head.innerText()).toBe("when made");
   await head.focus();
@@ -507,7 +507,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   const id = Number((await link.getAttribute("href"))!.slice("#token-".length));
   await link.click();
   await waitForToken(page, id);
-  // The link is a permanent one.
+  // The address of the page is a permanent link to the token.
   await page.reload();
   await waitForToken(page, id);
   await page.close();
@@ -531,7 +531,7 @@ test("special tokens that are scripts are found, drawn and not run", async () =>
   await page.close();
 });
 
-test("the counted text, and bytes that are no characters, are shown", async () => {
+test("the counted text, and bytes that are not characters, are shown", async () => {
   const { page } = await open(inspected);
   await page.locator("#more summary").first().click();
   expect(await page.locator("#more thead").first().innerText()).toContain("in line.txt");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { curveOf, curvePoint, curveThrough, estimateDoubled } from "../../src/pages/compression-curve.ts";
 
-/** A corpus whose bytes per token are a function of the vocabulary size. */
+/** Makes the curve of a corpus whose bytes per token are this function of the vocabulary size. */
 const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: number) => number) => ({
   baseSize,
   tokensAfter: Float64Array.from(
@@ -15,7 +15,7 @@ test("bytes per token come from the tokens left after each merge", () => {
   expect([256, 257, 258].map((size) => curvePoint(compression, size).bytesPerToken)).toEqual([1, 1.25, 2]);
 });
 
-test("the estimate for twice the size continues doublings that bring a fixed part of the one before", () => {
+test("the estimate for twice the size assumes that each doubling gains a fixed part of the previous gain", () => {
   // 5 - 4·0.5^d: each doubling gains half of what the previous one gained.
   const halving = compressionOf(250, 4000, (size) => 5 - 4 * 0.5 ** Math.log2(size / 250));
   expect(estimateDoubled(halving)!.size).toBe(8000);
@@ -29,7 +29,7 @@ test("there is no estimate for a curve that is too short, or does not rise", () 
   expect(estimateDoubled(compressionOf(256, 4096, () => 1))).toBeNull();
 });
 
-test("the table has the chosen size, its half, its quarter …, and smaller sizes that were chosen", () => {
+test("the table has the chosen size, its half, its quarter, and so on, and smaller sizes that were chosen", () => {
   const { table, points, doubled, smallerSizes } = curveOf(
     compressionOf(256, 4096, (size) => 5 - 4 * 0.5 ** Math.log2(size / 256)),
     [3000],
@@ -40,17 +40,17 @@ test("the table has the chosen size, its half, its quarter …, and smaller size
   expect(smallerSizes).toEqual([3000]);
 });
 
-test("of few merges the table has half of them, a quarter …", () => {
+test("for few merges, the table has half of them, a quarter, and so on", () => {
   const sizesOf = (first: number, last: number) =>
     curveOf(compressionOf(first, last, (size) => size / 256)).table.map(({ size }) => size);
   expect(sizesOf(256, 266)).toEqual([256, 257, 258, 261, 266]);
   expect(sizesOf(257, 1000)).toEqual([257, 303, 349, 442, 628, 1000]);
   expect(sizesOf(256, 256)).toEqual([256]);
-  // The largest sizes, if there are many.
+  // If there are many sizes, the table has the largest ones.
   expect(sizesOf(256, 64_000)).toEqual([4000, 8000, 16_000, 32_000, 64_000]);
 });
 
-test("of recorded points the table has some that are apart", () => {
+test("of recorded points, the table has some that are far apart", () => {
   const points = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((size) => ({ size: 1000 * size, bytesPerToken: 1 }));
   expect(curveThrough(points).table.map(({ size }) => size)).toEqual([1000, 2000, 5000, 10_000]);
   expect(curveThrough(points.slice(0, 1)).table).toEqual(points.slice(0, 1));

@@ -1,4 +1,4 @@
-// The table of published tokenizers and ours must match its benchmark. Part of `npm run suite pages`, because
+// The table of published tokenizers and ours must match its benchmark. This is part of `npm run suite pages`, because
 // the benchmark takes seconds.
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
@@ -6,12 +6,12 @@ import { compare, comparisonTable, pagesWithTable } from "../../bench/languages/
 
 const { evaluation, reportPath } = compare();
 
-test("the table of five languages is what bpe eval says", () => {
+test("the table of five languages has the numbers of bpe eval", () => {
   const shown = comparisonTable(evaluation);
   for (const path of pagesWithTable) expect(readFileSync(path, "utf8")).toContain(`\n\n${shown}\n\n`);
 });
 
-test("the page of all these tokenizers, large ones among them, has at most 250 KB", () => {
+test("the page of all these tokenizers, including large ones, has at most 250 KB", () => {
   expect(evaluation.tokenizers.length).toBeGreaterThanOrEqual(4);
   expect(statSync(reportPath).size).toBeWithin(50_000, 250_000);
 });

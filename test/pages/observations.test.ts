@@ -21,17 +21,17 @@ test("long tokens that overlap are one observation, and others are none", () => 
     "4 of the 6 longest",
   );
   expect(whats([...parts.slice(0, 2), ...others])).toEqual([]);
-  // A family of words is not a sentence.
+  // A family of words is not reported as a sentence.
   const family = ["responsibility", " responsibilities", "irresponsibility", "RESPONSIBILITIES"];
   expect(whats(family.map((text) => tokenOf(text)))).toEqual([]);
 });
 
-test("tokens that occur nowhere, intermediate ones, lines of one sign and parts of characters are counted", () => {
+test("tokens that never occur, intermediate ones, lines of one sign and parts of characters are counted", () => {
   const merged = [
     tokenOf("gone", { created: 9, end: 0 }),
     tokenOf("rare", { created: 9, end: 2 }),
     tokenOf("kept", { created: 9, end: 9 }),
-    // As rare as the last pair, but never absorbed.
+    // This token is as rare as the last pair, but was never absorbed.
     tokenOf("late", { created: 3, end: 3 }),
   ];
   expect(whats(merged, 5)).toEqual([
@@ -46,7 +46,7 @@ test("tokens that occur nowhere, intermediate ones, lines of one sign and parts 
   expect(whats([])).toEqual([]);
 });
 
-test("what is in the usual range comes last", () => {
+test("observations in the usual range come last", () => {
   const merged = [
     tokenOf("rare", { created: 9, end: 2 }),
     ...Array.from({ length: 4 }, (_, i) => tokenOf(`kept${i}`, { created: 9, end: 9 })),
@@ -60,7 +60,7 @@ test("what is in the usual range comes last", () => {
   ]);
 });
 
-test("the token that is shown first is long, occurs, and is no repetition", () => {
+test("the token that is shown first is long, occurs, and is not a repetition", () => {
   const tokens = [
     tokenOf("aaaaaaaaaaaaaaaa", { end: 5 }),
     tokenOf("thousandfold", { end: 0 }),
@@ -68,10 +68,10 @@ test("the token that is shown first is long, occurs, and is no repetition", () =
     tokenOf("--------------------", { end: 9 }),
   ];
   expect(firstShown(tokens, tokens).text).toBe(" weather");
-  // A longer token has parts that are too narrow to read.
+  // The parts of a longer token would be too narrow to read.
   const long = [tokenOf("incomprehensibilities", { end: 9 }), tokenOf("weather", { end: 3 })];
   expect(firstShown(long, long).text).toBe("weather");
-  // Counts in a text take precedence.
+  // Counts in a text take precedence over counts of the training.
   const counted = [tokenOf("thousandfold", { end: 4, inText: 0 }), tokenOf("two", { end: 1, inText: 2 })];
   expect(firstShown(counted, counted).text).toBe("two");
   expect(firstShown([], [tokenOf("a")]).text).toBe("a");

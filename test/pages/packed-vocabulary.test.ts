@@ -29,7 +29,7 @@ function learned(text: string, mergeCount: number, compat: Compat) {
 
 const texts = {
   english: "the other thing that they thought of then was there with them ".repeat(3),
-  // Tokens longer than the bytes that a page keeps.
+  // Has tokens of more bytes than a page stores.
   repetitive: `${"a".repeat(5000)} ${"ab".repeat(3000)} ${"é".repeat(900)}`,
 };
 
@@ -73,7 +73,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
   }
 }
 
-/** A loaded tokenizer of the 256 bytes and these merges, whose results have the given ids. */
+/** Returns the parts of a tokenizer with 256 byte tokens and these merges, whose results have the given ids. */
 function loaded(pairs: readonly (readonly [left: number, right: number, id: number])[]): TokenizerParts {
   const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [byte, Uint8Array.of(byte)]));
   for (const [left, right, id] of pairs)
@@ -83,7 +83,7 @@ function loaded(pairs: readonly (readonly [left: number, right: number, id: numb
   return { tokens: buildTokenTable(bytes), model: { merges } } as unknown as TokenizerParts;
 }
 
-test("ids in any order and counts of any size come out as they went in", async () => {
+test("ids in any order and counts of any size are unpacked as they were packed", async () => {
   const parts = loaded([
     [116, 104, 300],
     [300, 101, 256],
@@ -119,7 +119,7 @@ test("ids in any order and counts of any size come out as they went in", async (
   expect(merged.map(({ id }) => id)).toEqual(ids);
   expect(merged.map(({ text }) => text)).toEqual(["th", "the", " the", "ab"]);
   for (const name of ["created", "end", "inText"] as const) expect(column(name)).toEqual(values[name]);
-  // Totals that do not add up are not shown.
+  // Totals that do not add up are omitted.
   expect([packed.tokensBefore, packed.lastPairCount]).toEqual([null, 3]);
 });
 

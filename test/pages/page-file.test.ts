@@ -20,7 +20,7 @@ const textOf = (name: string) => ({
 });
 const dataOf = (name: string) => ({ view: "eval", made: [[name, name]] }) as never;
 
-test("the template's policy lets in its one script and its one style, and nothing else", () => {
+test("the template's policy allows its one script and its one style, and nothing else", () => {
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(template)![1]!;
   const [script, ...scripts] = [...template.matchAll(/<script type="module">(.*?)<\/script>/gs)];
   const [style, ...styles] = [...template.matchAll(/<style>(.*?)<\/style>/gs)];
@@ -35,14 +35,14 @@ test("the template's policy lets in its one script and its one style, and nothin
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]);
-  // The policy precedes everything that it governs.
+  // The policy comes before everything that it governs.
   expect(template.indexOf(policy)).toBeLessThan(template.indexOf("<style>"));
   expect(template.slice(0, pageHeadBytes)).toContain(pageMark);
   for (const slot of [titleSlot, contentSlot]) expect(template.split(slot)).toHaveLength(2);
   expect(Buffer.byteLength(template)).toBeLessThan(250_000);
 });
 
-test("hostile names and texts are in a page only escaped", () => {
+test("hostile names and texts are always escaped in a page", () => {
   for (const hostile of [...hostileTexts, hostileTexts.join(" "), titleSlot, contentSlot]) {
     const page = pageFile(template, textOf(hostile), dataOf(hostile));
     const end = template.split(contentSlot)[1]!;
@@ -55,7 +55,7 @@ test("hostile names and texts are in a page only escaped", () => {
   }
 });
 
-test("without a script there are the finding, why to doubt it, the table and how to read it", () => {
+test("without a script there are the finding, its caveats, the table and how to read it", () => {
   const page = pageFile("<!--title-->|<!--content-->|", textOf("word"), dataOf("x"));
   const [title, content] = page.split("|");
   expect(title).toBe("word");
@@ -67,7 +67,7 @@ test("without a script there are the finding, why to doubt it, the table and how
   expect(JSON.parse(/id="data">(.*?)<\/script>/s.exec(content!)![1]!)).toEqual(dataOf("x"));
 });
 
-test("JSON in a page ends no element, and is the same JSON", () => {
+test("JSON in a page closes no element, and is the same JSON", () => {
   const text = jsonForPage(hostileTexts);
   expect(text).not.toMatch(/[<>&\u2028\u2029]/);
   expect(JSON.parse(text)).toEqual(hostileTexts);

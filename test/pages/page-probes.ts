@@ -1,10 +1,10 @@
-// Queries on a page in Chromium, for tests.
+// Queries about a page in Chromium, for tests.
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 
 export type Opened = { page: Page; problems: string[]; requests: string[] };
 
-/** Opens a page and waits until it contains `ready`. Errors in it are collected. */
+/** Opens a page, waits until it contains `ready`, and collects its errors. */
 export async function openPage(
   browser: Browser,
   path: string,
@@ -40,7 +40,7 @@ export const unfold = (page: Page) =>
     }
   });
 
-/** Counts the pixels of a picture by colour, as "r,g,b". */
+/** Counts the pixels of a picture for each colour, written as "r,g,b". */
 export async function coloursOf(browser: Browser, png: Buffer): Promise<Map<string, number>> {
   const page = await browser.newPage();
   const counts = await page.evaluate(
@@ -65,7 +65,7 @@ export async function coloursOf(browser: Browser, png: Buffer): Promise<Map<stri
   return new Map(Object.entries(counts));
 }
 
-/** Returns labels of pictures that overlap. */
+/** Returns overlapping labels of pictures. */
 export const overlaps = (page: Page) =>
   page.evaluate(() => {
     const found: string[] = [];
@@ -86,7 +86,7 @@ export const overlaps = (page: Page) =>
     return found;
   });
 
-/** Returns every visible text with its size, colour and background. */
+/** Returns every visible text with its size, its colour and its contrast to the background. */
 export const seenTexts = (page: Page) =>
   page.evaluate(() => {
     const rgba = (colour: string) => {
@@ -121,7 +121,7 @@ export const seenTexts = (page: Page) =>
       const background = backgroundOf(element);
       const fill = over(rgba(isDrawn ? style.fill : style.color), background);
       const [a, b] = [light(fill), light(background)].sort((a, b) => b - a);
-      // Text in a picture scales with it.
+      // Text in a picture is scaled with the picture.
       const scale = isDrawn ? Math.abs((element as unknown as SVGGraphicsElement).getScreenCTM()!.a) : 1;
       found.push({
         text: text.slice(0, 40),

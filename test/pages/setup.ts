@@ -1,4 +1,4 @@
-// Installs Debian's Chromium, with missing libraries, into dist/chromium unless one is on the PATH.
+// Installs Debian's Chromium and missing libraries into dist/chromium, unless a Chromium is on the PATH.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromiumHome, chromiumOnPath, unpackedChromium } from "./chromium.ts";
@@ -18,7 +18,7 @@ async function install(): Promise<void> {
   if ((await run(["apt-cache", "search", "--names-only", "^chromium$"])) === "")
     await run(["apt-get", "update"]);
   const plan = await run(["apt-get", "install", "--simulate", "--no-install-recommends", "chromium"]);
-  // The plan leaves out installed packages, but the browser needs its own files next to it.
+  // The plan omits packages that are installed, but the browser needs its own files next to it.
   const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name!);
   const packages = [...new Set(["chromium", "chromium-common", ...missing])];
   await run(["apt-get", "download", ...packages], downloads);

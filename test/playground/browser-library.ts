@@ -1,4 +1,4 @@
-// Compares the browser library in Chromium with the same library here: `npm run suite pages`.
+// Compares the browser library in Chromium with the library in this process: `npm run suite pages`.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const directory = scratch();
 const browser = await launchChromium();
 afterAll(() => browser.close());
 let page: Page;
-/** Defined in the page. */
+/** This function is defined in the page. */
 declare const told: (file: string | object, texts: readonly string[]) => unknown;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ test("150 random files are loaded and give the same ids, chunks and texts as her
   expect(refusals.length).toBeLessThan(75);
 }, 120_000);
 
-/** The first random file that loads and has one token for "a". */
+/** Returns the first random file that loads and has one token for "a". */
 function plainFile(): string {
   for (let seed = 0; ; seed++) {
     const file = JSON.stringify(randomFile(randomNumbers(seed)));
@@ -83,7 +83,7 @@ async function said(script: string, headers: Record<string, string> = {}): Promi
       return route.fulfill({ contentType: found[0], body: found[1], headers });
     });
     await site.goto("http://bpe.test/");
-    // A policy may forbid what `waitForFunction` needs.
+    // `waitForFunction` needs eval, which the page's policy may forbid.
     const deadline = Date.now() + 50_000;
     while ((await site.title()) === "" && Date.now() < deadline) await site.waitForTimeout(50);
     return JSON.parse(await site.title());
@@ -97,7 +97,7 @@ const tried = `const tried = async (work) => {
   catch (error) { return (error instanceof UserError) + " " + error.message + " | " + error.hint; }
 };`;
 
-test("where a policy forbids WebAssembly, encoding and training say so, and what to allow", async () => {
+test("where a policy forbids WebAssembly, encoding and training fail with what to allow", async () => {
   const script = `${tried} const said = [
     await tried(() => Tokenizer.from(json).encode("a").length),
     await tried(() => trainTokenizer({ texts: ["low lower"], vocabSize: 258 }).then(({ size }) => size)),
@@ -108,7 +108,7 @@ test("where a policy forbids WebAssembly, encoding and training say so, and what
     expect(one).toMatch(/^true WebAssembly is not allowed here: .* \| .*'wasm-unsafe-eval'/);
 }, 60_000);
 
-test("a page has a hundred tokenizers, each encoding both ways; the one too many says why", async () => {
+test("a page can have a hundred tokenizers, each encoding both ways; one more is an error with the reason", async () => {
   const script = `${tried} const all = []; let last = "1";
   while (all.length < 200 && last === "1") {
     const tokenizer = Tokenizer.from(json);
@@ -123,7 +123,7 @@ test("a page has a hundred tokenizers, each encoding both ways; the one too many
   );
 }, 60_000);
 
-test("bytes, options and signals of a frame are taken", async () => {
+test("bytes, options and signals of a frame are accepted", async () => {
   const script = `${tried} const frame = document.createElement("iframe");
   document.body.append(frame);
   const there = frame.contentWindow;
@@ -142,7 +142,7 @@ test("bytes, options and signals of a frame are taken", async () => {
   expect(await said(script)).toEqual(["1", "1", "258", "enough"] as never);
 }, 60_000);
 
-/** The files of `npm run suite real`, if present. */
+/** The files of `npm run suite real`, which may be missing. */
 const home = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(home))(
   "published files are loaded as here: GPT-4o's, and all others",

@@ -39,7 +39,7 @@ test("a tokenizer.json, and ranks, are compared with the trained tokenizer, by s
   }
 });
 
-test("files other than tokenizers are refused in words", async () => {
+test("files other than tokenizers are refused with a message", async () => {
   const job = await trained(text, 300);
   const told = async (content: string) =>
     job.compare({ file: new Blob([content]), name: "a.txt", pattern: "gpt2", text: Buffer.from(text) });

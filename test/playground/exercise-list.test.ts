@@ -13,7 +13,7 @@ const texts = [
 ];
 const byId = (exercises: readonly Exercise[]) => Object.fromEntries(exercises.map((one) => [one.id, one]));
 
-test("every exercise of any text takes its own answer, and no other one", () => {
+test("every exercise of any text accepts its own answer, and no other one", () => {
   for (const text of texts) {
     const exercises = exercisesOf(text, gpt2);
     expect(exercises.length).toBeGreaterThanOrEqual(8);

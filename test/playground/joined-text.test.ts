@@ -36,7 +36,7 @@ function tokensAt(text: JoinedText, merges: number, from = 0, end = text.bytes.l
   return tokens;
 }
 
-test("after any number of merges a text is cut, and pairs are counted, as by making the merges one by one", async () => {
+test("after any number of merges, a text is cut, and pairs are counted, as if the merges were made one by one", async () => {
   for (const rule of ["cs336", "rustbpe", "huggingface"] as const) {
     const text = randomText(400);
     const naive = naiveTrain(text, 256 + 60, rule);
@@ -74,7 +74,7 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
   }
 });
 
-test("special tokens are whole from the start, also those of one byte, and nothing is joined across them", () => {
+test("special tokens, including those of one byte, are whole from the start, and nothing is joined across them", () => {
   const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 256));
   const cutting = plainCutting(resolvePattern("[^\\n]+|\\n").compiled, ["<|x|>", "!"]);
   const text = new TextJoiner(cutting, merger).join(Buffer.from("aa<|x|>aaaa!aa!"));
@@ -85,7 +85,7 @@ test("special tokens are whole from the start, also those of one byte, and nothi
   expect([...placesOfMerges(text, 2)]).toEqual([4, 1]);
 });
 
-test("a run of one letter is joined from the left", () => {
+test("a repeated letter is joined from the left", () => {
   const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 97));
   const cutting = plainCutting(resolvePattern("a+").compiled);
   const text = new TextJoiner(cutting, merger).join(Buffer.from("aaaaaaa"));

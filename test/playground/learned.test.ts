@@ -38,7 +38,7 @@ test("tokens have the bytes, ids and counts of the files", async () => {
   expect(job.files()).toHaveLength(files.size);
 });
 
-test("a search finds the token itself, then with a space, then what begins with it, then the rest; and ids", async () => {
+test("a search finds the token itself, then with a space, then tokens that begin with it, then others; and ids", async () => {
   const { vocabulary } = await started();
   const found = search(vocabulary, "the").map(({ text }) => text);
   expect(found.slice(0, 2)).toEqual(["the", " the"]);
@@ -49,7 +49,7 @@ test("a search finds the token itself, then with a space, then what begins with 
   expect(search(vocabulary, "#99999")).toEqual([]);
 });
 
-test("the words of a token are those in which it stood at some step, the most frequent first", async () => {
+test("the words of a token are those that contained it at some step, the most frequent first", async () => {
   const { job, learned, vocabulary } = await started();
   const the = numberOf(search(vocabulary, " the")[0]!);
   const { shown, wordCount, occurrences } = job.wordsWith({ token: the, most: 3 });
@@ -61,7 +61,7 @@ test("the words of a token are those in which it stood at some step, the most fr
   for (const { bytes } of job.wordsWith({ token: byte, most: 99 }).shown) expect(text(bytes)).toContain("o");
 });
 
-test("the pair that is merged next comes first, before others that occur as often", async () => {
+test("the next pair to merge comes first, before others that are as frequent", async () => {
   const { job, learned } = await started();
   let tiedSteps = 0;
   for (let merges = 0; merges < learned.left.length; merges++) {

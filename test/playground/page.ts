@@ -25,7 +25,7 @@ expect(bpe(["train", otherText, "-n", "260", "-o", other, "-q", "-w", "1"]).code
 const open = (options: Parameters<typeof browser.newPage>[0] = {}, hash = "") =>
   openPage(browser, path, "#tree-view .node", options, hash);
 
-/** Trains on the text or the file of the form, and waits for the result. */
+/** Trains on the text or the file in the form, and waits for the result. */
 async function train(page: Page): Promise<void> {
   await page.evaluate(() => document.getElementById("take-files")!.replaceChildren());
   await page.click("#train-go");
@@ -41,7 +41,7 @@ const special = "<|end|>";
 const story =
   `The low tower wasn't lower, 1,234 naïve 数据 🦊 weather.\n\n  they thought${special}of it\n`.repeat(40);
 
-test("it trains without a network, says nothing on the console, and asks for nothing", async () => {
+test("it trains without a network, prints nothing on the console, and requests nothing", async () => {
   const { page, problems, requests } = await open();
   expect(await page.textContent("#train-status")).toMatch(/^Learned \d+ merges from [\d.]+ kB/);
   expect(problems).toEqual([]);
@@ -75,7 +75,7 @@ test("its files are those of bpe train, by three rules and five patterns", async
   await page.close();
 }, 120_000);
 
-/** The tokens that absorbed the shown token took exactly the occurrences that are missing at the end. */
+/** Checks that the tokens which absorbed the shown token took exactly the occurrences that are missing at the end. */
 async function checkAbsorbers(page: Page): Promise<void> {
   const numbers = (text: string) => (text.match(/[\d,]+/g) ?? []).map((n) => Number(n.replaceAll(",", "")));
   const facts = (await page.textContent("#tree-view .facts-line"))!;
@@ -142,7 +142,7 @@ test("every part works by click", async () => {
     await form.locator("output.right", { hasText: "Right." }).waitFor();
   }
   expect(await page.textContent("#exercise-score")).toMatch(/^(\d+) of \1 solved$/);
-  // The text is coloured on a canvas, so tokens are found by position.
+  // The text is drawn on a canvas, so tokens are clicked by position.
   await page.locator("#watch-slider").fill("0");
   await page.click("#watch-text p", { position: { x: 4, y: 12 } });
   await page.waitForFunction(() => document.querySelector("#tree-view .t")?.textContent === "U");
@@ -150,10 +150,10 @@ test("every part works by click", async () => {
   await page.close();
 }, 60_000);
 
-/** The files of `npm run suite real`, if present. */
+/** The files of `npm run suite real`, which may be missing. */
 const published = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(published))(
-  "GPT-4o's own files are compared: ranks that are known bring their pattern",
+  "GPT-4o's own files are compared: known ranks bring their pattern",
   async () => {
     const { page, problems } = await open();
     for (const [file, kind] of [
@@ -201,19 +201,19 @@ test("hostile text, tokens, names and links run nothing", async () => {
   await page.close();
 }, 30_000);
 
-test("a training is ended at once, and the earlier vocabulary stays; mistakes are reported", async () => {
+test("a training can be cancelled at once, and the previous vocabulary stays; mistakes are reported", async () => {
   const { page, problems } = await open();
   const before = await page.getAttribute("#watch-slider", "max");
   await page.fill("#train-size", "30000");
   await page.setInputFiles("#train-files", put(directory, "large.txt", story.repeat(2000)));
-  // In one task, so that the training cannot finish first.
+  // Both clicks are in one task, so that the training cannot finish first.
   await page.evaluate(() => {
     for (const name of ["go", "cancel"]) document.getElementById(`train-${name}`)!.click();
   });
   expect(await page.isVisible("#train-cancel")).toBe(false);
   expect(await page.textContent("#train-status")).toBe("Cancelled. The previous vocabulary is still shown.");
   expect(await page.getAttribute("#watch-slider", "max")).toBe(before);
-  // A cancelled training does not come back.
+  // The cancelled training does not replace the vocabulary later.
   await page.waitForTimeout(300);
   expect(await page.getAttribute("#watch-slider", "max")).toBe(before);
   await page.selectOption("#train-pattern", "");
@@ -225,7 +225,7 @@ test("a training is ended at once, and the earlier vocabulary stays; mistakes ar
   await page.close();
 });
 
-/** Returns the focused element, and whether it is visible. */
+/** Returns the focused element, and whether its focus is visible. */
 const focused = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLElement;
@@ -234,7 +234,7 @@ const focused = (page: Page) =>
     return { id: element.id, name: element.textContent!.trim(), isSeen, isPage };
   });
 
-/** Tabs to the element with this id or text. */
+/** Presses Tab until the element with this id or text has the focus. */
 async function tabTo(page: Page, place: string, key = "Tab"): Promise<void> {
   for (let tabs = 0; tabs < 200; tabs++) {
     await page.keyboard.press(key);
@@ -276,7 +276,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   const last = Number(await page.getAttribute("#watch-slider", "max"));
   expect(await merges()).toBe(last - 2);
   await press("Home");
-  // From token to token in the text, then to the origin of one.
+  // Moves between tokens in the text, then opens the tree of one.
   await tabTo(page, "watch-text");
   await press("ArrowRight", "ArrowRight", "ArrowLeft");
   expect(await page.textContent("#watch-token")).toMatch(/^U : id \d+, a byte/);
@@ -299,7 +299,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   await tabTo(page, "␣the");
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "tree-view");
-  // A half of the tree, which becomes the root.
+  // Opens a half of the tree, which becomes the root.
   await page.locator("#tree-view .halves button").first().focus();
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "tree-view");
@@ -317,7 +317,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   await press("Enter");
   await page.locator("#rules-view table").first().waitFor();
   expect((await focused(page)).id).toBe("rules-go");
-  // A table wider than the screen is scrolled by keyboard.
+  // A table wider than the screen can be scrolled with the keyboard.
   await press("Tab");
   expect(await page.evaluate(() => document.activeElement!.getAttribute("aria-label"))).toBe(
     "What each trainer takes",
@@ -345,7 +345,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   await page.close();
 }, 60_000);
 
-test("with reduced motion Play makes one merge a second, and nothing scrolls by itself", async () => {
+test("with reduced motion, Play makes one merge a second, and the page does not scroll by itself", async () => {
   for (const reducedMotion of ["reduce", "no-preference"] as const) {
     const { page } = await open({ reducedMotion });
     const isCalm = reducedMotion === "reduce";
@@ -394,7 +394,7 @@ test("text has AA contrast against its background, light and dark, in every part
     low.texts.push(...(await lowContrasts(page)).texts);
     expect([colorScheme, low.texts]).toEqual([colorScheme, []]);
     expect(low.seen).toBeGreaterThan(100);
-    // Token colours on the canvas, and frames around the next merge.
+    // The canvas has token colours, and frames around the next merge.
     expect(low.canvasColours).toBeGreaterThanOrEqual(4);
     await page.close();
   }
@@ -411,7 +411,7 @@ async function lowContrasts(page: Page) {
   return { texts: [...low.map(({ text }) => text), ...pale], seen: seen.length, canvasColours };
 }
 
-/** Runs in the page: finds placeholders and text on tokens with contrast below 4.5. */
+/** Runs in the page: finds placeholders, and text on tokens, with a contrast below 4.5. */
 function fieldsAndCanvas() {
   const light = (colour: string) =>
     (colour.match(/[\d.]+/g) ?? [])
@@ -444,7 +444,7 @@ function fieldsAndCanvas() {
   };
 }
 
-test("a step over many merges changes a few elements, measures nothing, and paints only visible ones", async () => {
+test("a step over many merges changes a few elements, measures nothing, and paints only visible tokens", async () => {
   const { page } = await open();
   const letters = randomNumbers(20261126);
   const word = () => Array.from({ length: 3 + letters(8) }, () => "etaoinshrdlu"[letters(12)]).join("");
@@ -458,14 +458,14 @@ test("a step over many merges changes a few elements, measures nothing, and pain
   const { changes, fills, reads, elements } = await page.evaluate(countWork, [0, ...steps]);
   expect(Math.max(...changes)).toBeLessThanOrEqual(24);
   expect(Math.max(...reads)).toBe(0);
-  // 500 pixels of lines shorter than 180 characters.
+  // The visible text has 500 pixels of lines shorter than 180 characters.
   expect(Math.max(...fills)).toBeLessThan(8_000);
   expect(Math.max(...fills)).toBeGreaterThan(1_000);
   expect(new Set(elements).size).toBe(1);
   await page.close();
 }, 30_000);
 
-/** Runs in the page: counts the work of each step. */
+/** Runs in the page: counts fills, reads and elements for each step. */
 async function countWork(steps: number[]) {
   const count = { fills: 0, reads: 0 };
   const counting = (prototype: object, name: string, kind: keyof typeof count) => {
@@ -506,7 +506,7 @@ async function countWork(steps: number[]) {
   return work;
 }
 
-test("no page is wider than its screen, from 320 pixels on, light and dark", async () => {
+test("from 320 pixels on, no page is wider than its screen, light and dark", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     const { page } = await open({ colorScheme });
     await page.click("#rules-go");

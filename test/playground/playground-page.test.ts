@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { countPairs, mergePair, train, wordsOf } from "../../examples/learn.ts";
 import { workedMerges } from "../../src/playground/playground-page.ts";
 
-test("the merges of the page's example are those of a trainer, and no tie is among them", () => {
+test("the merges of the page's example are those of a trainer, without ties", () => {
   const [[, letters], ...made] = workedMerges as [[string, string], ...[string, string][]];
   const text = letters.replaceAll(" ", "").replaceAll("␣", " ");
   const { merges } = train(text, 256 + made.length, "cs336");
@@ -15,7 +15,7 @@ test("the merges of the page's example are those of a trainer, and no tie is amo
     for (const word of words) word.tokens = mergePair(word.tokens, left, right);
     pieces = mergePair(pieces, left, right);
     expect(made[i]![1].split(" ")).toEqual(pieces);
-    // The pieces marked are exactly those that the merge created, and their number is the one shown.
+    // The marked pieces are exactly those that the merge created, and the page shows their number.
     expect(pieces.filter((piece) => piece === left + right).length).toBe(merges[i]!.count);
   }
 });

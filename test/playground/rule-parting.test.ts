@@ -7,7 +7,7 @@ const compared = (text: string, vocabSize = 300) =>
   new PlaygroundJob(() => {}).rules({ corpus: { text, files: [] }, settings: { ...settings, vocabSize } });
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
-test("rules part where naive trainers part, and each takes what its naive trainer takes", async () => {
+test("rules diverge where naive trainers diverge, and each picks what its naive trainer picks", async () => {
   const text = "low low lower newest widest abab baba\nzx xz zx\n wider older\n";
   const { parting, same } = await compared(text);
   const naive = rules.map((rule) =>
@@ -28,8 +28,8 @@ test("rules part where naive trainers part, and each takes what its naive traine
   expect(parting!.isTie).toBe(true);
 });
 
-test("rules that count otherwise part without a tie; and a text without ties parts nobody", async () => {
-  // Hugging Face's trainer reads lines, so a pretoken that crosses a line end is two.
+test("rules that count differently diverge without a tie, and on a text without ties no rules diverge", async () => {
+  // HF's trainer reads lines, so a pretoken that crosses a line end becomes two.
   const lines = await compared(`${"\n\n".repeat(9)}${"ab ".repeat(3)}`, 260);
   expect(lines.parting!.isTie).toBe(false);
   const plain = await compared("aaa aaa", 257);

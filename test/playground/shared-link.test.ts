@@ -5,7 +5,7 @@ const settings = {
   ...{ vocabSize: 500, pattern: "\\p{L}+|&=#", specialTokens: ["<|a|>", "%20&"], compat: "rustbpe" as const },
 };
 
-test("a link holds the settings, and a text if it is short", () => {
+test("a link contains the settings, and the text if it is short", () => {
   const asked = { ...settings, text: "naïve & <b>\n数据" };
   expect(readHash(hashOf(asked))).toEqual(asked);
   expect(readHash(hashOf({ ...asked, text: "x".repeat(5000) }))).toEqual(settings);

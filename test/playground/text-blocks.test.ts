@@ -52,7 +52,7 @@ test("blocks have each byte, unit and word of a text once, in their order", () =
   }
 });
 
-test("a unit is a character with its marks, or a byte of none; a block ends at a line end or a space", () => {
+test("a unit is a character with its marks, or a byte that is not in one; a block ends at a line end or a space", () => {
   const [block] = blocksOf(joined(Buffer.from("é e\u0301\u202ea\n")));
   expect(block).toMatchObject({ shown: "é e\u0301\\xe2\\x80\\xaea↵", firstWord: 0 });
   expect([...block!.unitStarts]).toEqual([0, 2, 3, 6, 7, 8, 9, 10, 11]);

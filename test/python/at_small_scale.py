@@ -1,5 +1,6 @@
-"""Runs tests of the package at small scale: the native module and the executable are those whose sizes are tiny, and so are
-the sizes of Python. As unittest: `python at_small_scale.py test_cuts`."""
+"""Runs tests of the package at small scale, with a native module, an executable and Python
+constants whose sizes are tiny. Takes unittest's arguments: `python at_small_scale.py
+test_cuts`."""
 
 import sys
 import unittest
@@ -12,7 +13,8 @@ import bpe_trainer
 
 DIST = Path(__file__).parents[2] / "dist"
 MODULE = DIST / "native/small/_native.abi3.so"
-#: Not those that decide what is refused or who does the work: `_HEAD_BYTES`, `_TYPED_CHARACTERS`.
+# Not the sizes that decide what is refused or which part does the work: `_HEAD_BYTES`,
+# `_TYPED_CHARACTERS`.
 SIZES = {
     "_files": {"_READ_BYTES": 80, "_WHOLE_BYTES": 1 << 22},
     "_image": {"_CHUNK_BYTES": 7},
@@ -29,7 +31,7 @@ def begin() -> None:
     module = module_from_spec(spec)
     loader.exec_module(module)
     sys.modules[name] = bpe_trainer._native = module
-    # Its images are for that module.
+    # The small executable writes images for the small module.
     import_module("bpe_trainer._executable").find_executable = lambda: str(DIST / "bpe-small")
     for file, sizes in SIZES.items():
         of = import_module(f"bpe_trainer.{file}")

@@ -1,9 +1,11 @@
-"""Fault injection for the Python module: `npm run suite python-faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
+"""Fault injection for the Python module: `npm run suite python-faults -- [--seed N] [--rounds
+1000] [--only ACTION]`.
 
-Each round disturbs a tokenizer in a few ways, in any order: forks, Ctrl-C, signals whose handlers encode, threads, copies,
-saving, training, and the killed process of one that has no native module. After each step the ids are those of HF's package, and what was trained is still there.
-Ends with exit code 1 if an id was wrong, a call hung, or a training was lost. A round of a seed does the same each time,
-as far as time allows.
+Each round disturbs a tokenizer in a few ways, in random order: forks, Ctrl-C, signals whose
+handlers encode, threads, copies, saving, training, and killing the child process of a
+tokenizer without a native module. After each step the ids must be those of HF's package, and
+the trained tokenizer must still exist. Exits with 1 if an id was wrong, a call hung, or a
+training was lost. A seed repeats a round, as far as timing allows.
 """
 
 import argparse
@@ -29,15 +31,15 @@ from bpe_trainer._executable import Run
 
 END = "<|endoftext|>"
 ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
-#: So long that only what hangs takes it.
+# Only a call that hangs takes this long.
 HANG_SECONDS = 120
-#: Rounds that one process does: what is wrong with one does not end the others.
+# The number of rounds in one process. A failure ends only its own process.
 ROUNDS_PER_PROCESS = 20
 LANES = 2
 
 
 class Lost(Exception):
-    """What must not happen."""
+    """Raised for every violation: a wrong id, a lost training, a file left over."""
 
 
 def must(holds, what):
@@ -50,19 +52,21 @@ def made_text(source, size):
 
 
 class Round:
-    """A tokenizer that was trained in memory, what is right, and the ways to disturb it."""
+    """A tokenizer trained in memory, the reference for its ids, and the ways to disturb it."""
 
     def __init__(self, seed, tokenizer, reference, home, corpus):
         self.random = random.Random(seed)
         self.tokenizer, self.reference, self.home, self.corpus = tokenizer, reference, home, corpus
 
     def large(self, size):
-        """A text so long that a call takes its time, and its ids: the documents of a small one, again and again."""
+        """Returns a text of about `size` characters, long enough to be interrupted, and its ids.
+        The text repeats a small document."""
         text = made_text(self.random, 500) + END
         return text * (size // 500), self.reference([text])[0] * (size // 500)
 
     def check(self, tokenizer=None, source=None):
-        """Ids both ways, of some texts by some call."""
+        """Encodes some texts by a random call, compares their ids with the reference, and
+        decodes them."""
         tokenizer, source = tokenizer or self.tokenizer, source or self.random
         texts = [made_text(source, source.choice((0, 1, 20, 200, 3000))) for _ in range(source.randrange(1, 6))]
         right = self.reference(texts)
@@ -93,10 +97,10 @@ class Round:
             ids = [[tokenizer.token_to_id(tokenizer.id_to_token(id)) for id in each] for each in right]
         must(ids == right, f"wrong ids: {ids} instead of {right}")
 
-    # What can happen. Each leaves a tokenizer that works.
+    # The disturbances. The tokenizer must work after each of them.
 
     def reenter(self):
-        """A handler of a signal encodes in the middle of a call."""
+        """A signal handler encodes in the middle of a call."""
         text, right = self.large(300_000)
         done = []
 
@@ -145,7 +149,7 @@ class Round:
                 signal.setitimer(signal.ITIMER_REAL, 0)
         except KeyboardInterrupt:
             pass
-        # Completely or not at all.
+        # The output exists completely or not at all.
         if output.exists():
             with bpe.Tokenizer.load(output) as loaded:
                 must(loaded.vocab_size == 300, "half a tokenizer")
@@ -154,7 +158,8 @@ class Round:
         must(not left, f"left over: {left}")
 
     def interrupt_start(self):
-        """Ctrl-C at any moment of a start, in a program with a second thread: nothing else is raised, nothing is left."""
+        """Ctrl-C at a random moment while a process starts, in a program with a second thread.
+        No other exception is raised, and nothing is left."""
         output = self.home / "started"
 
         def explain():
@@ -174,7 +179,7 @@ class Round:
         def train():
             bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
 
-        # A start that is not interrupted takes some 1 ms, to the first answer some 30 ms.
+        # An uninterrupted start takes about 1 ms, and about 30 ms until the first answer.
         starts = (
             (explain, 0.003),
             (encode, 0.05),
@@ -182,7 +187,7 @@ class Round:
         )
         start, seconds = self.random.choice(starts)
         while len(_executable._endings) > 1:
-            time.sleep(0.001)  # What was dropped ends in a thread, and this round's tokenizer stays.
+            time.sleep(0.001)  # A thread ends what was dropped. This round's tokenizer stays.
         before = held()
         end = threading.Event()
         other = threading.Thread(target=end.wait)
@@ -198,7 +203,7 @@ class Round:
             pass
         end.set()
         other.join()
-        # Not where Ctrl-C may come in between.
+        # Done here, where Ctrl-C can no longer interrupt it.
         shutil.rmtree(output, ignore_errors=True)
         deadline = time.monotonic() + 10
         while held() != before and time.monotonic() < deadline:
@@ -206,7 +211,8 @@ class Round:
         must(held() == before, f"was {before}, is {held()}")
 
     def fork(self):
-        """Children that use it, each in its way, while this process continues."""
+        """Forks children that each use the tokenizer in some way, while this process continues
+        to use it."""
         children = [self.forked() for _ in range(self.random.randrange(1, 4))]
         for _ in range(3):
             self.check()
@@ -243,7 +249,7 @@ class Round:
         pid = os.fork()
         if pid != 0:
             return pid
-        # An alarm that no handler takes ends it: it hung.
+        # Without a handler, the alarm kills a child that hangs.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(HANG_SECONDS)
         try:
@@ -261,7 +267,7 @@ class Round:
         if way == 1:
             tokenizer.close()
             os._exit(0)
-        # As an interpreter that ends: all that was registered for its end is done.
+        # Ends like an interpreter, which runs all exit handlers.
         import atexit
 
         del self.tokenizer, tokenizer
@@ -316,7 +322,8 @@ class Round:
         must(not wrong, wrong)
 
     def train_with_workers(self):
-        """The source of the texts forks workers that live on: they must not keep the pipe open."""
+        """The source of the texts forks workers that outlive it. They must not keep the pipe
+        open."""
         children = []
         source = random.Random(self.random.random())
 
@@ -352,7 +359,8 @@ ACTIONS = (
 
 
 def held():
-    """The children of this process, ended ones too, and what its descriptors are."""
+    """Returns the children of this process, including ended ones, and the targets of its
+    descriptors."""
     children = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -367,7 +375,7 @@ def held():
         try:
             descriptors.append((name, os.readlink(f"/proc/self/fd/{name}")))
         except OSError:
-            pass  # That of the list.
+            pass  # The descriptor that listdir used.
     return sorted(children), sorted(descriptors)
 
 
@@ -379,7 +387,7 @@ def ended(pid):
 
 
 def do_rounds(seed, first, count, only):
-    """In a process of its own."""
+    """Runs rounds in a separate process, and prints a tally."""
     faulthandler.dump_traceback_later(HANG_SECONDS - 20, exit=False)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     tally = dict.fromkeys(ACTIONS, 0)
@@ -450,7 +458,7 @@ def main():
         count = min(ROUNDS_PER_PROCESS, asked.rounds - first)
         command = [sys.executable, __file__, "--seed", asked.seed, "--first", str(first), "--rounds", str(count)]
         command += ["--only", asked.only] if asked.only else []
-        # A temporary directory of its own: nothing may be left in it.
+        # A separate temporary directory, in which nothing may be left.
         with tempfile.TemporaryDirectory(prefix="bpe-faults-") as temporary:
             environment = {**os.environ, "TMPDIR": temporary, "TOKENIZERS_PARALLELISM": "false"}
             run = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)

@@ -1,5 +1,5 @@
 // Makes Python environments with the wheel of dist/bpe and the packages that it is compared with: dist/python, and
-// dist/python-rc for HF's tokenizers 1.0, with the texts for it.
+// dist/python-rc for the release candidate of HF's tokenizers 1.0, with its texts.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,8 +12,8 @@ import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /**
- * An environment is made if it is missing, or if it has other packages. HF's next release cannot be installed together
- * with transformers, so it gets its own.
+ * The packages of each environment, which is made again if they change. HF's next release cannot be installed
+ * together with transformers, so it has a separate environment.
  */
 const environments = {
   python: [
@@ -30,7 +30,7 @@ const environments = {
   "python-rc": ["numpy==2.4.6", "tokenizers==1.0.0rc3"],
 };
 
-/** CI needs only the first environment (suite.ts). */
+/** Whether only the first environment is needed, as in CI (suite.ts). */
 const isCore = process.env.BPE_TEST_CORE !== undefined;
 
 function run(program: string, ...args: string[]): void {
@@ -50,7 +50,7 @@ const wheel = makeWheel({
   executable: readFileSync(join(root, "dist/bpe")),
   nativeModule:
     modulePath === undefined ? undefined : { name: basename(modulePath), bytes: readFileSync(modulePath) },
-  // The most general tag for Linux, because this wheel stays on this machine.
+  // The wheel stays on this machine, so it has the most general tag for Linux.
   platform: `linux_${machine}`,
   notice: "",
   shellFiles: [],
@@ -64,7 +64,7 @@ for (const [name, packages] of Object.entries(environments)) {
   if (isCore && name !== "python") continue;
   const home = join(root, "dist", name);
   const python = join(home, "bin/python");
-  /** Written last: an interrupted installation starts over. */
+  /** Written last, so that an interrupted installation starts over. */
   const stampPath = join(home, "stamp");
   const stamp = createHash("sha256").update(JSON.stringify(packages)).digest("hex");
   if (!existsSync(stampPath) || readFileSync(stampPath, "utf8") !== stamp) {
@@ -80,21 +80,21 @@ for (const [name, packages] of Object.entries(environments)) {
 
 if (!isCore) writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringify(sortedTexts()));
 
-/** Sorts the texts of test/real by the Unicode tables that engines need to agree on them. */
+/** Sorts the texts of test/oracles/real by which Unicode version the compared engines need for them. */
 function sortedTexts() {
   const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
   const hasNewForm = (text: string) => forms.some((form) => normalize(text, form) !== text.normalize(form));
   return {
     plain: texts.filter((text) => !isNewer(text) && !hasNewForm(text)),
-    // HF's normalizers of version 0.23 have the normal forms of Unicode 9.0.
+    // HF's normalizers 0.23 have the normal forms of Unicode 9.0.
     newForms: texts.filter((text) => !isNewer(text) && hasNewForm(text)),
     // Some of these characters are new in Unicode 17.
     newer: texts.filter(isNewer),
   };
 }
 
-/** Whether a text has a character that Unicode 16 lacks, on a plane where Unicode still grows. */
+/** Whether a text has a character that Unicode 16 does not assign, on a plane where later versions may. */
 function isNewer(text: string): boolean {
   return [...text].some((character) => {
     const point = character.codePointAt(0)!;

@@ -1,6 +1,6 @@
 // `npm run suite python`: installs the wheel, compares it with two versions of HF's tokenizers and with tiktoken, and
-// checks its types. BPE_TEST_CORE leaves out the slowest tests, and comparisons with other programs: forks, moving,
-// bench, fault injection.
+// checks its types. BPE_TEST_CORE skips comparisons with other programs and the slowest tests: forks, moving, bench,
+// fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { expectPage } from "../docs/expect-page.ts";
 import { playedPages } from "../docs/play.ts";
 
 const root = resolve(import.meta.dir, "../..");
-/** The modules of the second environment; the first has all others. */
+/** The modules that run in the second environment. All others run in the first. */
 const ofOne = ["test_one"];
 const isCore = process.env.BPE_TEST_CORE !== undefined;
 const core = [
@@ -34,7 +34,7 @@ const core = [
 
 const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
-  // Not in the root of the project, where Python would import the sources instead of the installed package.
+  // Not in the project's root, where Python would import the sources instead of the installed package.
   const run = Bun.spawn([python, ...args], { cwd: import.meta.dir, stdout: "pipe", stderr: "pipe" });
   const [out, log] = await Promise.all([run.stdout.text(), run.stderr.text()]);
   return { status: await run.exited, text: out + log };
@@ -75,7 +75,7 @@ for (const [environment, wanted] of environments) {
   }
 }
 
-/** Tests that depend on sizes run at small scale, too. */
+/** Tests that depend on sizes also run at small scale. */
 await buildModule(true);
 for (const name of ["test_calls", "test_cuts", "test_session", "test_text_sessions", "test_training"]) {
   test.concurrent(`${name} at small scale`, async () => {
@@ -89,7 +89,7 @@ test.skipIf(isCore).concurrent("rounds of fault injection lose nothing", async (
   expect(status, text).toBe(0);
 });
 
-test.concurrent("the types of the module are whole", async () => {
+test.concurrent("the types of the module are complete", async () => {
   const { status, text } = await said(
     "-m",
     "mypy",

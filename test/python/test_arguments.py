@@ -1,4 +1,5 @@
-"""What functions are given by mistake: an error names the parameter, and nothing is taken for something else."""
+"""Wrong arguments of functions: the error names the parameter, and no value is mistaken for
+another kind."""
 
 import inspect
 import os
@@ -16,24 +17,25 @@ from bpe_trainer import _training, cs336
 
 
 class Odd:
-    """Has nothing that anybody wants."""
+    """An object without any useful method."""
 
 
 WRONG: "tuple[Any, ...]" = (
     *(None, 5, -1, True, 2.5, float("nan"), 2**70, "", "text", b"bytes", [], [1], [None], ["a"], {}, {"a": 1}, ("x", 2), {1, 2}),
     *(object, Odd(), lambda x: x, re.compile("a")),
 )
-#: No parameter but a function takes them.
+# Values that no parameter accepts, except for functions.
 NEVER = (2.5, [None], {1, 2}, object, WRONG[-3], re.compile("a"), ("x", 2), b"\xff")
 
 
 class Passed(Exception):
-    """What was given would go to the executable."""
+    """Raised when an argument has passed all checks, and would reach the executable."""
 
 
 class Given(unittest.TestCase):
     def refused(self, error: Exception, name: str, value: object) -> None:
-        """With the name of the parameter, or of one that it distinguishes."""
+        """Checks that the error names the parameter, or one of the parameters that the value may
+        belong to."""
         names = {"files": "files|texts", "text": "text", "token": "token", "text_iterator": "texts?", "self": "text"}
         names.update(dict.fromkeys(("texts", "languages"), "texts?|languages?"), batch="batch|ids", tokens="tokens?", input_path="input_path")
         if isinstance(error, bpe.BpeError):
@@ -126,7 +128,8 @@ class Given(unittest.TestCase):
             for call in (cs336.run_train_bpe, cs336.get_tokenizer, cs336.check, cs336.check_encode):
                 for name in inspect.signature(call).parameters:
                     for value in WRONG if name != "_" else ():
-                        # Strings are paths, and these are sizes.
+                        # For these parameters, strings are valid paths, and numbers are valid
+                        # sizes.
                         if (name, type(value)) in (("input_path", str), ("input_path", bytes), ("vocab_size", int)):
                             continue
                         given = {each: right[each] for each in inspect.signature(call).parameters if each in right}

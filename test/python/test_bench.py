@@ -1,9 +1,10 @@
-"""`bench/peers/compare.py`: what it says of rivals that are right, wrong, slow, absent, or fall over. Run by suite.ts.
+"""`bench/peers/compare.py`: what it prints about rivals that are right, wrong, slow, missing, or
+crash. Run by suite.ts.
 
-Rivals that are made up stand in a directory of PYTHONPATH, so each comes before an installed one.
+The fake rivals are in a directory of PYTHONPATH, so each is found before an installed one.
 """
 
-import importlib.metadata  # Loaded before a test hides where it is.
+import importlib.metadata  # Loaded before a test hides its path.
 import importlib.util
 import json
 import os
@@ -30,7 +31,7 @@ END = "<|endoftext|>"
 random.seed(20261123)
 WORDS = ["".join(random.choices("abcdeßй好", k=random.randrange(1, 9))) for _ in range(300)]
 
-#: gigabpe as it should be, and what a test changes of it.
+# A correct gigabpe, which tests change.
 GIGABPE = """
 import json, os, sys, time
 import bpe_trainer as bpe
@@ -86,7 +87,7 @@ class Bench(unittest.TestCase):
         return done
 
     def tables(self, *arguments: "str | Path") -> "dict[str, dict]":
-        """The tables by their work; the second training as train2."""
+        """Returns the tables by kind of work. The second table of a training is called train2."""
         done = self.run_bench(self.corpus, "-n", "400", "--json", *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         found = {}
@@ -117,7 +118,7 @@ class Rivals(Bench):
                     self.assertEqual(len(row["seconds"]), 2)
                     self.assertGreater(row["processorSeconds"], 0)
                     self.assertGreater(row["peakMemoryBytes"], 5e6)
-                # What the executable takes counts as ours.
+                # The memory of the executable counts as that of bpe.
                 for name in ("train", "file"):
                     self.assertGreater(tables[name]["rows"][0]["peakMemoryBytes"], 60e6)
 
@@ -305,7 +306,8 @@ class Tokenizer:
     def test_each_run_has_to_be_right(self) -> None:
         for wrong in (0, 2):
             runs = [{"seconds": 1.0, "found": ["a b"]} for _ in range(6)]
-            # In turns: ours and theirs, theirs and ours, ours and theirs.
+            # The order of the runs alternates: ours and theirs, theirs and ours, ours and
+            # theirs.
             runs[(1, 2, 5)[wrong]]["found"] = ["a c"]
             made = mock.Mock(home="", options=mock.Mock(runs=3), _run=mock.Mock(side_effect=runs))
             rows = [bench.Row("bpe"), bench.Row("tokenizers")]
@@ -494,7 +496,7 @@ def train_bpe(*_, **__):
             while part := os.read(ours, 1 << 12):
                 said += part
         except OSError:
-            pass  # So a terminal ends on Linux.
+            pass  # On Linux, reading a closed terminal is an error.
         os.close(ours)
         self.assertEqual(process.wait(), 130)
         turns = [f"\r\x1b[Ktrain, as HF does: {name}, run 1 of 3" for name in ("bpe", "gigabpe")]
@@ -503,7 +505,7 @@ def train_bpe(*_, **__):
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process that is no zombie."""
+    """Whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

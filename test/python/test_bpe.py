@@ -33,13 +33,14 @@ ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
 
 
 def made_texts(count: int) -> list[str]:
-    """Short texts of few letters, so that pairs repeat and tie; some hold the special token."""
+    """Short texts of few letters, so that pairs repeat and tie. Some contain the special token."""
     texts = ["".join(random.choices(ALPHABET, k=random.randrange(60))) for _ in range(count)]
     return [text + END + text if i % 7 == 0 else text for i, text in enumerate(texts)]
 
 
 def are_gone(*paths: "str | Path") -> bool:
-    """What is dropped ends in a thread of its own."""
+    """Waits until the paths no longer exist, because a separate thread removes what was dropped.
+    Returns whether they are gone."""
     deadline = time.monotonic() + 20
     while any(map(os.path.exists, paths)) and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -73,7 +74,7 @@ class Training(Home):
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        # HF's trainer reads files by lines, and that is what the rule follows.
+        # HF's trainer reads files line by line, which the rule follows.
         parts = [part for text in self.texts for part in text.split(END)]
         theirs.train_from_iterator([line for part in parts for line in part.splitlines(keepends=True)], trainer)
         ours = json.loads(tokenizer.to_hf().to_str())["model"]["merges"]
@@ -129,7 +130,7 @@ class Training(Home):
         self.assertTrue((self.home / "named" / "tokenizer.json").is_file())
 
     def killed_by(self, number: int, *before: str) -> str:
-        """What is said of a run that a signal ends."""
+        """Returns the message for a run that a signal ends."""
         script = (
             "import bpe_trainer as bpe, os, resource\n"
             "spawn = os.posix_spawn\n"
@@ -147,7 +148,8 @@ class Training(Home):
     def test_a_run_that_was_killed_is_an_error(self) -> None:
         self.assertEqual(self.killed_by(9), "bpe was ended by signal 9\n")
         self.assertEqual(self.killed_by(11), "bpe was ended by signal 11\n")
-        # A crash where memory is limited says so: the limit is named. Who kills a run needs no such reason.
+        # After a crash under a memory limit, the message names the limit. A kill (signal 9)
+        # needs no such reason.
         limit = "resource.setrlimit(resource.RLIMIT_AS, (8 << 40, resource.RLIM_INFINITY))"
         self.assertEqual(self.killed_by(9, limit), "bpe was ended by signal 9\n")
         self.assertRegex(
@@ -206,10 +208,10 @@ class Training(Home):
 
 
 class Abilities(Home):
-    """The arguments of train beyond merges, pattern and special tokens."""
+    """Arguments of train other than merges, pattern and special tokens."""
 
     def encoded(self, tokenizer: bpe.Tokenizer) -> list[list[int]]:
-        """The ids of texts; those of the file are what `bpe encode` gives."""
+        """Returns the ids of texts. Checks that the ids of the file are those of encode_file."""
         name = self.corpus.read_text("utf-8")
         self.assertEqual(tokenizer.encode(name), tokenizer.encode_file(self.corpus).tolist())
         self.assertEqual(tokenizer.decode(tokenizer.encode(name)), name)
@@ -354,7 +356,7 @@ class Abilities(Home):
 
 
 def with_another_kernel(image: bytes) -> bytes:
-    """An image as another version of bpe has written it: whole, but not for this native module."""
+    """Returns a valid image of another version of bpe, which this native module does not accept."""
     changed = bytes(16) + image[32:]
     return image[:12] + zlib.crc32(changed).to_bytes(4, "little") + changed
 
@@ -413,7 +415,8 @@ class Encoding(Home):
             texts = [*made_texts(200), "10² a\u200db ½"]
             ours = tokenizer.encode_batch(texts)
             self.assertEqual(ours, [encoding.ids for encoding in tokenizer.to_hf().encode_batch(texts)])
-            # HF's engine reads \w otherwise than tiktoken's, which gets an expression that says what it is.
+            # HF's engine reads \w differently from tiktoken's, which gets an expression that
+            # spells out the characters.
             tiktoken = tokenizer.to_tiktoken()
             self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
             tokenizer.close()
@@ -516,7 +519,8 @@ class Encoding(Home):
                 (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
         finally:
             os.posix_spawn = spawn
-        # One that was made of other files than `load` takes, or with more than the files say, is not the directory's.
+        # An image made from other files than `load` reads, or with more options than the files
+        # have, is not used.
         plain = self.home / "plain"
         plain.mkdir()
         for name in ("vocab.json", "merges.txt"):
@@ -525,13 +529,14 @@ class Encoding(Home):
             subprocess.check_call([find_executable(), "image", *given, "-q", "-o", directory / "tokenizer.image"])
             with bpe.Tokenizer.load(directory) as loaded:
                 self.assertEqual(loaded.encode("a zz"), self.tokenizer.encode("a zz"))
-        # A file that decides has changed since it was looked at: what is there is compared before it is used.
+        # A file that determines the tokenizer changes after loading: `save` compares the files
+        # again before it uses them.
         config = saved / "tokenizer_config.json"
         with bpe.Tokenizer.load(saved) as loaded:
             config.write_bytes(config.read_bytes().replace(b'"eos_token": "<|endoftext|>"', b'"eos_token": "x"') + b" ")
             with self.assertRaisesRegex(bpe.BpeError, "has been replaced by another tokenizer"):
                 loaded.save(self.home / "elsewhere")
-        # Another training replaces the directory, and the image goes with it.
+        # Another training replaces the directory, including the image.
         bpe.train(self.corpus, 300, output=saved).close()
         self.assertFalse((saved / "tokenizer.image").exists())
 
@@ -554,7 +559,7 @@ class Encoding(Home):
 
     def test_ids_come_as_arrays_and_from_several_threads(self) -> None:
         texts = [*made_texts(300), "", " ".join(made_texts(4000)) * 6, END * 3, "x" * 700_000]
-        # The first place for a cut is before a special token: what is before that ends there.
+        # Only before a special token can this text be cut, so one part ends there.
         texts.append(f"ab \n{END}" * 62_000)
         expected = [self.tokenizer.encode(text, threads=1) for text in texts]
         for threads in (None, 1, 2, 3):
@@ -571,7 +576,8 @@ class Encoding(Home):
 
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
-        # One instance alone, of 32 parts: eight of its own, what is left of others, its own again.
+        # A single instance takes all 32 parts: first eight of its own, then those left by
+        # others, then its own again.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

@@ -1,4 +1,5 @@
-"""Calls by the names that other packages have: files and texts of one tokenizer, tiktoken's names, decoding, vocabularies."""
+"""Calls by the names of other packages: files and texts of one tokenizer, tiktoken's names,
+decoding, vocabularies."""
 
 import copy
 import json
@@ -18,7 +19,7 @@ import bpe_trainer as bpe
 from test_bpe import END, made_texts
 
 SPECIAL = [END, "<|pad|>", "<|é|>"]
-#: The expression of a named pattern, and those of its texts on which mistakes show.
+# The expression of a named pattern, for which mixed_texts has texts that reveal mistakes.
 PATTERN = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 
 
@@ -29,7 +30,7 @@ def mixed_texts(count: int) -> list[str]:
 
 
 class Trained(unittest.TestCase):
-    """One tokenizer for all tests of a class."""
+    """A base class with one tokenizer for all tests of the class."""
 
     @classmethod
     def setUpClass(cls) -> None:

@@ -1,4 +1,5 @@
-"""is_canonical, first_noncanonical and recode, against their definitions; ids that are and that are not canonical."""
+"""is_canonical, first_noncanonical and recode, compared with their definitions, on ids that are
+canonical and ids that are not."""
 
 import random
 import unittest

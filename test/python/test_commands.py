@@ -1,4 +1,5 @@
-"""The commands that answer with dicts, the names that other packages have, and messages in Python's words. Run by suite.ts."""
+"""Commands that return dicts, names of other packages, and messages with Python's names. Run by
+suite.ts."""
 
 import contextlib
 import io
@@ -177,7 +178,8 @@ class Names(Home):
 
 class Numpy(Home):
     def test_no_ctrl_c_interrupts_its_import(self) -> None:
-        """It cannot be imported twice: handlers of signals run in the main thread."""
+        """A module cannot be imported again after an interrupt. So a thread imports it, because
+        signal handlers run in the main thread."""
         (self.home / "numpy.py").write_text("import threading\nprint(threading.current_thread() is threading.main_thread())")
         program = "import bpe_trainer as bpe\nbpe.Tokenizer.encode_batch(bpe.train('corpus.txt', 300), ['a'], as_array=True)"
         environment = {**os.environ, "PYTHONPATH": str(self.home)}

@@ -16,7 +16,7 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 
 def naive_ids(text: str, vocab: dict, merges: list, specials: list) -> list[int]:
-    """What the assignment asks for, step by step."""
+    """Encodes step by step, as the assignment describes."""
     id_of = {token: id for id, token in vocab.items()}
     for special in specials:
         id_of.setdefault(special.encode(), max(id_of.values()) + 1)
@@ -122,7 +122,7 @@ class Training(unittest.TestCase):
 
 
 class Judged(unittest.TestCase):
-    """What `check` says of a trainer with one mistake."""
+    """The report of `check` about a trainer with one mistake."""
 
     def setUp(self) -> None:
         self.kept = tempfile.TemporaryDirectory()
@@ -194,7 +194,7 @@ class Judged(unittest.TestCase):
                 self.encode = encode
 
         self.assertEqual(check_encode(vocab, merges, right, self.text, [END])["equal"], True)
-        # The order of before.
+        # The parameter order of an earlier version.
         self.assertEqual(check_encode(right, vocab, merges, self.text, [END])["equal"], True)
         self.assertEqual(check_encode(text="a", tokenizer=right, merges=merges, vocab=vocab)["equal"], True)
         for encode, reason in (

@@ -1,4 +1,5 @@
-"""count, truncate, chunks and stream, compared with encode and decode, also for HF's random tokenizers and normal forms."""
+"""count, truncate, chunks and stream, compared with encode and decode, including HF's random
+tokenizers and normal forms."""
 
 import os
 import random

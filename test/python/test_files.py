@@ -1,4 +1,5 @@
-"""`encode_file`: plain text is encoded in this process, part by part, and everything else by the executable: the same ids."""
+"""`encode_file`: this process encodes plain text in parts, and the executable encodes everything
+else, with the same ids."""
 
 import gzip
 import os
@@ -60,7 +61,7 @@ class Files(unittest.TestCase):
         return tokenizer
 
     def encoded(self, tokenizer: bpe.Tokenizer, files: object, **options: object) -> "tuple[numpy.ndarray, bool]":
-        """Its ids, and whether no other process has given them."""
+        """Returns the ids of files, and whether they were encoded without another process."""
         with mock.patch.object(_tokenizer, "Run", side_effect=_tokenizer.Run) as run:
             ids = tokenizer.encode_file(files, **options)
         return ids, not run.called
@@ -95,7 +96,7 @@ class Files(unittest.TestCase):
         tokenizer = self.train()
         for edge in (1 << 18, _files._READ_BYTES):
             for shift in range(-len(END) - 2, 3):
-                # The first place to cut that its bytes show is within the token.
+                # By the bytes alone, the first possible cut is inside the token.
                 text = "a" * ((edge + shift) % 3) + "東" * ((edge + shift) // 3) + END + " b" * 100_000
                 found, is_here = self.encoded(tokenizer, self.write("shifted", text.encode()))
                 self.assertTrue(is_here)

@@ -1,4 +1,4 @@
-"""Forks, threads, signals and pickles: whatever happens to a process, ids are right, and what was trained stays."""
+"""Forks, threads, signals and pickles: ids stay right, and trained tokenizers stay available."""
 
 import atexit
 import copy
@@ -23,13 +23,13 @@ TEXTS = made_texts(60)
 
 
 def encoded(given):
-    """What a worker of a pool does with what was pickled for it."""
+    """Encodes with a pickled tokenizer, like a worker of a pool."""
     tokenizer, text = given
     return tokenizer.encode(text)
 
 
 def serve(tokenizer, indices, answers) -> None:
-    """What a worker of a data loader does: one item after the other, until there is none."""
+    """Encodes one item after the other until there are none, like a worker of a data loader."""
     for i in iter(indices.get, None):
         answers.put((i, tokenizer.encode(TEXTS[i])))
 
@@ -54,11 +54,12 @@ class Made(Home):
         self.assertEqual([self.tokenizer.encode(text) for text in TEXTS], self.right)
 
     def in_child(self, work) -> int:
-        """Exit code of a forked child that does it, and ends as an interpreter does: 1 after an error."""
+        """Runs `work` in a forked child, which ends like an interpreter. Returns its exit code:
+        1 after an error."""
         pid = os.fork()
         if pid == 0:
             signal.alarm(60)
-            self.kept._finalizer.detach()  # The corpus is the parent's.
+            self.kept._finalizer.detach()  # The parent removes the corpus.
             code = 1
             try:
                 work()
@@ -238,7 +239,7 @@ class Forks(Made):
 
         first = said()
         self.assertEqual(said(), first)
-        # Another tokenizer at the path is another one to the cache.
+        # Another tokenizer at the same path has another cache entry.
         bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
         self.assertNotEqual(said(), first)
 
@@ -300,7 +301,8 @@ class Pickles(Made):
 
 
 class Replaced(Made):
-    """What is at a path by now may be another tokenizer: its ids are not passed off as those of the first."""
+    """A path may refer to another tokenizer later, whose ids must not be returned as those of
+    the first."""
 
     def test_another_tokenizer_at_the_path_is_refused_wherever_it_would_be_read(self) -> None:
         saved = self.home / "saved"
@@ -317,10 +319,10 @@ class Replaced(Made):
                     call(each)
         with refused:
             unused.encode("x")
-        # What is loaded stays.
+        # A loaded tokenizer keeps working.
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertFalse((self.home / "x").exists())
-        # Loading the same tokenizer again gives the same.
+        # A new training of the same tokenizer at the path gives the same ids.
         bpe.train(self.corpus, 320, special_tokens=[END], output=saved).close()
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())
@@ -345,16 +347,17 @@ class Replaced(Made):
 
 
 class Interrupts(Made):
-    """In the middle of a call."""
+    """Interrupts in the middle of a call."""
 
     def setUp(self) -> None:
         super().setUp()
-        #: Documents, so that what is between two tokens is short; and one whole.
+        # A text of documents, in which texts between special tokens are short, and a text
+        # without special tokens.
         document = END.join([*TEXTS, ""])
         self.long = document * 1500, document.replace(END, " ") * 1500
 
     def interrupted(self, handle, call) -> object:
-        """What a call gives in which a signal strikes, whose handler does something."""
+        """Returns the result of a call during which a signal arrives, whose handler is `handle`."""
         before = signal.signal(signal.SIGALRM, handle)
         signal.setitimer(signal.ITIMER_REAL, 0.002)
         try:

@@ -29,7 +29,7 @@ class Training(unittest.TestCase):
     def setUp(self) -> None:
         kept = tempfile.TemporaryDirectory()
         self.addCleanup(kept.cleanup)
-        # A name from which texts are not read as records.
+        # Despite its name, the file is not read as records.
         self.file = Path(kept.name) / "texts.jsonl"
 
     def trained(self, package, texts, pre_tokenizer, normalizer=None, is_file=False, **parameters) -> str:
@@ -131,7 +131,7 @@ class Training(unittest.TestCase):
 
 
 def model_of_same_size(made):
-    """The model of a tokenizer with the ids of two tokens exchanged."""
+    """Returns the model of a tokenizer with the ids of two tokens swapped."""
     state = json.loads(made.to_str())["model"]
     vocab = dict(state["vocab"])
     vocab["l"], vocab["o"] = vocab["o"], vocab["l"]
@@ -154,7 +154,7 @@ class Encoding(unittest.TestCase):
         patched.start()
 
     def pair_of(self, tokenizer):
-        """Of whatever gets a tokenizer, what it gives before and after the patch."""
+        """Returns a function that applies a call to the tokenizer before and after the patch."""
         wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
         def both(call):

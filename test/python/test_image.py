@@ -1,4 +1,5 @@
-"""Images next to the files of a tokenizer that somebody else has written: they open no other file, and change no id in silence."""
+"""Images next to the files of a tokenizer, written by somebody else: they open no other file,
+and never change ids silently."""
 
 import contextlib
 import hashlib
@@ -27,7 +28,7 @@ def facts_of(image: bytes) -> dict:
 
 
 def forged(image: bytes, facts: "bytes | dict") -> bytes:
-    """The image with other facts, and the right checksum."""
+    """Returns the image with other facts and a matching checksum."""
     said = facts if isinstance(facts, bytes) else json.dumps(facts).encode()
     changed = bytearray(image + said + bytes(-len(said) % 4))
     struct.pack_into("<2I", changed, 56, len(image), len(said))
@@ -58,7 +59,7 @@ class Forged(unittest.TestCase):
             cls.right = made.encode(TEXT)
         cls.image = (cls.home / "tokenizer.image").read_bytes()
         cls.facts = facts_of(cls.image)
-        # It has other ids, which the caller gives.
+        # An image of another tokenizer, whose ids differ.
         with bpe.train(texts=["dog days, no cats"], vocab_size=262, output=cls.home.parent / "other", formats=["image"]) as other:
             assert other.encode(TEXT) != cls.right
         cls.other = (cls.home.parent / "other/tokenizer.image").read_bytes()
@@ -77,7 +78,8 @@ class Forged(unittest.TestCase):
         path.write_bytes(image)
 
     def loads(self, run_count: int) -> None:
-        """The ids are right, by the image (0 runs of the executable) or by the files."""
+        """Checks that loading gives the right ids: from the image if `run_count` is 0, else from
+        the files, with that many runs of the executable."""
         runs: list = []
         spawn = os.posix_spawn
         with mock.patch.object(os, "posix_spawn", lambda *args, **named: runs.append(args) or spawn(*args, **named)):
@@ -187,14 +189,14 @@ class Forged(unittest.TestCase):
                 self.loads(1)
                 path.rmdir() if name == "directory" else path.unlink()
                 path.touch()
-        # A snapshot of a model hub is links to files.
+        # Snapshots of a model hub are links to files.
         path.unlink()
         (self.home.parent / "blob").write_bytes(self.image)
         path.symlink_to(self.home.parent / "blob")
         self.loads(0)
 
     def test_what_takes_the_place_of_a_file_is_seen(self) -> None:
-        # tokenizer.json decides here, and these are not there.
+        # tokenizer.json determines this tokenizer, so these other files need not exist.
         for name in ("vocab.json", "tekken.json", "chat_template.json"):
             path = self.home / name
             kept = path.read_bytes() if path.exists() else None
@@ -213,7 +215,7 @@ class Forged(unittest.TestCase):
                     path.rmdir() if path.is_dir() else path.unlink()
             if kept is not None:
                 path.write_bytes(kept)
-        # Other times say nothing.
+        # A changed modification time alone does not matter.
         os.utime(self.home / "tokenizer.json", (1, 1))
         self.loads(0)
 
@@ -258,7 +260,7 @@ class Forged(unittest.TestCase):
 
 
 def odd_part(image: bytes) -> bytes:
-    """The ids of tokens that are text, with a byte too many."""
+    """Returns the image with one byte too many in its part of ids of text tokens."""
     changed = bytearray(image)
     start, size = struct.unpack_from("<2I", image, 56 + 8 * 3)
     struct.pack_into("<2I", changed, 56 + 8 * 3, start, size + 1)

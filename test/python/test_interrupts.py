@@ -1,4 +1,5 @@
-"""Ctrl-C within one call that takes long: it is served there, and the tokenizer gives right answers afterwards."""
+"""Ctrl-C during a single long call: the call is interrupted, and the tokenizer gives right
+answers afterwards."""
 
 import random
 import resource
@@ -11,7 +12,7 @@ from _thread import _count
 import bpe_trainer as bpe
 from test_bpe import made_texts
 
-#: Processor time after which the signal comes. Each call takes many times that.
+# Processor time after which the signal arrives. Each call takes many times as long.
 COMES_SECONDS = 0.02
 
 
@@ -35,7 +36,8 @@ class Interrupts(unittest.TestCase):
         self.addCleanup(signal.signal, signal.SIGPROF, before)
 
     def check(self, work) -> None:
-        """That it takes a small part of the processor time of the whole work to be interrupted."""
+        """Checks that the interrupted work takes only a small part of the processor time of the
+        whole work."""
         start = time.process_time()
         work()
         whole = time.process_time() - start

@@ -1,4 +1,5 @@
-"""Limited address space (RLIMIT_AS): right ids, or MemoryError; nothing hangs, and nothing dies."""
+"""With limited address space (RLIMIT_AS), calls return right ids or raise MemoryError. Nothing
+hangs or crashes."""
 
 import os
 import resource
@@ -16,7 +17,7 @@ from bpe_trainer import _executable
 from bpe_trainer._executable import Home
 from test_bpe import made_texts
 
-#: Only what hangs takes longer.
+# Only a call that hangs takes this long.
 HANGS_SECONDS = 60
 TEXT = " ".join(made_texts(300)) * 120
 
@@ -27,7 +28,8 @@ def address_space() -> int:
 
 
 def keep_stacks(count: int) -> None:
-    """Leaves the stacks of threads that have ended to those that come next, as every program with threads has some."""
+    """Leaves stacks of ended threads for later threads to reuse, as in every program with
+    threads."""
     locks = [allocate_lock() for _ in range(count)]
     for lock in locks:
         lock.acquire()
@@ -37,11 +39,12 @@ def keep_stacks(count: int) -> None:
 
 
 def said_with(more_bytes: int, stacks: int, work) -> str:
-    """What a child says that has this much more address space than it takes now."""
+    """Returns what `work` prints in a child that has `more_bytes` more address space than it
+    uses now."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Python says of threads that they had no memory.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Python prints that threads had no memory.
         keep_stacks(stacks)
         resource.setrlimit(resource.RLIMIT_AS, (address_space() + more_bytes, resource.RLIM_INFINITY))
         try:
@@ -94,7 +97,7 @@ class Limited(unittest.TestCase):
         self.check(lambda: self.tokenizer.encode_batch(texts, threads=4) == [wanted] * 8)
 
     def test_threads_that_end_before_their_first_line(self) -> None:
-        """As they do without memory for it: the caller does their work."""
+        """Threads end at once, as if they had no memory: the caller does their work."""
         with mock.patch.object(_executable, "start_new_thread", lambda *_: 1):
             home = Home()
             self.assertTrue(os.path.isdir(home.name))

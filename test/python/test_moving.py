@@ -1,4 +1,5 @@
-"""docs/moving.md: every row of its tables is a test, and every parameter of the packages is a row."""
+"""docs/moving.md: every row of its tables has a test, and every parameter of the packages has a
+row."""
 
 import ast
 import inspect
@@ -34,7 +35,8 @@ ROWS = {}
 
 
 def row(section, *names, verdict):
-    """The test of rows: a function of the test case, and of the name if it is one for several."""
+    """Registers the test of some rows. It is a function of the test case and, if it is one for
+    several rows, of the name."""
 
     def take(test):
         for name in names:
@@ -57,11 +59,11 @@ def missing(section, *names):
     return row(section, *names, verdict="missing")
 
 
-# Both sides
+# Tokenizers of both sides
 
 
 def hf(texts=TEXTS, pre_tokenizer=BYTE_LEVEL, normalizer=None, files=None, **parameters):
-    """A tokenizer of HF, trained."""
+    """Returns a tokenizer trained by HF."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer, made.normalizer, made.decoder = pre_tokenizer, normalizer, decoders.ByteLevel()
     wanted = {"vocab_size": SIZE, "initial_alphabet": ALPHABET, "show_progress": False, **parameters}
@@ -71,7 +73,7 @@ def hf(texts=TEXTS, pre_tokenizer=BYTE_LEVEL, normalizer=None, files=None, **par
 
 
 def our(texts=TEXTS, size=SIZE, **options):
-    """One of ours, as HF's package loads it."""
+    """Returns a tokenizer trained by bpe, as HF's package loads it."""
     given = {} if "files" in options else {"texts": texts, "whole_texts": True}
     with bpe_closing(bpe.train(vocab_size=size, compat="huggingface", **given, **options)) as made:
         return made.to_hf()
@@ -108,7 +110,7 @@ def other(case, ours, theirs):
 
 
 def base(pre_tokenizer=BYTE_LEVEL, normalizer=None, post_processor=None, decoder=None, model=None):
-    """A tokenizer to retrain."""
+    """Returns a tokenizer to retrain."""
     made = hf(["low"], pre_tokenizer, normalizer, special_tokens=SPECIAL, vocab_size=262)
     made.post_processor, made.decoder = post_processor, decoder or made.decoder
     root = json.loads(made.to_str())
@@ -117,7 +119,7 @@ def base(pre_tokenizer=BYTE_LEVEL, normalizer=None, post_processor=None, decoder
 
 
 def retrained(case, made, **options):
-    """Ours and theirs of `train_new_from_iterator`, which have to be the same."""
+    """Checks that `train_new_from_iterator` of bpe and of transformers give the same."""
     there = PreTrainedTokenizerFast(tokenizer_object=made)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -128,7 +130,7 @@ def retrained(case, made, **options):
 
 
 def refuses(case, made, words, **options):
-    """Neither way takes it, and both say why."""
+    """Checks that a tokenizer is refused in either form, with these words."""
     for tokenizer in (PreTrainedTokenizerFast(tokenizer_object=made), made):
         with case.assertRaisesRegex(bpe.BpeError, words):
             bpe.train_new_from_iterator(tokenizer, TEXTS, SIZE, **options)
@@ -140,7 +142,7 @@ def said(*arguments):
 
 
 def no_option(case, name):
-    """Neither the command line nor Python has an option of this name."""
+    """Checks that neither the command line nor Python has an option of this name."""
     with case.assertRaisesRegex(TypeError, f"has no parameter '{name}'"):
         bpe.train(texts=TEXTS, vocab_size=SIZE, **{name: 1})
     code, words = said("train", f"--{name.replace('_', '-')}=1", "-n", "300", "-o", "none", "none")
@@ -270,7 +272,7 @@ DEV = {"en": ["low the\n"], "de": ["tief das\n"] * 2, "ja": ["新しい低い\n"
 
 
 def parity(dev=None, ratio=None, size=278, normalizer=None, pre_tokenizer=BYTE_LEVEL, **parameters):
-    """A tokenizer of HF, trained on languages."""
+    """Returns a tokenizer trained by HF on languages."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer, made.normalizer, made.decoder = pre_tokenizer, normalizer, decoders.ByteLevel()
     wanted = {"num_merges": size, "total_symbols": True, "initial_alphabet": ALPHABET, "show_progress": False}
@@ -313,7 +315,7 @@ def _(case, name):
 
 @equal(Y, "variant", "window_size", "alpha")
 def _(case, name):
-    # Where a language has no pair left, HF may never end: few merges.
+    # HF may never end once a language has no pairs left, so there are few merges.
     for size, alpha in ((10, 2.0), (6, 1.5)):
         theirs = parity(DEV, variant="window", window_size=size, alpha=alpha)
         same(case, our_parity(DEV, language_window=(size, alpha)), theirs)
@@ -635,7 +637,7 @@ def _(case, name):
 
 @missing(N, "Precompiled")
 def _(case, name):
-    # It takes SentencePiece's tables alone: the file says the name.
+    # HF accepts only SentencePiece's tables, so the name is tested in a file.
     root = json.loads(base().to_str())
     root["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": ""}
     with tempfile.TemporaryDirectory() as home:
@@ -795,7 +797,7 @@ S = "SentencePiece: spm_train --model_type=bpe"
 
 
 def spec(*messages):
-    """The fields of SentencePiece's messages, as the installed package describes them."""
+    """Returns the names of fields of SentencePiece's messages, from the installed package."""
     source = Path(sentencepiece.__file__).with_name("sentencepiece_model_pb2.py").read_text()
     constants = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     described = next(value for value in constants if isinstance(value, bytes) and b"TrainerSpec" in value)
@@ -809,7 +811,8 @@ def spec(*messages):
 
 
 def parts(message):
-    """The fields of a message of Protocol Buffers that have a length: number and bytes."""
+    """Yields the number and the bytes of each length-delimited field of a Protocol Buffers
+    message."""
     place = 0
 
     def number():
@@ -833,7 +836,7 @@ SENTENCES = ["low lower lowest low", "newest new news", "the theme then", "１�
 
 
 def spm(sentences=SENTENCES, **flags):
-    """A model of SentencePiece, trained."""
+    """Returns a trained SentencePiece model."""
     model = io.BytesIO()
     wanted = {"model_type": "bpe", "vocab_size": 40, "minloglevel": 3, **flags}
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(sentences), model_writer=model, **wanted)
@@ -1002,7 +1005,8 @@ def _(case, name):
 
 
 def sections():
-    """The rows of each table: name, options of ours, verdict. A row may name several."""
+    """Returns the rows of each table: name, our options, verdict. A row with several names gives
+    several."""
     found = {}
     for part in PAGE.read_text("utf-8").split("\n## ")[1:]:
         title, _, body = part.partition("\n")
@@ -1024,7 +1028,7 @@ def classes(module, base_name):
 
 
 def expected():
-    """The parameters that the installed packages have."""
+    """Returns the parameters of the installed packages."""
     steps = classes(pre_tokenizers, "PreTokenizer")
     spm_source = inspect.getsource(sentencepiece.SentencePieceTrainer._Train)
     own = {"sentence_iterator", "model_writer", "normalizer", "pretokenizer", "allow_inconsistent_pretokenization"}

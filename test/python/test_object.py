@@ -1,4 +1,5 @@
-"""What a tokenizer object is expected to do: vocabulary, offsets, special tokens around a text, roles, types."""
+"""The behaviour of a tokenizer object: vocabulary, offsets, special tokens around a text, roles,
+types."""
 
 import base64
 import copy
@@ -25,7 +26,8 @@ import bpe_trainer as bpe
 from bpe_trainer import cs336
 from test_bpe import END, Home, made_texts
 
-#: Pieces of texts: emoji that are joined, marks, ends of lines, white space of all kinds, added tokens and parts of them.
+# Pieces of texts: joined emoji, marks, line ends, white space of all kinds, added tokens and
+# parts of them.
 PIECES = [
     *("a", "b", "e", " ", "  ", "the", " the", "\n", "\r\n", "\t", "'s", "1", "23", "é", "e\u0301", "你", "好", "😀"),
     *("👩\u200d👩\u200d👧", "ß", "\u00a0", "\u3000", "\u2028", "!", "...", "İ", "\x00", "\ufffd", "\ufeff", "𐍈", "Ġ"),
@@ -39,8 +41,8 @@ def made_text(draw: random.Random) -> str:
 
 
 def made_steps(draw: random.Random, named: list) -> list:
-    """Steps of a post-processor, of which at most one adds tokens."""
-    # Two that trim in two ways are refused: HF's answer then depends on the tokens that come in between.
+    """Returns random steps of a post-processor, of which at most one adds tokens."""
+    # ByteLevel steps that trim differently are refused, because HF's answer then depends on the tokens between them.
     adds_space = draw.random() < 0.5
     steps = [processors.ByteLevel(trim_offsets=draw.random() < 0.8, add_prefix_space=adds_space)]
     if named and draw.random() < 0.6:
@@ -57,7 +59,7 @@ def made_steps(draw: random.Random, named: list) -> list:
 
 
 def made_by_hf(draw: random.Random) -> Tokenizer:
-    """A tokenizer of HF's trainer with a random pipeline, random added tokens and a random post-processor."""
+    """Returns a tokenizer of HF's trainer with a random pipeline, random added tokens and a random post-processor."""
     made = Tokenizer(models.BPE(ignore_merges=draw.random() < 0.3))
     byte_level = pre_tokenizers.ByteLevel
     made.pre_tokenizer = draw.choice(
@@ -79,7 +81,7 @@ def made_by_hf(draw: random.Random) -> Tokenizer:
             flags["rstrip"] = False
         added.append(AddedToken(name, special=draw.random() < 0.7, **flags))
     if any(token.content[0] == " " for token in added):
-        # Such a token and one with rstrip are refused together.
+        # An added token that begins with a space is refused together with one that has rstrip.
         added = [token for token in added if not token.rstrip]
     wanted = {"initial_alphabet": byte_level.alphabet(), "show_progress": False}
     first = [token for token in added if token.special and draw.random() < 0.5]
@@ -107,7 +109,7 @@ class BesideHF(unittest.TestCase):
         self.assertEqual(ours.special_tokens, special)
 
     def same(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list) -> None:
-        """Each row of the table in python/README.md."""
+        """Compares each row of the table in python/README.md."""
         self.same_names(ours, theirs)
         for adds in (False, True):
             expected = theirs.encode_batch(texts, add_special_tokens=adds)
@@ -131,7 +133,8 @@ class BesideHF(unittest.TestCase):
             self.assertEqual(ours.decode(ids, skip_special_tokens=True), theirs.decode(ids, skip_special_tokens=True))
 
     def spans_of_bytes(self, ours: bpe.Tokenizer, texts: list) -> None:
-        """In bytes the tokens follow each other, and each is what its bytes are, but for white space that an added one takes."""
+        """Checks byte spans: they are consecutive, and each has the bytes of its token, except for white space that
+        an added token strips."""
         for text in texts:
             data = text.encode()
             ids, spans = ours.encode_with_offsets(text, unit="bytes")
@@ -143,7 +146,7 @@ class BesideHF(unittest.TestCase):
                 self.assertIn(found.decode("utf-8", "replace").strip(), token.decode("utf-8", "replace"))
 
     def test_a_fingerprint_is_that_of_the_executable_and_of_hf(self):
-        """It is the digest of the ids of docs/probe-1.json, whatever computes them."""
+        """The fingerprint is the digest of the ids of docs/probe-1.json, with any tokenizer library."""
         for options in ({}, {"normalize": "NFKC,lowercase"}, {"pattern": "deepseek-v3", "compat": "huggingface"}):
             with tempfile.TemporaryDirectory() as home:
                 path = os.path.join(home, "tokenizer")
@@ -235,7 +238,7 @@ class BesideHF(unittest.TestCase):
         made = Tokenizer(models.BPE({token: id for id, token in enumerate(alphabet)}, []))
         made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
         root = json.loads(made.to_str())
-        # HF gives an added token the next number, also where that is taken.
+        # HF gives an added token the next number, even if that id is taken.
         root["model"]["vocab"][alphabet[-1]] = 256
         flags = {flag: False for flag in ("lstrip", "rstrip", "single_word", "normalized")}
         root["added_tokens"] = [{"id": 256, "content": "<x>", "special": True, **flags}]
@@ -283,7 +286,7 @@ class Roles(Home):
         with bpe.Tokenizer.load(output) as ours:
             self.assertEqual(ours.special_tokens_map, {"bos_token": "<bos>", "eos_token": END, "mask_token": "<new>"})
             self.assertEqual((ours.eos_token_id, ours.pad_token_id), (ours.special_tokens[END], None))
-        # A caller that got the other one does not continue with this one.
+        # A pickle of the first tokenizer does not continue with the second one.
         with self.assertRaisesRegex(bpe.BpeError, "has been replaced by another tokenizer"):
             pickle.loads(pickled).encode("x")
         with bpe.train(self.corpus, 300) as ours:
@@ -291,7 +294,7 @@ class Roles(Home):
 
 
 class Life(Home):
-    """The new calls, whatever happens to their process."""
+    """Calls in other processes and threads, on closed tokenizers, and with wrong arguments."""
 
     CALLS: typing.Any = [
         lambda each: each.get_vocab(),
@@ -327,7 +330,7 @@ class Life(Home):
         self.assertEqual(said.stdout, b"True\n")
         pid = os.fork()
         if pid == 0:
-            self.kept._finalizer.detach()  # The corpus is the parent's.
+            self.kept._finalizer.detach()  # The parent removes the corpus.
             os._exit(0 if self.answers(self.tokenizer) == right else 1)
         self.assertEqual(self.answers(self.tokenizer), right)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
@@ -374,7 +377,7 @@ class Life(Home):
 
 
 class WithoutModule(Home):
-    """Where the native module cannot be loaded."""
+    """Tests without the native module."""
 
     def test_loading_says_which_python_it_is_and_what_to_do(self) -> None:
         with bpe.train(self.corpus, 300, output=self.home / "trained", workers=1):

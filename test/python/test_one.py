@@ -1,7 +1,7 @@
-"""What we write, in HF's tokenizers 1.0 (a release candidate), in an environment of its own.
+"""Tokenizers that bpe writes, in HF's tokenizers 1.0 (a release candidate), in a separate environment.
 
-The texts are those of test/real, as setup.ts sorts them by the tables of Unicode. What the engine of 1.0 cannot do is
-tested, too, so that docs/comparison.md stays true.
+The texts are those of test/oracles/real, which setup.ts sorts by Unicode version. Tests also state what the
+engine of 1.0 cannot do, so that docs/comparison.md stays true.
 """
 
 import itertools
@@ -26,15 +26,15 @@ CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
 TEXTS = json.loads((ROOT / "dist/python-rc/texts.json").read_text("utf-8"))
 PLAIN, NEW_FORMS, NEWER = TEXTS["plain"], TEXTS["newForms"], TEXTS["newer"]
 
-#: Named patterns that its engine has.
+# Named patterns that the engine of 1.0 has.
 RUN = ["gpt2", "r50k", "p50k", "gpt4", "o200k", "llama3", "qwen2", "tekken", "nemotron", "deepseek-v3", "none"]
-#: Those that are other expressions to it.
+# Named patterns that its engine regards as other expressions, and refuses.
 REFUSED = [
     *("cl100k", "nanochat", "qwen3.5", "starcoder", "smollm", "falcon"),
     *("llama3-r2l", "gpt-4o-r2l", "marin", "marin-gpt-4o", "trinity"),
 ]
 NO_ENGINE = "needs a system-regex backend"
-#: `(?i:'s)` takes a long s, and its engine does not.
+# `(?i:'s)` matches a long s in bpe, and not in its engine.
 LONG_S = "'\u017f"
 
 
@@ -53,7 +53,7 @@ class One(unittest.TestCase):
         random.seed(20261123)
 
     def train(self, **options: object) -> bpe.Tokenizer:
-        """Ours, of the directory `self.path`."""
+        """Trains a tokenizer of bpe into `self.path`."""
         defaults = {"files": self.corpus, "vocab_size": 1500, "special_tokens": CHATML, "output": self.path}
         ours = bpe.train(**{**defaults, **options})
         self.addCleanup(ours.close)
@@ -63,7 +63,8 @@ class One(unittest.TestCase):
         return Tokenizer.from_file(path / "tokenizer.json")
 
     def own_texts(self, ours: bpe.Tokenizer) -> list[str]:
-        """Texts made of the tokens, special ones whole, cut and in odd places; and all texts as one."""
+        """Returns texts made of the tokens, with special tokens whole, cut and in odd positions; and one that joins
+        all texts."""
         tokens = [[random.randrange(ours.id_limit) for _ in range(4)] for _ in range(1000)]
         special = list(ours.special_tokens) or [""]
         marked = [
@@ -73,7 +74,7 @@ class One(unittest.TestCase):
         return ["".join(ours.decode_batch([[id] for id in ids])) for ids in tokens] + marked + ["\n".join(PLAIN)]
 
     def differing(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list[str]) -> list[str]:
-        """The texts for which 1.0 gives other ids, or decodes ours differently."""
+        """Returns the texts for which 1.0 gives other ids, or decodes our ids differently."""
         expected = ours.encode_batch(texts)
         ids = [encoding.ids for encoding in theirs.encode_batch(texts, add_special_tokens=False)]
         self.assertEqual(len(ids), len(texts))
@@ -92,7 +93,7 @@ class One(unittest.TestCase):
         return theirs
 
     def refuses(self, path: Path) -> None:
-        """It is loaded, and no text can be encoded."""
+        """Checks that 1.0 loads the tokenizer, but cannot encode any text."""
         theirs = self.load(path)
         for text in ("a b", "c"):
             with self.assertRaisesRegex(ValueError, NO_ENGINE):
@@ -104,7 +105,7 @@ class One(unittest.TestCase):
 class Patterns(One):
     def test_every_name_is_known_to_run_or_not(self) -> None:
         lines = program("train", "--pattern", "help").split("\n\n")[0].splitlines()
-        # Continued lines are indented by more than two.
+        # Names are indented by two spaces, and continuation lines by more.
         names = [line.split()[0] for line in lines if re.match(r"  \S", line)]
         self.assertEqual(sorted(names), sorted([*RUN, *REFUSED]))
 
@@ -125,7 +126,7 @@ class Patterns(One):
             self.refuses(self.path)
 
     def test_digits_in_twos_are_cut_wrongly_where_its_engine_has_them(self) -> None:
-        """So nanochat is not written in this form, which is equal."""
+        """The reason why nanochat is not written in this equivalent form."""
         self.train(pattern="llama3")
         written = json.loads((self.path / "tokenizer.json").read_text("utf-8"))
         expression = written["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"].replace("{1,3}", "{1,2}")
@@ -162,7 +163,7 @@ class Patterns(One):
         characters = [chr(point) for point in range(0x40000) if not 0xD800 <= point < 0xE000]
         differing = {text[0] for text in self.differing(ours, theirs, [one + "'s" for one in characters])}
         self.assertEqual(len(differing), 4657)
-        # U+1E6C0 came with 17, and U+1CCF0 with 16; U+0378 is in none.
+        # U+1E6C0 is new in Unicode 17, U+1CCF0 in 16, and U+0378 is unassigned.
         self.assertEqual(differing & {"\U0001e6c0", "\U0001ccf0", "\u0378"}, {"\U0001e6c0"})
 
 
@@ -178,7 +179,7 @@ class Forms(One):
             with self.subTest(steps):
                 ours = self.train(normalize=steps)
                 theirs = self.same(ours, self.path, forms_change=True)
-                # 0.23 has the normal forms of Unicode 9.0, 1.0 those of today.
+                # Version 0.23 has the normal forms of Unicode 9.0, and 1.0 has current ones.
                 self.assertTrue(self.differing(ours, theirs, NEW_FORMS))
         self.same(self.train(normalize=["lowercase"]), self.path)
 

@@ -1,4 +1,5 @@
-"""encode_segments, against masks: special tokens that are trusted get names that no text has, and the text is encoded as one."""
+"""encode_segments, compared with masking: trusted special tokens are replaced by names that no text contains, and
+the result is encoded as one text."""
 
 import json
 import os
@@ -20,7 +21,7 @@ Segments = list[tuple[str, bool]]
 
 
 class Masked:
-    """A tokenizer of ours and one of HF's that find only the masks of special tokens."""
+    """A tokenizer of bpe and one of HF that recognize only the masks of special tokens."""
 
     def __init__(self, content: str) -> None:
         root = json.loads(content)
@@ -43,7 +44,7 @@ class Masked:
 
 
 def made_segments(draw: random.Random, special: list) -> Segments:
-    """Texts with special tokens, also such as two segments would form together."""
+    """Returns segments with special tokens, including tokens that only two segments together would form."""
     text = "".join(draw.choice([made_text(draw), draw.choice([*special, ""]), draw.choice(MARKS)]) for _ in range(draw.randrange(9)))
     edges = sorted(draw.randrange(len(text) + 1) for _ in range(draw.randrange(5)))
     parts = [text[start:end] for start, end in zip([0, *edges], [*edges, len(text)])]
@@ -57,7 +58,7 @@ class Segmented(unittest.TestCase):
             added = made.get_added_tokens_decoder().values()
             content = made.to_str()
             learned = {text for pair in json.loads(content)["model"]["merges"] for text in (*pair, "".join(pair))}
-            # A mask that does not count is other text than the token that does not.
+            # A mask is different text from its token, so a token must be recognized in all contexts.
             if all(token.special and not token.single_word and token.content not in learned for token in added):
                 yield content
         texts = [*made_texts(60), *MARKS, *(made_text(draw) for _ in range(60))]

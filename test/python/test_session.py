@@ -1,4 +1,4 @@
-"""The session that python/README.md shows, as one runs it."""
+"""The session that python/README.md shows, run as a reader would."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""Ctrl-C while a process starts, in a program with other threads: nothing else is raised, and nothing is left."""
+"""Ctrl-C while a process starts, in a program with other threads: only KeyboardInterrupt is raised, and nothing is
+left."""
 
 import dis
 import os
@@ -14,7 +15,7 @@ from bpe_trainer import _executable, _tokenizer
 from bpe_trainer._executable import Home, Run, when_dropped
 from bpe_trainer._training import run_bpe
 
-#: It waits for its input, and SIGINT ends it at once.
+# A program that waits for input, and that SIGINT ends at once.
 PROGRAM = "/bin/cat"
 CALLS = ("pipe", "posix_spawn", "close")
 
@@ -35,7 +36,7 @@ class Starts(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.enterContext(mock.patch.object(tempfile, "tempdir", temporary.name))
-        # Signals of a process go to any of its threads.
+        # With a second thread, a signal may arrive in either.
         end = threading.Event()
         other = threading.Thread(target=end.wait)
         other.start()
@@ -43,7 +44,7 @@ class Starts(unittest.TestCase):
         self.descriptors = os.listdir("/proc/self/fd")
 
     def check_nothing_is_left(self, moment: str) -> None:
-        # What is dropped is ended in a thread.
+        # A thread ends what was dropped.
         while _executable._endings:
             time.sleep(0.0005)
         self.assertEqual(len(os.listdir("/proc/self/fd")), len(self.descriptors), f"descriptors, {moment}")
@@ -52,7 +53,7 @@ class Starts(unittest.TestCase):
             os.waitpid(-1, os.WNOHANG)
 
     def interrupted_at(self, n: int, make) -> bool:
-        """Whether the main thread came to its n-th operation after `make`, and was interrupted there."""
+        """Interrupts the main thread at its n-th operation after `make` began. Returns whether it got that far."""
         done, last = 0, ""
 
         def trace(frame, event, _):
@@ -63,7 +64,8 @@ class Starts(unittest.TestCase):
             if event == "call":
                 last = "RESUME"
             if event == "opcode":
-                # Where Python serves signals, so not between a lock that is taken and its block.
+                # Python handles signals only after these operations, so never between taking a lock and entering its
+                # block.
                 is_served = last.startswith(("CALL", "JUMP_BACKWARD", "RESUME"))
                 last = dis.opname[frame.f_code.co_code[frame.f_lasti]]
                 if not is_served:
@@ -76,7 +78,7 @@ class Starts(unittest.TestCase):
         sys.settrace(trace)
         try:
             made = make()
-            # What runs where it is dropped must raise it, too.
+            # Dropping the object must raise KeyboardInterrupt, too.
             made = made if isinstance(made, Run) else None
         except KeyboardInterrupt:
             return True
@@ -88,7 +90,7 @@ class Starts(unittest.TestCase):
         return False
 
     def test_in_the_main_thread_it_may_strike_anywhere(self) -> None:
-        """And it is raised: Python drops what is raised where an object is dropped."""
+        """And KeyboardInterrupt is raised: Python ignores exceptions that are raised while an object is dropped."""
         ignored = []
         self.enterContext(mock.patch.object(sys, "unraisablehook", ignored.append))
         for make in (
@@ -108,7 +110,7 @@ class Starts(unittest.TestCase):
         self.assertEqual(ignored, [])
 
     def test_it_may_strike_at_any_call_of_the_system(self) -> None:
-        """Each is made in another thread: this one is interrupted meanwhile."""
+        """Each call runs in another thread, while this one is interrupted."""
         n = 1
         while self.interrupted_at_call(n, started, os, CALLS):
             self.check_nothing_is_left(f"call {n}")
@@ -119,7 +121,8 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Whether Ctrl-C struck before the n-th half of a call, and only KeyboardInterrupt came of it."""
+        """Interrupts before the n-th half of a call. Returns whether it got that far, and checks that only
+        KeyboardInterrupt was raised."""
         struck = threading.Event()
         halves = 0
 

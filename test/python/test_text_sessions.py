@@ -1,4 +1,5 @@
-"""Sessions, against encoding the whole text: random edits of random tokenizers, also in segments, and hostile ends."""
+"""Sessions, compared with encoding the whole text: random edits of random tokenizers, also in segments, and hostile
+ends."""
 
 import pickle
 import random
@@ -16,7 +17,7 @@ HOSTILE = ["", " ", "\n", "'ll", "a", "1", "\u0301", "|>", "endoftext|>", "  x",
 
 
 class Twin:
-    """What a session is, without one: its segments."""
+    """A naive twin of a session: a list of its segments."""
 
     def __init__(self) -> None:
         self.characters: list = []
@@ -132,12 +133,12 @@ class Sessions(unittest.TestCase):
             self.assertGreater(session.stable, len(session) - 80)
             start = session.encoded_bytes
             session.replace(1000, 1001, "anything")
-            # At small scale, windows are shorter than the pieces of some of these texts.
+            # At small scale, windows are too short for some pieces of these texts, so more is encoded.
             if "small" not in (bpe._native.__file__ or ""):
                 self.assertLess(session.encoded_bytes - start, 20_000)
             self.assertEqual(session.ids, tokenizer.encode(session.text))
             self.assertEqual(session.array.tolist(), session.ids)
-            # Some of these calls search for no cut.
+            # Some of these calls need no cut.
             for length in range(len(session.text) - 1, len(session.text) - 100, -1):
                 session.truncate(length)
                 session.append("")

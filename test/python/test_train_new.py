@@ -1,4 +1,4 @@
-"""`train_new_from_iterator`, compared with that of `transformers`, for tokenizers made here."""
+"""`train_new_from_iterator`, compared with that of `transformers`, for generated tokenizers."""
 
 import json
 import multiprocessing
@@ -22,7 +22,7 @@ from test_bpe import made_texts
 
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
-#: Names of special tokens; some are what text has, or a byte, or what merges spell.
+# Names of special tokens. Some occur in the texts, one is a byte, and some may be spelled by merges.
 SPECIAL = ["<s>", "</s>", "<pad>", "<unk>", "<mask>", "<|endoftext|>", "<x y>", "  ", "the", "a", "Ġ", "é", "\n\n"]
 ROLES = ["bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token"]
 
@@ -32,7 +32,7 @@ def split(regex: str, behavior: str = "isolated"):
 
 
 def pipelines():
-    """Pre-tokenizers of published tokenizers, and others."""
+    """Returns pre-tokenizers of published tokenizers, and others."""
     byte_level = pre_tokenizers.ByteLevel
     bare = byte_level(add_prefix_space=False, use_regex=False)
     return [
@@ -48,7 +48,7 @@ def pipelines():
 
 
 def made_tokenizer() -> Tokenizer:
-    """A tokenizer with a random pipeline and random added tokens, trained on little."""
+    """Returns a tokenizer with a random pipeline and random added tokens, trained on little text."""
     made = Tokenizer(models.BPE(ignore_merges=random.random() < 0.5))
     made.normalizer = random.choice(
         [None, None, normalizers.NFC(), normalizers.NFKC(), normalizers.Sequence([normalizers.NFD(), normalizers.Lowercase()])]
@@ -83,7 +83,7 @@ def made_tokenizer() -> Tokenizer:
 
 
 def with_new_ids(made: Tokenizer, names: dict) -> None:
-    """Gives the new ids to what keeps the old ones in HF's method: padding, and a post-processor in a Sequence."""
+    """Updates the parts that keep the old ids in HF's method: padding, and a post-processor in a Sequence."""
     root = json.loads(made.to_str())
     for step in (root["post_processor"] or {}).get("processors", []):
         for one in step.get("special_tokens", {}).values():
@@ -125,7 +125,7 @@ def roberta(made, tokens):
 
 
 def odd_texts(count: int, names):
-    """Texts with line ends of every kind, special tokens, and more than one script."""
+    """Returns texts with all kinds of line ends, special tokens, and more than one script."""
     texts = made_texts(count)
     for i in range(0, count, 3):
         joint = random.choice(["\n", "\r\n", "\n\n\n", " \n ", "\t", "\u2028", *names, *names])
@@ -134,14 +134,14 @@ def odd_texts(count: int, names):
 
 
 def saved(tokenizer) -> dict:
-    """What it writes, by the names of the files."""
+    """Returns the contents of the files that `save_pretrained` writes, by name."""
     with tempfile.TemporaryDirectory() as home:
         tokenizer.save_pretrained(home)
         return {path.name: path.read_text("utf-8") for path in sorted(Path(home).iterdir())}
 
 
 class TrainNewFromIterator(unittest.TestCase):
-    """What transformers' method returns, `bpe.train_new_from_iterator` returns."""
+    """Compares `bpe.train_new_from_iterator` with the method of transformers."""
 
     def check(self, tokenizer, texts, vocab_size, names=(), **options) -> None:
         ours = bpe.train_new_from_iterator(tokenizer, iter(texts), vocab_size, **options)
@@ -202,7 +202,7 @@ class TrainNewFromIterator(unittest.TestCase):
             try:
                 tokenizer = getattr(transformers, name)()
             except Exception:
-                continue  # It needs files, or another package.
+                continue  # The class needs files, or another package.
             with self.subTest(name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
@@ -238,11 +238,11 @@ class TrainNewFromIterator(unittest.TestCase):
                 self.assertEqual(made.to_str(), before)
                 base = PreTrainedTokenizerFast(tokenizer_object=made)
                 theirs = base.train_new_from_iterator(texts, 330, show_progress=False, **options).backend_tokenizer
-                # The method leaves out those that are not special, unless transformers knows of them.
+                # The method omits added tokens that are not special, unless transformers knows them.
                 theirs.add_tokens([token for token in added if not token.special])
                 with_new_ids(theirs, options.get("special_tokens_map", {}))
                 expected = json.loads(theirs.to_str())
-                # It is there only once transformers has been asked for bos and eos, and adds nothing.
+                # transformers adds an empty template once it has been asked for bos and eos.
                 if (expected["post_processor"] or {}).get("special_tokens") == {}:
                     expected["post_processor"] = None
                 self.assertEqual(json.loads(ours.to_str()), expected)
@@ -352,7 +352,7 @@ class TrainNewFromIterator(unittest.TestCase):
             self.assertEqual([name for name in os.listdir(home) if name.startswith("bpe-")], [])
 
 
-#: The texts say when the training has begun to take them.
+# The texts report when the training begins to read them.
 ENDLESS = """
 import bpe_trainer as bpe
 from transformers import GPT2Tokenizer

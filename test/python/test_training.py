@@ -1,4 +1,5 @@
-"""What `bpe.train` takes for texts, what it refuses with the right name, and what it warns of. Run by suite.ts."""
+"""Which texts `bpe.train` accepts, which arguments it refuses and how it names them, and its warnings. Run by
+suite.ts."""
 
 import base64
 import os
@@ -17,7 +18,7 @@ TEXTS = ["low lower lowest", "new newer newest", "low low new"] * 5
 
 
 class Dataset:
-    """As HF's datasets have it: rows are dicts, and a name gives a column."""
+    """Like HF's datasets: rows are dicts, and a name returns a column."""
 
     column_names = ["label", "text"]
 
@@ -32,7 +33,7 @@ class Dataset:
 
 
 class Table:
-    """As pandas has it: names come out of an iteration."""
+    """Like a table of pandas: iterating returns the names of columns."""
 
     columns = ("content", "label")
 
@@ -41,7 +42,7 @@ class Table:
 
 
 class Stream(Dataset):
-    """As HF's streams are: its columns are not known before the first row."""
+    """Like HF's streams, whose columns are unknown before the first row."""
 
     column_names = None
 
@@ -110,12 +111,13 @@ class Arguments(unittest.TestCase):
 
 
 class Warned(unittest.TestCase):
-    """What `bpe` warns of is a warning of Python: each kind that src/jobs/warnings.ts lists."""
+    """Each kind of warning in src/jobs/warnings.ts becomes a Python warning."""
 
     def test_every_kind_is_raised(self) -> None:
         source = Path(__file__).parents[2] / "src" / "jobs" / "warnings.ts"
         kinds = set(re.findall(r'readonly kind: "([^"]+)"', source.read_text()))
-        # Skipped files are in the record; the other one needs a program that writes into the output meanwhile.
+        # Skipped files are only in the record. The other warning needs a program that writes into the output during
+        # the run.
         kinds -= {"skipped file", "files in the old result"}
         text = "some words and more of these words\n" * 20
         with tempfile.TemporaryDirectory() as home:
@@ -167,7 +169,7 @@ class Warned(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
-    """What is too long for the arguments of a program, or what none can have."""
+    """Lists that are too long for the arguments of a program, and values that no argument can contain."""
 
     def setUp(self) -> None:
         home = tempfile.TemporaryDirectory()
@@ -185,7 +187,7 @@ class Lists(unittest.TestCase):
                 trained.save(Path(self.home.parent, "saved"))
             with self.assertRaisesRegex(bpe.BpeError, '^special token "<same>" is given twice$'):
                 bpe.train(texts=TEXTS, vocab_size=275, special_tokens=["<same>", "<same>"])
-            # A list of ranks has no special tokens of its own.
+            # A file of ranks has no special tokens, so the caller gives them.
             ranks = Path(self.home.parent, "ranks.tiktoken")
             ranks.write_text("".join(f"{base64.b64encode(bytes([i])).decode()} {i}\n" for i in range(256)))
             with bpe.Tokenizer.load(ranks, pattern="gpt2", special_tokens={"<a>": 256, "<b>": 300}) as loaded:

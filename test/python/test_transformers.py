@@ -1,4 +1,4 @@
-"""A tokenizer directory, as transformers uses it."""
+"""A tokenizer directory, as loaded by transformers."""
 
 import importlib.metadata
 import json
@@ -14,7 +14,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 import bpe_trainer as bpe
 from test_bpe import made_texts
 
-#: What the templates bring.
+# The special tokens that the chat templates add.
 CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 LLAMA3 = ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|finetune_right_pad_id|>"]
 GEMMA = ["<bos>", "<start_of_turn>", "<end_of_turn>", "<pad>"]
@@ -70,7 +70,7 @@ class Transformers(unittest.TestCase):
                 self.assertEqual(text, rendered)
                 ids = tokenizer.apply_chat_template(CHAT, add_generation_prompt=True, return_dict=False)
                 self.assertEqual(ids, ours.encode(rendered))
-                # What TRL learns with assistant_only_loss.
+                # The part that TRL trains on with assistant_only_loss.
                 self.assertEqual(self.said(tokenizer, CHAT), f"Hello{roles[1]}")
                 if name == "gemma":
                     with self.assertRaisesRegex(Exception, "has no tools"):
@@ -86,7 +86,7 @@ class Transformers(unittest.TestCase):
             ours.close()
 
     def said(self, tokenizer, chat, **given) -> str:
-        """The tokens of the assistant, as text."""
+        """Returns the text of the assistant's tokens."""
         found = tokenizer.apply_chat_template(chat, return_dict=True, return_assistant_tokens_mask=True, **given)
         return tokenizer.decode([id for id, mask in zip(found["input_ids"], found["assistant_masks"]) if mask])
 
@@ -132,12 +132,13 @@ class Compared(unittest.TestCase):
 
 
 class Like(unittest.TestCase):
-    """`like` gives what `train_new_from_iterator` gives. All added tokens are special: transformers numbers others last."""
+    """`like` gives the result of `train_new_from_iterator`. All added tokens are special, because transformers
+    numbers others last."""
 
     WORDS = ["<s>", "</s>", "<pad>", "<mask>", "<think>", "<x y>", "  "]
 
     def tokenizer(self) -> Tokenizer:
-        """A tokenizer with a random pipeline and random added tokens, trained on little."""
+        """Returns a tokenizer with a random pipeline and random added tokens, trained on little text."""
         made = Tokenizer(models.BPE(ignore_merges=random.random() < 0.5))
         made.normalizer = random.choice([normalizers.Sequence([]), normalizers.NFC(), normalizers.NFKC()])
         byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -197,7 +198,7 @@ class Like(unittest.TestCase):
                 learned = Tokenizer.from_file(str(path / "tokenizer.json"))
                 expected, given = (json.loads(made.to_str()) for made in (theirs.backend_tokenizer, learned))
                 for said in (expected, given):
-                    # A template that adds nothing: transformers writes it or not, as it was asked for bos and eos before.
+                    # transformers writes an empty template only after it has been asked for bos and eos.
                     if (said["post_processor"] or {}).get("special_tokens") == {}:
                         said["post_processor"] = None
                 self.assertEqual(given, expected)

@@ -6,13 +6,13 @@ import { type ArchivedFile, tarGz, zip } from "../../scripts/release/archive.ts"
 import { run } from "../../scripts/release/run.ts";
 import { put, scratch } from "../binary.ts";
 
-/** Files with sizes around the blocks of 512 bytes. */
+/** Files with sizes around multiples of tar's block size, 512 bytes. */
 const files: ArchivedFile[] = [0, 1, 511, 512, 513, 100_000].map((size, i) => ({
   path: `bpe-1.0/file-${size}`,
   bytes: Uint8Array.from({ length: size }, (_, n) => (n * n) >> 3),
   isExecutable: i === 1,
 }));
-/** An even second, as ZIP has them: 2026-11-22 03:04:06 UTC. */
+/** ZIP stores times in steps of two seconds, so this one is even: 2026-11-22 03:04:06 UTC. */
 const seconds = Date.UTC(2026, 10, 22, 3, 4, 6) / 1000;
 
 function expectFiles(directory: string): void {
@@ -54,7 +54,7 @@ print([(file.filename, file.date_time, oct(file.external_attr >> 16)) for file i
   },
 );
 
-test("a tar ends with two heads of zeros, and a ZIP with the number of its files, twice", () => {
+test("a tar ends with two zero headers, and a ZIP states the number of its files twice", () => {
   const tar = gunzipSync(tarGz(files, seconds));
   const blocks = files.map(({ bytes }) => 1 + Math.ceil(bytes.length / 512));
   expect(tar.length).toBe(512 * (blocks.reduce((sum, count) => sum + count, 0) + 2));

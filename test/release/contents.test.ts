@@ -1,4 +1,4 @@
-// The stated contents of a release, from this checkout's own lock file.
+// The stated contents of a release, for this checkout's lock file.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -14,7 +14,7 @@ const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
   readFileSync(`${root}/package.json`, "utf8"),
 );
 
-test("shipped packages are those of the program and two of the build", () => {
+test("the shipped packages are those of the program and two of the build", () => {
   const packages = bundledPackages(root);
   const names = packages.map(({ name }) => name);
   for (const name of [...Object.keys(dependencies), ...Object.keys(packagesInTheBuild)]) {
@@ -28,7 +28,7 @@ test("shipped packages are those of the program and two of the build", () => {
   }
 });
 
-test("each target has a Bun of its own that is pinned, of the version that builds", () => {
+test("each target has a separate pinned Bun, of the version that builds", () => {
   const runtimes = targets.map(({ runtimePackage }) => pinnedRuntime(root, runtimePackage));
   expect(new Set(runtimes.map(({ sha512 }) => sha512)).size).toBe(targets.length);
   for (const { version } of runtimes) expect(version).toBe(Bun.version);
@@ -42,7 +42,7 @@ test("a Bun other than the pinned one is refused", () => {
   expect(() => fetchRuntime(runtime, home)).toThrow("is not what package-lock.json pins");
 });
 
-test("the SBOM keeps the shipped packages and says which Bun is in which archive", () => {
+test("the SBOM lists the shipped packages and which Bun is in which archive", () => {
   const component = (name: string, group?: string) => {
     return { type: "library", name, version: "1.0.0", "bom-ref": `ref ${name}`, ...(group && { group }) };
   };

@@ -13,7 +13,7 @@ test("an ELF file's machine and loader are read", () => {
   expect(() => executableFormat(elf(0x28))).toThrow("machine 0x28");
 });
 
-test("a Mach-O file is one only with a signature that fits", () => {
+test("a Mach-O file is accepted only with a signature that fits", () => {
   const bytes = withSignature(machO({ codeBytes: 5000, processor: 0x100000c }), "bpe");
   expect(executableFormat(bytes)).toEqual({ kind: "Mach-O", machine: "arm64" });
   bytes[4500]! ^= 1;

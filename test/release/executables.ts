@@ -1,4 +1,4 @@
-/** Returns a Mach-O executable with two empty segments, and room for a signature at its end. */
+/** Returns a Mach-O executable with two empty segments, and unused bytes for a signature at its end. */
 export function machO({
   codeBytes,
   linkEditMemoryBytes = 1 << 20,
@@ -52,7 +52,7 @@ function segment(name: string, { address, memoryBytes, start, bytes }: Segment):
   ]);
 }
 
-/** Returns an ELF executable with one program header, the path of its loader. */
+/** Returns an ELF executable with one program header, which contains the path of the loader. */
 export function elf(machine: number, loader?: string): Buffer {
   const bytes = Buffer.alloc(200);
   bytes.write("\x7fELF\x02\x01", 0, "latin1");

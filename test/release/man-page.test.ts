@@ -17,7 +17,7 @@ test("the manual page states the version and the day of the release", () => {
   expect(page).toStartWith('.TH BPE 1 "2023-11-14" "bpe 1.2.3" "User Commands"\n');
 });
 
-test("text is in it verbatim, whatever its characters", () => {
+test("text appears verbatim, whatever its characters", () => {
   expect(roff(".a")).toBe("\\&.a");
   expect(roff("'a'")).toBe("\\(aqa\\(aq");
   expect(roff("--x \\n")).toBe("\\-\\-x \\en");
@@ -46,7 +46,7 @@ test.skipIf(Bun.which("groff") === null)(
   },
 );
 
-test("an archive gets the page and the completions by the names that systems look for", () => {
+test("an archive gets the page and the completions under the names that systems expect", () => {
   const files = shellFiles({ version: "1.2.3", seconds: 1_700_000_000 });
   expect(files.map(({ path, installedPath }) => [path, installedPath])).toEqual([
     ["bpe.1", "share/man/man1/bpe.1"],

@@ -36,10 +36,10 @@ function deadLinks(markdown: string): string[] {
   return linksOf(markdown).filter((target) => !headings.includes(target));
 }
 
-/** Names of pages in a text, spelled as in the sources: `docs/evaluate.md`. */
+/** Returns the names of pages in a text, spelled as in the sources: `docs/evaluate.md`. */
 const namedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w./-]*\w/g)].map(([name]) => name);
 
-test("the executable shows every page, with links that it can follow, wherever it is", () => {
+test("the executable prints every page from any directory, and its links can be followed", () => {
   const cwd = scratch();
   expect(pages).toContain("README.md");
   for (const name of pages) {
@@ -50,7 +50,7 @@ test("the executable shows every page, with links that it can follow, wherever i
       "",
       [],
     ]);
-    // Its other content is tested with help.
+    // The tests of help cover this line.
     const said = /^The samples read LICENSE: .*\n\n/m;
     expect(stdout.replace(said, "")).toBe(withPlainLinks(read(`docs/${name}`), "docs"));
   }
@@ -124,7 +124,7 @@ test("an archive's README names the files next to it, and links nowhere else", (
   expect(named.filter((name) => !others.includes(name))).toEqual([]);
 });
 
-test("an archive has every example that its pages, the manual or another example names", () => {
+test("an archive has every example that its pages, the manual or other examples name", () => {
   const examples = archiveExamples(root);
   const texts = [
     ...Object.values(archiveDocuments(root)),
@@ -134,7 +134,7 @@ test("an archive has every example that its pages, the manual or another example
   const named = texts.flatMap((text) => [...text.matchAll(/\bexamples\/[\w./-]*\w/g)].map(([path]) => path));
   expect(named).toContain("examples/encode.c");
   const paths = examples.map(({ path }) => path);
-  // Pages may name these files of the sources.
+  // Pages may name this file, which only the sources have.
   const ofSources = ["examples/learn.ts"];
   const missing = named.filter(
     (path) =>
@@ -168,7 +168,7 @@ test("a wheel's and the packages' pages have no dead link", () => {
   }
 });
 
-test("links to pages become what bpe help takes; others say where they lead; sites and headings stay", () => {
+test("links to pages become arguments of bpe help; other links name their target; sites and headings stay", () => {
   const plain = (markdown: string, directory = "") => withPlainLinks(markdown, directory);
   expect(
     plain(
@@ -186,8 +186,8 @@ test("links to pages become what bpe help takes; others say where they lead; sit
 });
 
 /**
- * Returns the contents of the files in a ZIP file whose paths match. Reads the header before each
- * (scripts/release/archive.ts).
+ * Returns the contents of the files in a ZIP file whose paths match. Reads the local header of each file (see
+ * scripts/release/archive.ts).
  */
 function unzipped(zip: Buffer, wanted: RegExp): string[] {
   const found: string[] = [];

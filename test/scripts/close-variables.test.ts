@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { closedVariables, closeVariables } from "../../scripts/close-variables.ts";
 import { put, scratch } from "../binary.ts";
 
-test("each name that occurs once is closed; one that is missing or doubled is named and left", () => {
+test("each name that occurs once is closed; missing and duplicate names are reported and left unchanged", () => {
   const [missing, doubled, ...others] = closedVariables;
   const text = `text ${closedVariables.join(" ")}\0${[doubled, doubled, ...others].join("\0")}\0`;
   const path = put(scratch(), "program", text);

@@ -29,7 +29,7 @@ async function fileCounts(plugins: Bun.BunPlugin[], names: readonly string[]) {
   return names.map((name) => load(fileOf(name), load(fileOf("run"), load("main.js", new Set()))).size);
 }
 
-test("a command loads few files: what many commands need is two", async () => {
+test("a command loads few files: code that many commands share is in two", async () => {
   const names = ["runTrain", "runEncode", "runInspect", "runEval", "runDecode"];
   const [few, many] = [await fileCounts([commonCode(source)], names), await fileCounts([doorless], names)];
   for (const [i, name] of names.entries()) {

@@ -1,4 +1,4 @@
-// For Apple silicon, the signature has the same bytes as Bun's. `npm run suite release` checks whole executables.
+// For Apple silicon, the signature equals Bun's byte for byte. `npm run suite release` checks whole executables.
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { checkSignature, signMachO, withSignature } from "../../scripts/sign-mac
 import { put, scratch } from "../binary.ts";
 import { machO } from "../release/executables.ts";
 
-test("a signature has a hash of each page, the last one short, and is at the end", () => {
+test("a signature has a hash for each page, of which the last may be short, and is at the end", () => {
   const code = machO({ codeBytes: 10_000 });
   const signed = withSignature(Buffer.from(code), "bpe");
   expect(checkSignature(signed)).toBe(3);
@@ -29,11 +29,11 @@ test("the list and the code directory are laid out as macOS reads them", () => {
     0x20_02_00_0c, // a hash's size and kind, the platform, a page's size
   ]);
   expect(numbers(60, 6)).toEqual([0, 0, 0, 0, 0, 0]);
-  // __TEXT: where it is, its size, and that it belongs to a main executable; 8 bytes each.
+  // __TEXT: its offset, its size, and the flag of a main executable; 8 bytes each.
   expect(numbers(84, 6)).toEqual([0, 0, 0, 300, 0, 1]);
 });
 
-test("the commands say where the signature is and how large, and its segment grows with it", () => {
+test("the load commands have the offset and the size of the signature, and its segment grows with it", () => {
   const signed = withSignature(machO({ codeBytes: 10_000, linkEditMemoryBytes: 12_288 }), "bpe");
   const commands = 32 + 2 * 72;
   expect([8, 12].map((pos) => signed.readUInt32LE(commands + pos))).toEqual([10_000, signed.length - 10_000]);
@@ -46,7 +46,7 @@ test("the commands say where the signature is and how large, and its segment gro
   expect(checkSignature(large)).toBe(5);
 });
 
-test("signing again gives the same bytes, and an older, longer signature goes", () => {
+test("signing again gives the same bytes, and an older, longer signature is removed", () => {
   const signed = withSignature(machO({ codeBytes: 10_000 }), "a long name of a program");
   const again = withSignature(Buffer.from(signed), "bpe");
   expect(again.equals(withSignature(Buffer.from(again), "bpe"))).toBe(true);
@@ -64,13 +64,13 @@ test("a byte that changes anywhere before the signature or in its hashes is noti
   expect(() => checkSignature(Buffer.concat([signed, Buffer.alloc(1)]))).toThrow("not at the end");
 });
 
-test("a file that is no executable of macOS, or has no room for a signature, is refused", () => {
+test("a file that is not a macOS executable, or has no bytes left for a signature, is refused", () => {
   expect(() => withSignature(Buffer.alloc(100), "bpe")).toThrow("no Mach-O file");
   expect(() => withSignature(machO({ codeBytes: 1000, isUnsigned: true }), "bpe")).toThrow("no room");
   expect(() => withSignature(machO({ codeBytes: 1000, linkEditAddress: 0 }), "bpe")).toThrow("last segment");
 });
 
-test("the file on disk is signed, and no longer than that", () => {
+test("the file on disk is signed, and truncated after the signature", () => {
   const code = machO({ codeBytes: 10_000 });
   const path = put(scratch(), "program", Buffer.concat([code, Buffer.alloc(5000)]));
   signMachO(path, "bpe");

@@ -9,7 +9,7 @@ const directory = scratch();
 const page = 4096;
 const [rodata, data, bssBytes] = [0x300, 0x450, 3 * page + 0x123];
 
-/** An executable as Bun's builder lays it out: ".bss" is in the file, before the embedded files. */
+/** Returns an executable laid out like Bun's: ".bss" is in the file, before the embedded files. */
 function makeElf(change: (view: DataView) => void = () => {}): Buffer {
   const filesStart = Math.ceil((data + 0x80 + bssBytes) / page) * page;
   const filesEnd = filesStart + 0x234;
@@ -50,7 +50,10 @@ function makeElf(change: (view: DataView) => void = () => {}): Buffer {
 }
 const base = 16 * page;
 
-/** The memory that a system makes of the writable segments: whole pages, with zeros after the bytes of the file. */
+/**
+ * Returns the memory into which a system loads the writable segments: whole pages, filled with zeros after the bytes
+ * of the file.
+ */
 function loaded(bytes: Buffer): Map<number, number> {
   const memory = new Map<number, number>();
   for (let at = 64; at < 64 + 56 * 3; at += 56) {
@@ -91,7 +94,7 @@ test("other files are left unchanged", () => {
   const others = [
     Buffer.from("#!/bin/sh\n"),
     makeElf((view) => view.setUint8(4, 1)),
-    // No notes, zeros that are none, a segment that is not in the file as a whole.
+    // No notes; a byte of .bss that is not zero; a segment that is not completely in the file.
     makeElf((view) => view.setUint32(64 + 112, 6, true)),
     makeElf((view) => view.setUint8(data + 0x80 + 5, 1)),
     makeElf((view) => view.setBigUint64(64 + 56 + 40, 1n << 20n, true)),
@@ -99,7 +102,7 @@ test("other files are left unchanged", () => {
   for (const bytes of others) expect(trim(bytes)).toEqual({ saved: 0, after: bytes });
 });
 
-test.skipIf(process.platform !== "linux")("the executable has at most 118 MB, and no zeros to drop", () => {
+test.skipIf(process.platform !== "linux")("the executable has at most 118 MB, and no zeros to remove", () => {
   expect(statSync(binary).size).toBeLessThan(118e6);
   expect(trim(readFileSync(binary)).saved).toBe(0);
 });

@@ -59,7 +59,7 @@ test("zsh completes as people type", async () => {
     await session.until(`ready${i}`);
   }
   for (const [keys, completed] of typed) {
-    // Sent separately, because the shell takes keys that arrive together with the tab for a paste.
+    // The tab is sent separately, because the shell regards keys that arrive together with it as a paste.
     session.type(keys.slice(0, -1));
     await Bun.sleep(100);
     session.type("\t");
@@ -112,7 +112,7 @@ test("fish offers the valid words", () => {
   for (const [line, expected] of cases) expect([line, offered(line).sort()]).toEqual([line, expected.sort()]);
 });
 
-test("mandoc finds nothing wrong with the manual page", () => {
+test("mandoc accepts the manual page", () => {
   const page = put(home, "bpe.1", manPage({ version: "1.2.3", seconds: 1_700_000_000 }));
   const { stdout } = Bun.spawnSync([join(root, "usr/bin/mandoc"), "-T", "lint", page]);
   const told = stdout

@@ -18,7 +18,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Inputs that take long or fill the memory, during which signals must be handled. memory.ts tests memory limits.
+// Inputs that take long or fill the memory. Signals must be handled meanwhile. memory.ts tests memory limits.
 
 const words = unitOf("some words, some");
 const letters = unitOf("a");
@@ -27,7 +27,7 @@ const bytes = (text: string) => Buffer.from(text);
 const line = { first: bytes('{"text":"'), unit: words, unitCount: megabytes, last: bytes('"}\n') };
 const oneWord = { first: bytes("a"), unit: letters, unitCount: megabytes };
 
-/** Inputs that are counted and encoded, by their names. */
+/** Functions that write inputs for counting and encoding, by the name of the input. */
 const bombs: Readonly<Record<string, (path: string) => void>> = {
   ...Object.fromEntries(
     bombCodecs.map((codec) => [
@@ -47,7 +47,7 @@ const bombs: Readonly<Record<string, (path: string) => void>> = {
 };
 const tokenizerBomb = "tokenizer.json";
 
-/** Returns the path of an input, which is made on first use. */
+/** Returns the path of an input. Writes it on first use. */
 function bomb(world: World, name: string): string {
   const directory = join(world.root, "bombs");
   mkdirSync(directory, { recursive: true });
@@ -62,7 +62,7 @@ const hangMs = 60_000;
 
 const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
 
-/** Returns the arguments of a command, with an input that may keep it from handling signals. */
+/** Returns the arguments of a random command with an input that may keep it from handling signals. */
 function slowArguments(world: World, random: Random): readonly string[] {
   const input = bomb(world, oneOf(random, Object.keys(bombs)));
   const workers = ["-w", oneOf(random, ["1", "2"])];
@@ -81,7 +81,10 @@ function slowArguments(world: World, random: Random): readonly string[] {
   ]);
 }
 
-/** Returns how many milliseconds the main thread has waited for a processor, which do not count against the run. */
+/**
+ * Returns how many milliseconds the main thread has waited for a processor, which are subtracted from the run's time;
+ * null if unknown.
+ */
 function waitedMs(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
@@ -91,13 +94,13 @@ function waitedMs(pid: number): number | null {
 }
 
 /**
- * The maximum time until a signal ends a run, in addition to the system's time for releasing memory, some 0.1 s per
- * gigabyte.
+ * The maximum time until a signal ends a run. The system may take `takingBackMs` more to release its memory, about
+ * 0.1 s per gigabyte.
  */
 const stopMsMax = 200;
 const takingBackMs = 300;
 export let slowestSlowStopMs = 0;
-/** The approximate time of an undisturbed run, from which the time of a signal is drawn. */
+/** The approximate time of an undisturbed run. Signals are sent at random times within it. */
 let slowMs = 800;
 
 async function signalInSlowStage(world: World, random: Random): Promise<Outcome> {
@@ -123,13 +126,13 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   }
   const tookMs = performance.now() - sentMs - (waited - before);
   end = await ended;
-  // The run had not begun, so that there was nothing to undo, or it had ended.
+  // The run had not begun, so there was nothing to undo, or it had already ended.
   if (end.signal === signal || end.code === 0 || end.code === 1) return tooLate;
   slowMs += (1.5 * instantMs - slowMs) / 8;
   const shown = args.join(" ");
   must(end.code === signals[signal], () => `${shown}: ${signal} gave exit ${end!.code}: ${end!.stderr}`);
   slowestSlowStopMs = Math.max(slowestSlowStopMs, tookMs);
-  // On a busy machine, ending threads also wait for a processor.
+  // On a busy machine, ending threads also waits for a processor.
   const busyness = Math.max(1, loadavg()[0]! / availableParallelism());
   must(
     tookMs < (stopMsMax + takingBackMs) * busyness,
@@ -141,7 +144,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   return met;
 }
 
-/** With a cache that cannot be written, or whose device is full, the run succeeds without it, and warns once. */
+/** If a cache cannot be written, or its device is full, the run succeeds without it and warns once. */
 async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const device = join(world.root, "cache-device");

@@ -7,12 +7,12 @@ import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 
-// Writes small files that become large when read. They are written part by part, so that this takes little memory.
+// Writes small files that become large when read. They are written in parts, so that writing takes little memory.
 
 /** The size of the text that a bomb repeats. */
 const unitBytes = 1 << 20;
 
-/** The uncompressed content: `first`, then the same megabyte of text `unitCount` times, then `last`. */
+/** The uncompressed content: `first`, then the 1 MiB text `unit` repeated `unitCount` times, then `last`. */
 type Content = {
   readonly first: Uint8Array;
   readonly unit: Uint8Array;
@@ -20,10 +20,10 @@ type Content = {
   readonly last?: Uint8Array;
 };
 
-/** Returns a megabyte of repeated `text`, whose length has to divide 2^20. */
+/** Returns 1 MiB of repeated `text`, whose length in bytes must divide 2^20. */
 export const unitOf = (text: string) => Buffer.from(text.repeat(unitBytes / Buffer.byteLength(text)));
 
-/** Compresses each part separately: concatenated members of gzip or frames of zstd. */
+/** Compresses each part separately, as concatenated gzip members or zstd frames. */
 const inMembers =
   (compress: (bytes: Uint8Array) => Uint8Array) =>
   ({ first, unit, unitCount, last }: Content): Uint8Array[] => {
@@ -39,7 +39,7 @@ const plainly = ({ first, unit, unitCount, last }: Content): Uint8Array[] => [
 
 const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** Compresses with Snappy: literals, then copies of 64 bytes from one period before. */
+/** Compresses with Snappy: literals, then copies of 64 bytes that refer back by one period. */
 function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   let size = first.length + unitCount * unit.length;
@@ -59,7 +59,7 @@ function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** Compresses into one block of LZ4: a sequence of literals and a match, and a last one of literals. */
+/** Compresses into one LZ4 block: a sequence of literals and one match, and a last sequence of literals. */
 function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   const literals = Buffer.concat([first, unit.subarray(0, period)]);
@@ -77,7 +77,7 @@ function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** Returns after how many bytes the text repeats. */
+/** Returns the period of the text: the smallest distance in bytes at which it repeats. */
 function periodOf(unit: Uint8Array): number {
   for (let period = 1; ; period++) {
     if (Buffer.compare(unit.subarray(period), unit.subarray(0, unit.length - period)) === 0) return period;
@@ -107,7 +107,7 @@ export function writeParts(path: string, parts: Iterable<Uint8Array>): string {
   return path;
 }
 
-/** Writes a text file of `unitCount` megabytes, in members of gzip or frames of zstd. */
+/** Writes a text file of `unitCount` MiB, as gzip members or zstd frames. */
 export const writePacked = (path: string, compression: "gzip" | "zstd", content: Content) =>
   writeParts(
     path,
@@ -124,7 +124,7 @@ type Column = {
   readonly pages: readonly { readonly header: PageHeader; readonly parts: readonly Uint8Array[] }[];
 };
 
-/** Writes a Parquet file with one row group and one column `text`, which is required. */
+/** Writes a Parquet file with one row group and one required column `text`. */
 function writeColumn(path: string, { codec, encoding, rowCount, pages }: Column): string {
   const bytesOf = (write: (writer: ByteWriter) => void) => {
     const writer = new ByteWriter();
@@ -176,7 +176,7 @@ function writeColumn(path: string, { codec, encoding, rowCount, pages }: Column)
 
 const levels = { definition_level_encoding: "RLE", repetition_level_encoding: "RLE" } as const;
 
-/** Writes a Parquet file with one page that has one text of `unitCount` megabytes. */
+/** Writes a Parquet file with one page, which has one text of `unitCount` MiB. */
 export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, unitCount: number): string {
   const first = Buffer.alloc(4);
   first.writeUInt32LE(unitCount * unit.length);
@@ -190,7 +190,7 @@ export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, 
   return writeColumn(path, { codec, encoding: "PLAIN", rowCount: 1, pages: [{ header, parts }] });
 }
 
-/** Writes a Parquet file with such a text in a dictionary, to which `rowCount` rows refer. */
+/** Writes a Parquet file with one text of `unitCount` units in a dictionary, to which `rowCount` rows refer. */
 export function writeDictionaryBomb(
   path: string,
   unit: Uint8Array,
@@ -221,7 +221,7 @@ export function writeDictionaryBomb(
   return writeColumn(path, { codec: "ZSTD", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** Writes a Parquet file with `rowCount` rows in `pageCount` pages, all with the same text of a dictionary. */
+/** Writes a Parquet file with `rowCount` rows in `pageCount` pages. All rows refer to the same text in a dictionary. */
 export function writeTinyRows(path: string, text: string, rowCount: number, pageCount: number): string {
   const [first, rows] = [Buffer.concat([Buffer.alloc(4), Buffer.from(text)]), rowCount / pageCount];
   first.writeUInt32LE(first.length - 4);
@@ -243,7 +243,7 @@ export function writeTinyRows(path: string, text: string, rowCount: number, page
   return writeColumn(path, { codec: "UNCOMPRESSED", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** Writes a Parquet file with one text, and `rowCount` - 1 that share all bytes with the previous one. */
+/** Writes a Parquet file with `rowCount` rows: one text, and rows that share all bytes with the previous one. */
 export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number): string {
   const page = new ByteWriter();
   const shared = new Int32Array(rowCount).fill(text.length);
@@ -272,7 +272,7 @@ export function writeFooterBomb(path: string, columnCount: number): string {
   return writeParts(path, [Buffer.from("PAR1"), writer.getBytes(), Buffer.from("PAR1")]);
 }
 
-/** Writes a tokenizer.json with many tokens, each one letter longer than another. */
+/** Writes a tokenizer.json with many tokens, each of which extends another token by one letter. */
 export function writeTokenizerBomb(path: string, tokenCount: number): string {
   const tokens = [...byteToCharacter];
   const merges: string[] = [];

@@ -1,6 +1,6 @@
-// Fault injection: `npm run suite faults`. Disturbs runs of dist/bpe in every known way, and checks each time
-// that the last good result is intact, the next run works, and no stray files remain. Ends with exit code 1
-// if anything was lost.
+// Fault injection: `npm run suite faults`. Disturbs runs of dist/bpe in every known way. Each time, checks that the
+// last good result is intact, that the next run works, and that no stray files remain. Exits with 1 if anything was
+// lost.
 //
 //   npm run suite faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";
@@ -19,9 +19,9 @@ const share = Number(values.share ?? 1);
 const chosen = kinds.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) throw new Error(`no kind of fault is called "${values.only}"`);
 
-/** Trials whose fault came too late are repeated, up to this many times. */
+/** The maximum number of attempts for a trial whose fault comes too late. */
 const attemptsPerTrial = 10;
-/** The number of trials at a time. Each has its own world. */
+/** The number of concurrent trials. Each has a separate world. */
 const laneCount = 2;
 const textBytes = 1_500_000;
 const smallTextBytes = 120_000;

@@ -22,10 +22,10 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
-/** The longest time that a run may wait because of another user's files. */
+/** The time after which a run that another user's files block counts as hung. */
 const hangMs = 10_000;
 
-/** Another user's file as the target of an attack, and its required content afterwards. */
+/** Another user's file that attacks aim at. Its content must not change. */
 class Victim {
   readonly file: string;
   readonly directory: string;
@@ -49,7 +49,7 @@ class Victim {
 
 type Plant = (path: string, victim: Victim) => void;
 
-/** Entries that are put under one of our names, owned by another user if this process can change owners. */
+/** Entries that are put under a name that `bpe` uses. Another user owns them if this process can change owners. */
 const plants: Record<string, Plant> = {
   pipe: (path) => void makePipe(path),
   "link to a file": (path, { file }) => symlinkSync(file, path),
@@ -81,7 +81,7 @@ function namesOfOurs(world: World, random: Random): string {
   ]);
 }
 
-/** If another user's entry has one of our names, no run waits for it, follows it or trusts it. */
+/** An entry of another user under a name that `bpe` uses: no run waits for it, follows it or trusts it. */
 async function planted(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const victim = new Victim(world);
@@ -123,7 +123,7 @@ async function planted(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Fills the cache by a run on today's corpus, once. */
+/** Fills the cache with a run on today's corpus. Later calls copy it. */
 async function fillCache(world: World): Promise<void> {
   const filled = join(world.root, "filled-cache");
   const cache = join(world.work, "cache");
@@ -149,7 +149,10 @@ async function fillCache(world: World): Promise<void> {
 
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
-/** If outputs have setuid, setgid or sticky bits, their replacements have none. The owner is this user or another. */
+/**
+ * Outputs with setuid, setgid or sticky bits, owned by this user or another: their replacements have none of these
+ * bits.
+ */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const [out, ids] = [join(world.work, "out"), join(world.work, "ids.npy")];
@@ -170,8 +173,8 @@ const runsAtOnce = 10;
 const isRefused = ({ code, stderr }: Ended) => code === 1 && stderr.includes("is being written by");
 
 /**
- * Ten runs start at once, with one output in a directory that they have to create, and some are killed. Those with
- * --wait succeed; the others succeed or name the run that is writing. No partial result is seen.
+ * Ten runs start at once, with the same output in a directory that they have to create, and some are killed. Runs
+ * with --wait succeed. The others succeed or name the run that is writing. No partial result is ever visible.
  */
 async function race(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
@@ -212,8 +215,8 @@ const clocks = [
 ];
 
 /**
- * With wrong clocks, the results that began last, according to their records, are kept; among those of one second, the
- * last replaced.
+ * With wrong clocks, --keep keeps the results with the latest start times in their records. Of results that started
+ * in the same second, it keeps those replaced last.
  */
 async function wrongClock(world: World, random: Random): Promise<Outcome> {
   world.clear();
@@ -224,7 +227,7 @@ async function wrongClock(world: World, random: Random): Promise<Outcome> {
   for (let n = 0; n < 6; n++) {
     if (n > 0) {
       const { startedAt } = JSON.parse(readFileSync(record, "utf8"));
-      // A result whose name has no valid time gets the time of its file.
+      // A result whose record has no valid time is dated by its file.
       const isTime = /^\d{4}-/.test(startedAt);
       const startedSecond = isTime ? Date.parse(startedAt) : statSync(record).mtimeMs;
       wanted.push({ startedSecond: Math.floor(startedSecond / 1000), n, inode: statSync(out).ino });
@@ -244,7 +247,7 @@ async function wrongClock(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Changes a record as if the result had been made at that time. */
+/** Changes a record as if the result had been made at this time. */
 function setClock(recordPath: string, time: string): void {
   const text = readFileSync(recordPath, "utf8");
   writeFileSync(recordPath, text.replace(/"startedAt": ".*"/, `"startedAt": "${time}"`));
@@ -253,8 +256,8 @@ function setClock(recordPath: string, time: string): void {
 }
 
 /**
- * Two runs that cannot see each other's processes, with equal or different host names, share a cache and a directory
- * for temporary files. A run that is stopped meanwhile finds its files unchanged.
+ * Two runs in separate process namespaces, with equal or different host names, share a cache and a directory for
+ * temporary files. A run that is stopped meanwhile finds its files unchanged when it resumes.
  */
 async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   const canUnshare = Bun.spawnSync(["unshare", "--pid", "--uts", "--fork", "--mount-proc", "true"]).success;

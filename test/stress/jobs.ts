@@ -3,13 +3,13 @@ import { otherResults, trainOptions, type World, withWorkers } from "./world.ts"
 
 export type Random = ReturnType<typeof randomSource>;
 
-/** A command line of a run that is to be disturbed, and its piped input. */
+/** The command line of a run that is to be disturbed, and the content of its standard input. */
 export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 
 /** Returns one of the values at random. */
 export const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
-/** Returns a training on today's corpus in one of its forms, with options that write additional files. */
+/** Returns a training on today's corpus in one of these forms, with random options that write additional files. */
 export function trainJob(
   world: World,
   random: Random,
@@ -41,8 +41,8 @@ function encodeJob(world: World, random: Random): Job {
 }
 
 /**
- * Returns another job that makes a tokenizer: with superwords, or from yesterday's, extended, pruned, truncated or
- * converted.
+ * Returns another job that makes a tokenizer: one with superwords, or yesterday's tokenizer extended, pruned,
+ * truncated or converted.
  */
 function otherJob(world: World, random: Random): Job {
   const { args } = oneOf(random, otherResults(world.root));

@@ -2,7 +2,7 @@ import type { Random } from "./jobs.ts";
 import type { Outcome } from "./outcome.ts";
 import type { World } from "./world.ts";
 
-/** One kind of fault: how many times it is to be injected, and how. */
+/** A kind of fault: how often it is injected, and how. */
 export type Kind = {
   readonly name: string;
   readonly wantedCount: number;

@@ -25,8 +25,8 @@ import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 /**
- * The approximate time of an undisturbed run: instants are drawn from it, and those after the end are drawn
- * again.
+ * The approximate time of an undisturbed run. Faults come at random times within it; if a run ends before its fault,
+ * the trial is repeated.
  */
 let jobMs = 300;
 
@@ -74,7 +74,8 @@ async function kill(world: World, random: Random): Promise<Outcome> {
 const spillArgs = ["-w", "1", "--memory-limit", "130MB", "--save-counts", "words.counts"];
 
 /**
- * If a run is killed while words are on disk because memory is short, the next run removes them, and counts correctly.
+ * A run is killed while it has words on disk, because memory is short. The next run removes them, and counts
+ * correctly.
  */
 async function killSpilling(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
@@ -109,14 +110,14 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The manual promises a second, but a loaded machine may take longer to schedule the run. */
+/** The manual promises one second, but on a loaded machine it may take longer until the run is scheduled. */
 const stopMsMax = 3000;
 export let slowestStopMs = 0;
 
 async function terminate(world: World, random: Random): Promise<Outcome> {
   const [job, ended, stopMs] = await signalled(world, random, "SIGTERM");
   world.standing();
-  // Before the program handles signals, the system ends it.
+  // Before the program has installed its handler, the signal itself ends it.
   if (ended.signal !== "SIGTERM" && ended.code !== 143) {
     mustEndWell(ended);
     return tooLate;
@@ -129,7 +130,7 @@ async function terminate(world: World, random: Random): Promise<Outcome> {
 }
 
 /**
- * Checks a run that met a fault, or ended before it: either it reports the fault and the old result remains, or it
+ * Checks a run that met a fault, or ended before it. Either it reports an error and the old result remains, or it
  * succeeds.
  */
 async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
@@ -144,10 +145,10 @@ async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<O
   return ended.code === 1 ? met : tooLate;
 }
 
-/** The approximate number of bytes that a run writes: its result, its words, its cache. */
+/** The approximate number of bytes that a run writes: its result, words and cache. */
 const writtenBytes = 2_000_000;
 
-/** A run on a nearly full device. */
+/** Runs on a nearly full device. */
 async function diskFull(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   world.layOutOld();
@@ -168,7 +169,7 @@ async function diskFull(world: World, random: Random): Promise<Outcome> {
   return outcome;
 }
 
-/** A run with a limit on the size of files. */
+/** Runs with a limit on the size of files. */
 async function fileTooLarge(world: World, random: Random): Promise<Outcome> {
   if (Bun.which("prlimit") === null) return skipped("no prlimit");
   world.layOutOld();
@@ -181,7 +182,7 @@ async function fileTooLarge(world: World, random: Random): Promise<Outcome> {
   return outcome;
 }
 
-/** Whether a process has the file open, and so has begun to read it. */
+/** Whether a process has the file open, which means that it has begun to read it. */
 function hasOpen(pid: number, path: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => {
@@ -235,7 +236,7 @@ function flipBit(path: string, random: Random): void {
   writeFileSync(path, bytes);
 }
 
-/** If a bit in the cache is flipped, the affected words are counted again. */
+/** Flips a bit in the cache: the affected words are counted again. */
 async function damagedCache(world: World, random: Random): Promise<Outcome> {
   const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
   const pristine = join(world.root, "pristine-cache");
@@ -252,7 +253,7 @@ async function damagedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** If a bit of a counts file is flipped, the file is refused, or the bit does not matter. */
+/** Flips a bit of a counts file: the file is refused, or the bit does not matter. */
 async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   const pristine = join(world.root, "pristine.counts");
   world.layOutOld();
@@ -271,7 +272,7 @@ async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** A truncated compressed file is an error, never a smaller corpus. */
+/** Truncates a compressed file: this is an error, never a smaller corpus. */
 async function cutShort(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = ["new.txt.gz", "new.txt.zst", "new.parquet"].filter((name) => existsSync(world.input(name)));
@@ -298,7 +299,7 @@ const heads: Record<string, readonly number[]> = {
   "noise.parquet": [0x50, 0x41, 0x52, 0x31],
 };
 
-/** A megabyte of random bytes, named like each format; half of them begin like that format. */
+/** Reads a megabyte of random bytes named like each format. Half of these files begin with the format's first bytes. */
 async function noise(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = Object.keys(heads);
@@ -322,7 +323,7 @@ async function noise(world: World, random: Random): Promise<Outcome> {
 
 const nobody = 65534;
 
-/** Write permission is removed while a run works, which has an effect only if it is not root's. */
+/** Removes write permission while a run works as another user, because permissions do not apply to root. */
 async function permissionLost(world: World, random: Random): Promise<Outcome> {
   if (process.getuid?.() !== 0 || Bun.which("setpriv") === null) return skipped("needs root, and setpriv");
   world.layOutOld();

@@ -1,5 +1,5 @@
 // Runs every command that takes --memory-limit on inputs that fill the memory: `npm run suite memory`. Each run must
-// stay within 1.2 times the limit, or refuse and say how much memory is needed for what. Prints the peak of each run.
+// stay within 1.2 times the limit, or refuse and say how much memory it needs. Prints the peak of each run.
 //
 //   npm run suite memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
 
@@ -22,16 +22,16 @@ import {
 } from "./bombs.ts";
 
 /**
- * The peak memory that a run may have, as a multiple of the limit. It is more than 1, because the system also counts
+ * The maximum peak memory of a run, as a multiple of the limit. It is more than 1, because the system also counts
  * pages of code, and garbage.
  */
 const shareMost = 1.2;
 
 type HostileInput = {
   readonly name: string;
-  /** Steps of --normalize. */
+  /** The steps for --normalize. */
   readonly normalize?: string;
-  /** Writes the input, with a size for a memory limit of `megabytes` MB. */
+  /** Writes the input in a size that challenges a memory limit of `megabytes` MB. */
   readonly write: (path: string, megabytes: number) => void;
 };
 
@@ -39,7 +39,7 @@ const words = unitOf("some words, some");
 const letters = unitOf("a");
 const syllables = unitOf("someword");
 
-/** A megabyte of random letters; with spaces, almost all words are distinct. */
+/** Returns 1 MiB of random letters. With spaces, almost all words are distinct. */
 function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
   const random = randomNumbers(seed);
   return Uint8Array.from({ length: 1 << 20 }, () => (hasSpaces && random(8) === 0 ? 32 : 97 + random(26)));
@@ -48,7 +48,7 @@ function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
 const units = (count: number, hasSpaces: boolean) =>
   Array.from({ length: count }, (_, seed) => randomUnit(seed, hasSpaces));
 
-/** The sizes are those at which some command once exceeded its limit of 400 MB. */
+/** The sizes are those at which some command once exceeded a limit of 400 MB. */
 export const hostileInputs: readonly HostileInput[] = [
   {
     name: "decomposing.txt",
@@ -97,7 +97,7 @@ export const hostileInputs: readonly HostileInput[] = [
 ];
 
 /**
- * The command lines for an input and a tokenizer. `normal` is the option --normalize with which the tokenizer was
+ * The command lines for an input and a tokenizer. `normal` is the --normalize option with which the tokenizer was
  * trained.
  */
 export const limitedCommands: Readonly<
@@ -117,7 +117,10 @@ export type LimitedRun = {
   readonly peakBytes: number;
 };
 
-/** Runs a command to its end. Measures the peak memory of the process, without that of its parent at the start. */
+/**
+ * Runs a command until it exits, and measures the peak memory of its process. The memory that it shares with its
+ * parent at the start does not count.
+ */
 export async function runLimited(
   program: string,
   args: readonly string[],
@@ -142,7 +145,10 @@ export async function runLimited(
 
 const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
 
-/** Returns what is wrong with a run; undefined if it succeeded, or named what it refused, within its memory. */
+/**
+ * Returns what is wrong with a run, or undefined if it stayed within its memory and either succeeded or named what it
+ * refused.
+ */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
   if (/undefined|NaN [kMG]?B|\[object/.test(stderr)) return `an odd message: ${stderr}`;

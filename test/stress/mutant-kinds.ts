@@ -17,16 +17,16 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Well-formed files with wild content. They must be read, or refused by name, quickly and with little memory.
+// Well-formed files with wild values. They must be read, or refused by name, quickly and with little memory.
 
 const hangMs = 10_000;
-/** A run that is right takes less than 100 MB; some tables have an entry for each id up to 2^24. */
+/** A good run takes less than 100 MB. Some tables have an entry for each id up to 2^24, which takes more. */
 const memoryBytesMax = 500_000_000;
 
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });
   const { code, ...end } = await ended;
-  // If a mutant lacks a fact, it may be required on the command line, which gives exit code 2.
+  // If a mutant lacks a setting, the command line may have to supply it, which is exit code 2.
   mustEndWell({ ...end, code: code === 2 ? 1 : code });
   must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
   const peakBytes = child.resourceUsage()?.maxRSS ?? 0;
@@ -35,7 +35,7 @@ async function mustBeReadOrRefused(args: readonly string[], world: World): Promi
   return met;
 }
 
-/** An empty directory for mutants. */
+/** Returns an empty directory for mutants. */
 function newDirectory(world: World): string {
   const directory = join(world.inputs, "mutants");
   rmSync(directory, { recursive: true, force: true });
@@ -68,7 +68,7 @@ async function mutatedIds(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["decode", path, "--tokenizer", join(world.root, "old")], world);
 }
 
-/** For half of the plans the wild line gets a new digest, as if another program had written it. */
+/** Mutates a plan. Half of the wild lines get a new digest, as if another program had written them. */
 async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const path = join(newDirectory(world), "plan.jsonl");
@@ -85,7 +85,7 @@ async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["count", "--ranges", path, "-w", "1"], world);
 }
 
-/** Word counts in either form, with new checksums. */
+/** Mutates word counts in either form, with new checksums. */
 async function mutatedCounts(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const directory = newDirectory(world);
@@ -109,7 +109,7 @@ const cacheMutations = [
   ["bpe-index", mutateIndex],
 ] as const;
 
-/** No content of a cache file makes a run fail. */
+/** Mutates a file of the cache, which must never make a run fail. */
 async function mutatedCache(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const cached = (...inputs: string[]) => [
@@ -148,7 +148,7 @@ async function mutatedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Returns the line with its correct digest, if it is JSON. */
+/** Returns the line with its correct digest if the line is JSON, otherwise the line itself. */
 export function withDigest(json: string): string {
   try {
     const line = JSON.parse(json) as PlanLine;

@@ -50,7 +50,7 @@ import { madeText } from "./text.ts";
 
 const seed = Number(process.env.MUTANTS_SEED ?? 20261122);
 const mutantCount = Number(process.env.MUTANTS ?? rounds(40));
-/** Whatever a file contains, messages stay readable. */
+/** The maximum length of a message: it stays readable, whatever a file contains. */
 const messageLengthMax = 1000;
 
 const directory = scratch();
@@ -114,7 +114,7 @@ test("a mutated .npy file is read, or refused, and the error names it", async ()
   });
 });
 
-test("a mutated plan is read, or refused by its line, also with new digests", async () => {
+test("a mutated plan is read, or refused by its line, including with new digests", async () => {
   const cutting = { patterns: patterns.gpt2.sources, specialTokens, isLinewise: false };
   const lines: PlanLine[] = [];
   const pattern = compilePattern(cutting.patterns);
@@ -148,7 +148,7 @@ for (const { name, mutate } of [
     mutate: (file: Buffer, random: Random) => Buffer.from(mutateTsv(file.toString(), random)),
   },
 ]) {
-  test(`a mutated ${name} is added up, or refused, and the error names it, also where its checksums were recomputed`, async () => {
+  test(`a mutated ${name} is added up, or refused with its name, even if its checksums were recomputed`, async () => {
     const path = join(mutants, name);
     const file = Buffer.concat([...countsChunks(path, someWords(), countsOptions)]);
     await readMutants(name, path, async (random) => {
@@ -159,7 +159,7 @@ for (const { name, mutate } of [
   });
 }
 
-/** The words of a counts file, read as trainings do. */
+/** Returns the words of a counts file, read like in a training. */
 function trainWords(path: string): Promise<{ words: WordTable }> {
   const countsFiles = new CountsFiles([path]);
   countsFiles.check(countsOptions);
@@ -175,13 +175,13 @@ for (const { kind, mutate } of [
   { kind: ".sum", mutate: mutateSum },
   { kind: "index", mutate: mutateIndex },
 ]) {
-  test(`a mutated ${kind} of a cache is used, or set aside with one warning and remade`, async () => {
+  test(`a mutated ${kind} of a cache is used, or set aside with one warning and written again`, async () => {
     const texts = join(mutants, `texts${kind}`);
     mkdirSync(texts);
     const paths = Array.from({ length: 4 }, (_, i) => put(texts, `text-${i}`, randomText(i + 1, 80)));
     const [filled, cache] = [join(mutants, `filled${kind}`), join(mutants, `cache${kind}`)];
     await countCached(filled, paths.slice(0, 3));
-    // Removes the sum, if there is one: otherwise it is read instead of the entries.
+    // If there is a sum, it is removed. Otherwise it would be read instead of the entries.
     if (kind === ".words") rmSync(filesOf(filled, ".sum")[0]!);
     const wanted = paths.slice(1);
     const plain = await countPlain(wanted);
@@ -214,7 +214,7 @@ for (const { kind, mutate } of [
   });
 }
 
-test("a mutated .result of a cache is no result that is up to date, and is set aside if it is not one", () => {
+test("a mutated .result of a cache never counts as up to date, and is set aside if it is invalid", () => {
   const path = join(mutants, "cache.result");
   const warnings: Message[] = [];
   const cache = new CacheDirectory(path, (warning) => warnings.push(warning));

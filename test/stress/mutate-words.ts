@@ -3,7 +3,7 @@ import { frameHeadBytes, magic } from "../../src/words/counts-format.ts";
 import { oneOf, type Random } from "./jobs.ts";
 import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
-// Mutations of counts files and of cache files with new checksums: errors that a checksum does not find.
+// Mutations of counts files and of cache files, with new checksums, so that checksums cannot detect the errors.
 
 const headBytes = magic.length + 4;
 
@@ -31,7 +31,7 @@ function fileOf(head: Buffer, frames: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-/** Wild varints: 0, 1, far too large ones, and one that never ends. */
+/** Wild varints: small ones, far too large ones, and one without an end. */
 const wildVarints = [
   [0],
   [1],
@@ -103,7 +103,7 @@ export function mutateEntry(file: Buffer, random: Random): Buffer {
   let about = file.toString("utf8", aboutStart, aboutEnd);
   if (random.below(2) === 0) {
     counts = mutateCounts(counts, random);
-    // One piece: entries of tests are small.
+    // Entries of tests are so small that they are hashed as one piece.
     const checksum = counts.length === 0 ? 0n : Bun.hash.xxHash64(counts, 0n);
     about = JSON.stringify({
       ...JSON.parse(about),

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneOf, type Random } from "./jobs.ts";
 
-// Structural mutations, which keep the form of valid data and change values to wild ones.
+// Structural mutations: valid data keeps its form, and some values become wild.
 
-/** JSON that `JSON.stringify` does not write: numbers beyond all numbers, minus zero, nesting. */
+/** Marks JSON that `JSON.stringify` never writes: infinite numbers, minus zero, deep nesting. */
 const raw = (json: string) => `\u0001${json}\u0001`;
 
-/** Values that no reader expects in their place, by kind. */
+/** Values that no reader expects. */
 const wildValues: readonly unknown[] = [
   ...[null, true, false, "", " ", "x", "\u0000", "Ġ", "\ud800", "x".repeat(10_000), "NaN", "-1", "__proto__"],
   ...[0, 1, -1, 0.5, 255, 65_536, 2 ** 24, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 1e308].flatMap((n) => [
@@ -33,7 +33,7 @@ type Container = unknown[] | Record<string, unknown>;
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
 /**
- * Returns a random place in a JSON value: its container, and its key there. Items of large lists are not more likely
+ * Returns a random position in a JSON value: a container and a key in it. Items of large lists are not more likely
  * than those of small ones.
  */
 function randomPlace(root: Container, random: Random): { holder: Container; key: string } | undefined {
@@ -79,7 +79,8 @@ const changes: readonly ((holder: Container, key: string, root: Container, rando
 ];
 
 /**
- * Returns JSON with a few changes: other values, keys that are missing, duplicated, or have the value of another key.
+ * Returns JSON with a few changes: wild values, and keys that are missing, duplicated, or have the value of another
+ * key.
  */
 export function mutateJson(json: string, random: Random): string {
   const root = { root: JSON.parse(json) as unknown };
@@ -93,7 +94,7 @@ export function mutateJson(json: string, random: Random): string {
   );
   const key = /"[^"\\]*":/g;
   switch (random.below(8)) {
-    case 0: // A duplicate key, whose last or first value counts.
+    case 0: // A duplicate key: readers may use its first value or its last.
       return text.replace(
         oneOf(random, text.match(key) ?? [""]),
         (found) => `${found}${oneOf(random, ["1", '"x"', "[]", "null"])},${found}`,
@@ -106,8 +107,8 @@ export function mutateJson(json: string, random: Random): string {
 }
 
 /**
- * Returns text with a few changed lines: lost, duplicated, exchanged or truncated ones, or with a field that is wild,
- * or from another line.
+ * Returns text with a few changed lines: lost, duplicated, swapped or truncated ones, or with a field that is wild or
+ * from another line.
  */
 export function mutateLines(text: string, random: Random): string {
   const lines = text.split("\n");
@@ -154,7 +155,7 @@ export function mutateLines(text: string, random: Random): string {
 }
 
 /**
- * Returns a numpy file with wild values in its header, whose length is corrected or not, and with the rest unchanged or
+ * Returns a numpy file with wild values in its header. The header's length may be wrong, and the data may be
  * truncated.
  */
 export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
@@ -191,7 +192,7 @@ export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
   return random.below(4) === 0 ? file.subarray(0, random.below(file.length + 1)) : file;
 }
 
-/** A mutated tokenizer file, the path to load it by, and the files required next to it. */
+/** A tokenizer file to mutate, the path to load it by, and the files that must be next to it. */
 export type TokenizerFile = {
   readonly name: string;
   readonly loadedBy: string;
@@ -199,7 +200,7 @@ export type TokenizerFile = {
   readonly mutate: (text: string, random: Random) => string;
 };
 
-/** The files in a directory that `bpe train` wrote, and a `tekken.json` made from them. */
+/** The files of a directory that `bpe train` wrote, and a `tekken.json` made from them. */
 export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tokenizer.json", loadedBy: "tokenizer.json", companions: [], mutate: mutateJson },
   {
@@ -229,7 +230,7 @@ export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tekken.json", loadedBy: "tekken.json", companions: [], mutate: mutateJson },
 ];
 
-/** Returns the text of such a file. */
+/** Returns the text of one of `tokenizerFiles`. */
 export function readTokenizerFile(directory: string, name: string): string {
   return name === "tekken.json"
     ? tekkenOf(readFileSync(join(directory, "tokenizer.tiktoken"), "utf8"))

@@ -1,5 +1,6 @@
-// Tries every argument that takes a path with every odd path: `npm run suite paths`. Each run must succeed or describe
-// the mistake in one line, in words: no "internal error", no system error code, and no wait that signals do not end.
+// Tries every argument that takes a path with every odd path: `npm run suite paths`. Each run must succeed or
+// describe the mistake in one line, in words: no "internal error", no system error code, and no wait that signals
+// cannot end.
 //
 //   npm run suite paths -- [--only "train --cache"]
 import {
@@ -19,14 +20,14 @@ import { binary, bpe } from "../binary.ts";
 import { makePipe, otherUser } from "../other-user.ts";
 
 export type OddPath = {
-  /** A description of the oddity. */
+  /** A description of what is odd. */
   readonly name: string;
   readonly path: string;
   /** Creates the files for the path in the run's directory. */
   readonly make?: (home: string) => void;
-  /** Opening a pipe without a writer blocks until a signal comes. */
+  /** Whether opening the path blocks until a signal comes, as for a pipe without a writer. */
   readonly waits?: boolean;
-  /** Only permissions make it odd, which do not apply to root. */
+  /** Whether only its permissions make the path odd. They do not apply to root. */
   readonly isForbidden?: boolean;
 };
 
@@ -116,7 +117,7 @@ const nameOf = (command: readonly string[]) => {
   return `${command[0]}${kind}`;
 };
 
-/** Returns a command in which the path replaces one of its words, or follows a new option. */
+/** Returns a command in which the path replaces the word, follows that option, or is the value of an added option. */
 const at = (command: readonly string[], word: string): PathArgument => {
   const place = command.indexOf(word) + (word.startsWith("-") ? 1 : 0);
   return {
@@ -125,7 +126,7 @@ const at = (command: readonly string[], word: string): PathArgument => {
   };
 };
 
-/** Returns a command with a tokenizer directory in which one file is a link to the path. */
+/** Returns a command with a tokenizer directory, in which this file is a link to the path. */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
   name: `${nameOf(command)} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],
@@ -182,7 +183,7 @@ export const pathArguments: readonly PathArgument[] = [
   fileOf(train, "out", "training.json"),
 ];
 
-/** The files for the runs, which are made once, and copied for each. */
+/** The files for the runs. They are made once, and copied for each run. */
 export class OddWorld {
   readonly model: string;
   private homeCount = 0;
@@ -204,7 +205,7 @@ export class OddWorld {
     }
   }
 
-  /** Runs the command with the path. Returns a description of a wrong result; undefined if there is none. */
+  /** Runs the command with the path. Returns what is wrong with the result, or undefined if it is right. */
   async complaint(argument: PathArgument, odd: OddPath): Promise<string | undefined> {
     const home = join(this.root, `home-${this.homeCount++}`);
     const temporary = join(home, "tmp");
@@ -235,7 +236,7 @@ export class OddWorld {
       stdout: "ignore",
       stderr: "pipe",
     });
-    // A run that hangs, unless it waits for a pipe, is killed, and so has no exit code.
+    // Ends a run that hangs, which then has no exit code. A run that is expected to wait for a pipe is asked to end.
     const timer = setTimeout(() => child.kill(odd.waits ? "SIGTERM" : "SIGKILL"), odd.waits ? 1000 : 60_000);
     const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     clearTimeout(timer);
@@ -266,7 +267,7 @@ function wrongWith(code: number | null, stderr: string): string | undefined {
   return undefined;
 }
 
-/** Runs all the pairs, two at a time; returns the failures. */
+/** Runs all pairs, two at a time. Returns the failures. */
 export async function complaintsOf(
   world: OddWorld,
   pairs: readonly (readonly [PathArgument, OddPath])[],

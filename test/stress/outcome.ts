@@ -1,4 +1,7 @@
-/** The outcome of one fault: nothing was lost, something was lost, or the fault could not be injected in time. */
+/**
+ * The outcome of one fault: nothing was lost, the fault came too late, it could not be injected here, or something
+ * was lost.
+ */
 export type Outcome =
   | { readonly kind: "met" }
   | { readonly kind: "too late" }
@@ -9,10 +12,10 @@ export const met: Outcome = { kind: "met" };
 export const tooLate: Outcome = { kind: "too late" };
 export const skipped = (why: string): Outcome => ({ kind: "skipped", why });
 
-/** Thrown if something is lost. */
+/** Thrown when something is lost. */
 export class Lost extends Error {}
 
-/** Ends the trial as lost unless the condition holds. */
+/** Ends the trial as lost if the condition is false. */
 export function must(condition: boolean, what: () => string): asserts condition {
   if (!condition) throw new Lost(what());
 }

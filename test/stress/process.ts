@@ -11,11 +11,11 @@ export type Ended = {
 export type RunOptions = {
   readonly cwd: string;
   readonly temporary: string;
-  /** A file to be piped in. */
+  /** A file for standard input. */
   readonly stdin?: string | undefined;
-  /** A command that starts the binary: `prlimit …`, `setpriv …`. */
+  /** A command that starts the binary, such as `prlimit …` or `setpriv …`. */
   readonly wrapper?: readonly string[];
-  /** A run that takes longer than this hangs. */
+  /** The time in milliseconds after which a run counts as hung. */
   readonly hangMs?: number;
 };
 
@@ -49,7 +49,7 @@ export function start(args: readonly string[], options: RunOptions) {
   return { child, ended: ended() };
 }
 
-/** Makes an undisturbed run. */
+/** Runs the binary without a disturbance, until it exits. */
 export const run = (args: readonly string[], options: RunOptions) => start(args, options).ended;
 
 /** Checks that a run succeeded, or failed properly: exit code 1, a message, no stack trace. */

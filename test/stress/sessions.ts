@@ -1,5 +1,6 @@
-// Sessions, segments and canonical ids of random tokenizers against their definitions, with all normal forms and flags of
-// added tokens: `npm run suite sessions`. A round is one tokenizer. A failure prints the seed and the round.
+// Compares sessions, segments and canonical ids of random tokenizers with their definitions, for all normal forms and
+// flags of added tokens: `npm run suite sessions`. Each round has one tokenizer. A failure prints the seed and the
+// round.
 //
 //   npm run suite sessions -- [--seed N] [--rounds 2000] [--round N] [--size 50]
 //

@@ -6,12 +6,12 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { mustEndWell, run, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Faults while encoding into shards, and joining parts. Repeating the command must resume it, and give the bytes of one
-// undisturbed run.
+// Faults while encoding into shards, and while joining parts. Repeating the command must resume it, and give the same
+// bytes as an undisturbed run.
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
 
-/** A command line that writes `shards/c*`, and the files of a quiet run of it. */
+/** A command line that writes `shards/c*`, and the files that an undisturbed run of it writes. */
 type Sharded = {
   readonly args: readonly string[];
   readonly wanted: ReadonlyMap<string, Buffer>;
@@ -27,7 +27,7 @@ const filesIn = (directory: string) =>
       .map((name) => [name, readFileSync(join(directory, name))]),
   );
 
-/** Parts of a plan, as three machines make them. */
+/** Makes the parts of a plan, like three machines would. */
 async function makeParts(world: World, tokenizer: string): Promise<void> {
   const home = join(world.root, "parts");
   if (existsSync(home)) return;
@@ -106,7 +106,7 @@ function layOut(world: World): void {
   mkdirSync(join(world.work, "shards"));
 }
 
-/** Checks that repeating the command gives the bytes of the undisturbed run, and leaves no other files. */
+/** Checks that repeating the command gives the same bytes as an undisturbed run, and leaves no other files. */
 async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> {
   const ended = await run(args, world.options);
   mustEndWell(ended);
@@ -121,7 +121,7 @@ async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> 
   );
 }
 
-/** Kills the run up to four times before it may end. */
+/** Kills the run up to four times, then repeats it undisturbed. */
 async function killed(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);
   layOut(world);
@@ -141,7 +141,7 @@ async function killed(world: World, random: Random): Promise<Outcome> {
   return kills > 0 ? met : tooLate;
 }
 
-/** The disk fills up halfway: the error reports it, and with room the same command resumes. */
+/** Fills the disk halfway through a run: the error says so, and once there is space, the same command resumes. */
 async function full(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   const sharded = await shardedBy(world, random);
@@ -163,7 +163,7 @@ async function full(world: World, random: Random): Promise<Outcome> {
   return isFull ? met : tooLate;
 }
 
-/** A bit of a shard or of the manifest is flipped: it is refused by name, and replaced if that is asked for. */
+/** Flips a bit of a shard or of the manifest: the run refuses it by name, or replaces it on request. */
 async function damaged(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);
   layOut(world);

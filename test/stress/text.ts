@@ -1,6 +1,6 @@
 import { randomSource } from "../../bench/random.ts";
 
-/** Made-up prose: a few frequent words and many rare ones, in documents ended by `<|endoftext|>`. */
+/** Returns made-up prose: a few frequent words and many rare ones, in documents that end with `<|endoftext|>`. */
 export function madeText(seed: number, sizeBytes: number): string {
   const random = randomSource(seed);
   const syllables = [
@@ -26,7 +26,7 @@ export function madeText(seed: number, sizeBytes: number): string {
   );
   const parts: string[] = [];
   for (let size = 0; size < sizeBytes; ) {
-    // The square makes the first words frequent.
+    // The third power makes the first words frequent.
     const word = words[Math.floor(random.unit() ** 3 * words.length)]!;
     const ending = random.below(300) === 0 ? "<|endoftext|>" : random.below(12) === 0 ? ".\n" : " ";
     parts.push(word, ending);
@@ -35,7 +35,7 @@ export function madeText(seed: number, sizeBytes: number): string {
   return parts.join("");
 }
 
-/** Returns text with so much variety that counting spills to disk if memory is short. */
+/** Returns random words, nearly all distinct, so that counting spills to disk if memory is short. */
 export function manyWords(seed: number, wordCount: number): string {
   const random = randomSource(seed);
   return Array.from({ length: wordCount }, () => random.below(2 ** 31).toString(36)).join(" ");

@@ -19,7 +19,10 @@ const specialToken = "<|endoftext|>";
 /** The options of every training under fault injection. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
-/** Runs on today's corpus whose results differ from a plain training's, each with an argument that identifies it. */
+/**
+ * Commands on today's corpus whose results differ from those of a plain training, each with an argument that
+ * identifies it.
+ */
 export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
@@ -31,30 +34,30 @@ export function otherResults(root: string): { readonly sign: string; readonly ar
   ];
 }
 
-/** Adds the number of threads, if the command takes it. */
+/** Adds the number of threads if the command has this option. */
 export const withWorkers = (args: readonly string[], count: string) =>
   ["truncate", "convert"].includes(args[0]!) ? args : [...args, "-w", count];
 
-/** The contents of a result's files, by which it is recognized. The record, which has times, is left out. */
+/** The contents of a result's files, by which it is recognized. They exclude the record, which contains times. */
 type Print = string;
 
 /**
- * The files for fault injection: yesterday's corpus, whose result is in `out`, and today's, in every form that a corpus
- * can have. One trial at a time uses it.
+ * The files for fault injection: yesterday's corpus, whose result is in `out`, and today's corpus in every input
+ * format. Only one trial at a time uses it.
  */
 export class World {
   readonly root: string;
-  /** The directory of outputs; nothing else may be in it after a run. */
+  /** The directory of outputs. After a run it may contain nothing else. */
   readonly work: string;
   readonly temporary: string;
   readonly inputs: string;
-  /** Whether outputs go to a small device of their own, which can be filled. */
+  /** Whether outputs go to a separate small device, which can be filled. */
   readonly isOnDevice: boolean;
-  /** Sizes at which today's compressed corpus may end. */
+  /** Sizes at which a truncated file of today's compressed corpus would be complete. */
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
-  /** The prints of the other results, by their signs. */
+  /** The prints of `otherResults`, by their identifying arguments. */
   private readonly otherPrints = new Map<string, Print>();
 
   constructor(private readonly textBytes: number) {
@@ -67,7 +70,7 @@ export class World {
     this.inputs = join(this.root, "inputs");
   }
 
-  /** Makes the corpora, and records the results of undisturbed runs. */
+  /** Makes the corpora, and stores the results of undisturbed runs. */
   async build(seed: number): Promise<void> {
     mkdirSync(this.inputs);
     writeFileSync(join(this.inputs, "old.txt"), madeText(seed, this.textBytes));
@@ -108,7 +111,7 @@ export class World {
     }
   }
 
-  /** Writes today's corpus, in every form. */
+  /** Writes today's corpus in every input format. */
   layOutInputs(): void {
     const text = this.newText;
     this.wholeSizes.length = 0;
@@ -117,7 +120,7 @@ export class World {
     const members = [bytes.subarray(0, half), bytes.subarray(half)] as const;
     const put = (name: string, content: Uint8Array | string) => writeFileSync(this.input(name), content);
     put("new.txt", bytes);
-    // With several members and frames, as tools that compress in parallel write them.
+    // Each file has several members or frames, as written by tools that compress in parallel.
     for (const [name, compress] of [
       ["new.txt.gz", Bun.gzipSync],
       ["new.txt.zst", Bun.zstdCompressSync],
@@ -153,14 +156,14 @@ export class World {
     }
   }
 
-  /** Puts yesterday's results at the places of today's. */
+  /** Puts yesterday's results where runs write today's. */
   layOutOld(): void {
     this.clear();
     copyDirectory(join(this.root, "old"), join(this.work, "out"));
     writeFileSync(join(this.work, "ids.npy"), readFileSync(join(this.root, "oldIds.npy")));
   }
 
-  /** Identifies the results that are there; anything else than one whole result is an error. */
+  /** Returns which results exist. Throws if they are anything but one complete result each. */
   standing(after = ""): { out: "old" | "new"; ids: "old" | "new" } {
     const out = printOf(join(this.work, "out"));
     must(
@@ -182,7 +185,10 @@ export class World {
     return print === this.prints.new || [...this.otherPrints.values()].includes(print);
   }
 
-  /** Checks that the output directory has only whole results, and the files of a cache. */
+  /**
+   * Checks that the output directory contains only complete results and files of a cache, and the temporary directory
+   * nothing.
+   */
   mustBeTidy(): void {
     const strays = readdirSync(this.temporary);
     must(strays.length === 0, () => `left in the directory for temporary files: ${strays.join(", ")}`);
@@ -219,7 +225,7 @@ export class World {
     this.mustBeTidy();
   }
 
-  /** With --keep 2 the old result stays next to the new one. */
+  /** Checks that --keep 2 has kept the old result next to the new one. */
   mustHaveKeptOld(): void {
     const kept = readdirSync(this.work).filter((name) => name.startsWith("out."));
     must(
@@ -236,7 +242,7 @@ export class World {
 
 const hashOf = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 
-/** Returns the print of a complete result. Checks that it has exactly the files that its record lists. */
+/** Returns the print of a complete result. Checks that the directory has exactly the files that its record lists. */
 function printOf(directory: string): Print {
   must(existsSync(directory), () => `${directory} is gone`);
   const names = readdirSync(directory).sort();

@@ -1,4 +1,4 @@
-// hold.exe FILE: has a file open as most programs of Windows do, so that nobody may replace it, until its stdin ends.
+// hold.exe FILE: keeps a file open like most Windows programs, so that nobody can replace it, until its stdin ends.
 #include <stdio.h>
 #include <windows.h>
 

@@ -1,4 +1,4 @@
-"""Run by a Python of Windows and by one of Linux: what it prints must be the same."""
+"""Run by Python for Windows and by Python for Linux. Both must print the same."""
 
 import hashlib
 import json
@@ -71,6 +71,6 @@ with bpe.train(texts=iter(texts), vocab_size=500, special_tokens=[END], workers=
 found["no file"] = raised(lambda: bpe.train("none.txt", 300))
 del tokenizer, copied, saved, trained
 while _executable._endings:
-    pass  # What was dropped ends in a thread.
+    pass  # A thread ends what was dropped.
 found["left"] = os.listdir(temporary)
 print(json.dumps(found))

@@ -1,4 +1,5 @@
-// bcryptprimitives.dll as Bun needs it: wine before version 9 has none. Windows has it with this function since version 10.
+// A replacement of bcryptprimitives.dll, which Bun needs and wine lacks before version 9. On Windows, it exists with
+// this function since version 10.
 #include <windows.h>
 #include <ntsecapi.h>
 

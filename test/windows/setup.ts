@@ -1,5 +1,5 @@
-// Installs wine, from packages of the machine's Debian (12), and a Python for Windows into dist/windows, and builds the
-// executable and Python's module for Windows there. Nothing is installed elsewhere.
+// Installs wine from packages of the machine's Debian (12), and Python for Windows, into dist/windows, and builds the
+// executable and the Python module for Windows there. Installs nothing elsewhere.
 import {
   copyFileSync,
   existsSync,
@@ -64,7 +64,7 @@ function unpack(names: readonly string[], into: string): void {
 function fetchWine(): void {
   const unpacked = join(home, "root");
   unpack(packages, unpacked);
-  // This script would search for an installed wine.
+  // This wrapper script would search for an installed wine, so a link replaces it.
   rmSync(join(wineDirectory, "wineserver"));
   symlinkSync("wineserver64", join(wineDirectory, "wineserver"));
   rmSync(join(wineLibraries, "wine/i386-windows"), { recursive: true });

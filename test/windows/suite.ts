@@ -31,7 +31,7 @@ import {
 
 const root = resolve(import.meta.dir, "../..");
 
-/** A directory on drive C, with a space and non-ASCII letters in its name, and its path for Windows. */
+/** A directory on drive C, with a space and non-ASCII letters in its name. `homeOnC` is its Windows path. */
 let home = "";
 let homeOnC = "";
 let texts: string[] = [];
@@ -56,10 +56,7 @@ afterAll(() => {
   if (home !== "") rmSync(home, { recursive: true, force: true });
 });
 
-/**
- * Returns words in several scripts, with documents, CRLF, invalid UTF-8, and the character that ends a text on Windows
- * (Ctrl-Z).
- */
+/** Returns words in several scripts, with documents, CRLF, invalid UTF-8, and Ctrl-Z, which ends a text on Windows. */
 function textOf(seed: number, sizeBytes: number): Buffer {
   const words = [
     "der",
@@ -100,7 +97,10 @@ function linux(args: readonly string[], { input, code = 0 }: Options = {}): Buff
   return run.stdout;
 }
 
-/** wine 8 lists no directory by a relative path of several names, as Bun asks it. */
+/**
+ * Returns an absolute Windows path: wine 8 cannot list a directory by a relative path of several names, as Bun
+ * requests it.
+ */
 const onC = (path: string) => `${homeOnC}\\${path.replaceAll("/", "\\")}`;
 
 const bytes = (name: string) => readFileSync(join(home, name));
@@ -120,7 +120,7 @@ const hidden = () => readdirSync(home).filter((entry) => entry.startsWith("."));
 const special = ["-s", "<|endoftext|>", "-q"];
 
 describe("the same bytes as on Linux:", () => {
-  test("train, of several sizes, from a glob and a directory with backslashes, by two workers", () => {
+  test("train, with several sizes, from a glob and a directory with backslashes, with two workers", () => {
     linux(["train", "corpus/**/*.txt", "-n", "500,900", "-w", "2", ...special, "-o", "linux"]);
     windows(["train", onC("corpus/**/*.txt"), "-n", "500,900", "-w", "2", ...special, "-o", "windows"]);
     expect(Object.keys(files("linux")).length).toBeGreaterThan(7);
@@ -145,7 +145,7 @@ describe("the same bytes as on Linux:", () => {
     expect(hidden()).toEqual([]);
   });
 
-  test("train on drive Z, where wine shows /proc of this machine; the peak of memory is the program's own", () => {
+  test("train on drive Z, where wine shows this machine's /proc; the peak memory is that of the program", () => {
     const onZ = scratch();
     const args = ["corpus/äö.txt", "-n", "300", ...special, "-o"];
     linux(["train", ...args, "linux z"]);
@@ -157,7 +157,7 @@ describe("the same bytes as on Linux:", () => {
     expect(peakMemoryBytes).toBeLessThan(2e9);
   });
 
-  test("encode and decode, of files and through pipes", () => {
+  test("encode and decode, with files and pipes", () => {
     for (const [name, tokenizer] of [
       ["ids.npy", "windows\\900"],
       ["ids ü.bin", "windows\\900"],
@@ -178,7 +178,7 @@ describe("the same bytes as on Linux:", () => {
     ).toBe(true);
   });
 
-  /** Runs both executables, and compares what they write to `made`. Windows gets the whole path of a directory. */
+  /** Runs both executables, and compares their outputs. Windows gets the absolute path of a directory. */
   function both(args: readonly string[]): void {
     windows(args.map((arg) => (arg === "corpus" ? onC(arg) : arg)).concat("-o", "made"));
     linux([...args, "-o", "linux made"]);
@@ -250,7 +250,7 @@ test("a missing drive or share, and a device, are errors at once, for every path
 describe("publication:", () => {
   const train = (...more: string[]) => ["train", "corpus/äö.txt", ...special, "-o", "out", ...more];
 
-  test("a result replaces an older one, an empty directory, and nothing else; former ones are kept", () => {
+  test("a result replaces an older one, an empty directory, and nothing else; earlier ones are kept", () => {
     mkdirSync(join(home, "out"));
     for (const size of ["300", "310"]) windows(train("-n", size));
     linux([...train("-n", "310").slice(0, -4), "-o", "linux out", "-n", "310"]);
@@ -272,7 +272,7 @@ describe("publication:", () => {
     expect(windows(cached).stderr).not.toContain("unchanged");
   });
 
-  test("what a run left that died between its two renames is put back by the next", async () => {
+  test("the leftovers of a run that died between its two renames are restored by the next", async () => {
     const before = files("out");
     const { host } = await killed();
     const left = `.out.bpe-${xxHash32(host).toString(16).padStart(8, "0")}-00000001`;
@@ -285,7 +285,7 @@ describe("publication:", () => {
     expect([files(kept!), hidden()]).toEqual([before, []]);
   });
 
-  test("one run at a time writes an output; a run that was killed holds nothing", async () => {
+  test("only one run at a time writes an output; a run that was killed holds no lock", async () => {
     const { run } = await started();
     const refused = windows(train("-n", "300"), { code: 1 }).stderr;
     expect(refused).toContain('"out" is being written by process ');
@@ -295,7 +295,7 @@ describe("publication:", () => {
     expect(hidden()).toEqual([]);
   });
 
-  test("a result, or a file, that a program has open is not replaced, and the new one is named", async () => {
+  test("a result, or a file, that a program has open is not replaced, and the error names the new one", async () => {
     const encode = ["encode", "corpus/äö.txt", "--tokenizer", "out", "-q", "-o", "held.npy"];
     windows(encode);
     const before = bytes("held.npy");
@@ -315,7 +315,7 @@ describe("publication:", () => {
   });
 });
 
-test("a run that Ctrl-C stops on a console leaves no files", async () => {
+test("Ctrl-C on a console ends a run, which leaves no files", async () => {
   const users = join(driveC, "users");
   const scratchNames = () =>
     readdirSync(users)
@@ -336,18 +336,18 @@ test("a run that Ctrl-C stops on a console leaves no files", async () => {
   expect([files("out"), hidden(), scratchNames()]).toEqual([before, [], []]);
 });
 
-/** Returns 30 MB of text with 400,000 different words, whose counting takes some seconds. */
+/** Returns about 30 MB of text with 400,000 distinct words, whose counting takes some seconds. */
 function longText(): string {
   const words = Array.from({ length: 400_000 }, (_, i) => ((i * 2654435761) % 2 ** 32).toString(36));
   return `${words.join(" ")}\n`.repeat(10);
 }
 
-/** The arguments of a training of `out` that runs until its standard input ends. */
+/** The arguments of a training into `out` that runs until its standard input ends. */
 const endless = ["train", "-", "-n", "300", ...special, "-o", "out"];
 
 const lock = () => join(home, ".out.bpe-lock");
 
-/** Waits until a run has the lock of `out`, and so handles signals. Returns the host that the lock names. */
+/** Waits until a run has locked `out`, after which it handles signals. Returns the host that the lock names. */
 async function lockedBy(): Promise<string> {
   for (let i = 0; i < 3000; i++) {
     await Bun.sleep(10);
@@ -378,8 +378,8 @@ async function shown(run: ReturnType<typeof start>, text: string): Promise<void>
   throw new Error(`it shows ${JSON.stringify(all)}`);
 }
 
-describe("the package for Python", () => {
-  test("trains, encodes in the process and by a child, and saves as on Linux", () => {
+describe("the Python package", () => {
+  test("trains, encodes in the process and in a child, and saves, like on Linux", () => {
     const place = scratch();
     cpSync(join(root, "python/bpe_trainer"), join(place, "bpe_trainer"), { recursive: true });
     cpSync(join(native, "_native.pyd"), join(place, "bpe_trainer/_native.pyd"));

@@ -11,7 +11,7 @@ export const native = join(home, "native");
 export const wineDirectory = join(home, "root/usr/lib/wine");
 export const wineLibraries = join(home, "root/usr/lib/x86_64-linux-gnu");
 const prefix = join(home, "prefix");
-/** The root of drive C: a path below it is `C:\…` to programs. That of drive Z: is the root of this machine. */
+/** The root of drive C, whose paths are `C:\…` for programs. Drive Z is the root of this machine. */
 export const driveC = join(prefix, "drive_c");
 
 const env = {
@@ -52,14 +52,11 @@ function finished(command: string[], { cwd, input }: Place, timeout = 100_000): 
 export const start = (program: string, args: readonly string[], cwd: string) =>
   Bun.spawn(commandOf(program, args), { cwd, env, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
 
-/** Starts one on a console. */
+/** Starts a program of `programs` on a console. */
 export const startOnConsole = (program: string, args: readonly string[], cwd: string): Session =>
   openTerminal(commandOf(program, args), { cwd, env, columns: 200 });
 
-/**
- * Starts wine: its server and its services, which would otherwise start again for each program, and end some
- * seconds later.
- */
+/** Starts wine's server and services. Otherwise they would start again for each program, and end some seconds later. */
 export function beginWine(): void {
   // The services keep running, and would keep inherited streams open.
   const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];
@@ -67,7 +64,7 @@ export function beginWine(): void {
   Bun.spawnSync([wine, "wineboot"], { env, stdio });
 }
 
-/** Ends what still runs in this wine, and its server. */
+/** Ends all programs that still run in this wine, and its server. */
 export function endWine(): void {
   Bun.spawnSync([join(wineDirectory, "wineserver"), "-k"], { env });
 }

@@ -1,5 +1,5 @@
-// Part of `npm run suite real`: real tokenizers in other formats give the ids they gave before, by the programs that read these
-// formats, or are refused by name.
+// Part of `npm run suite real`: real tokenizers converted into other formats give the same ids as before, by the
+// programs that read these formats, or `bpe` refuses to convert them and says why.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ afterAll(() => {
   );
 });
 
-/** Converts the tokenizer to all formats that can hold it; for the other formats, returns the reason. */
+/** Converts the tokenizer to all formats that can represent it. Returns the reason for each of the other formats. */
 function convert(path: string, into: string, more: readonly string[]): Map<Format, string> {
   const run = (of: readonly Format[]) =>
     bpe(["convert", path, ...more, "--format", of.join(","), "-o", into, "-q"]);
@@ -54,7 +54,7 @@ function convert(path: string, into: string, more: readonly string[]): Map<Forma
 }
 
 for (const tokenizer of readTokenizers())
-  test(`${tokenizer.name} in every format that can hold it`, async () => {
+  test(`${tokenizer.name} in every format that can represent it`, async () => {
     const path = pathOf(tokenizer);
     const into = join(directory, tokenizer.name);
     const refusals = convert(path, into, tokenizer.options ?? []);
@@ -73,7 +73,7 @@ for (const tokenizer of readTokenizers())
     rmSync(into, { recursive: true });
   });
 
-test("a tekken.json that was trained is used with bos and eos", async () => {
+test("a trained tekken.json is used with bos and eos", async () => {
   const corpus = put(directory, "corpus.txt", common.join("\n"));
   const output = join(directory, "trained");
   const first = [
@@ -97,7 +97,7 @@ test("a tekken.json that was trained is used with bos and eos", async () => {
   expect({ seed, differing: differing.slice(0, 3) }).toEqual({ seed, differing: [] });
 });
 
-/** A real tokenizer, texts, and their ids before anything is converted. */
+/** Loads a real tokenizer, and makes texts with their ids before the conversion. */
 async function sourceOf(tokenizer: RealTokenizer) {
   const { loaded, ...material } = await materialOf(tokenizer);
   const { parts, specialTokens } = loaded;
@@ -123,16 +123,16 @@ async function sourceOf(tokenizer: RealTokenizer) {
 
 type Source = Awaited<ReturnType<typeof sourceOf>>;
 
-/** Characters missing from its Unicode tables, and a long s after an apostrophe. */
+/** Characters missing from llama.cpp's Unicode tables, and a long s after an apostrophe. */
 const newToLlama =
   /\p{Cn}|[\u1c89\u1c8a\ua7cb-\ua7cd\ua7da-\ua7dc\u{105c0}-\u{105ff}\u{10d40}-\u{10d8f}\u{11380}-\u{113ff}\u{116d0}-\u{116ff}\u{11bc0}-\u{11bff}\u{13460}-\u{143ff}\u{16100}-\u{1613f}\u{16d40}-\u{16d7f}\u{1cc00}-\u{1cebf}\u{1e5d0}-\u{1e5ff}\u{2ebf0}-\u{2ee5f}]|'ſ/u;
 
-/** Whether the program of a format may have other ids for a text, as `bpe convert` warns. */
+/** Returns whether the program of this format may give other ids for a text, which `bpe convert` warns of. */
 function knownDifference({ parts, specials }: Source, format: Format): (text: string) => boolean {
   const said = format === "gguf" ? describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
   const atEnd = said.includes("at white space that ends");
-  // tekken.json finds no special tokens in a text.
+  // tekken.json never recognizes special tokens in a text.
   const hidden = format === "tekken" || parts.controlTokens !== undefined ? specials : [];
   return (text) =>
     hidden.some(([special]) => text.includes(special)) ||
@@ -141,15 +141,17 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
     (atEnd && /\s$/.test(text));
 }
 
-/** The ids of texts by the program of each format. */
+/** For each format, returns the ids of the texts by the program that reads it. */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
-  // Files of these two formats hold no pattern, or only its name, so they are read with the pattern of tokenizer.json.
+  // Files of these two formats contain no pattern, or only its name, so they are read with the pattern of
+  // tokenizer.json.
   gpt2: ({ texts }, into) => oracle(texts, join(into, "vocab.json"), "pair"),
   async gguf({ texts, isFirst }, into) {
     const path = join(into, "tokenizer.gguf");
     const hasLlama = existsSync(join(home, "llama"));
-    // That reader takes ten seconds.
+    // PyPI's gguf takes ten seconds to read a file, so it runs for the first tokenizer of a family only, or without
+    // llama.cpp.
     const read = hasLlama && !isFirst ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));

@@ -1,4 +1,4 @@
-// Part of `npm run suite real`: `bpe doctor` finds no errors in published tokenizers, and only these warnings.
+// Part of `npm run suite real`: `bpe doctor` finds no errors in published tokenizers, and no warnings but these.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { bpe } from "../../binary.ts";
 import { pathOf } from "./programs.ts";
@@ -7,8 +7,8 @@ import { readTokenizers } from "./tokenizers.ts";
 setDefaultTimeout(600_000);
 
 /**
- * The expected warnings. Each was checked by hand and is right: numbers such as "20031218", and letters of flags that
- * are tokens twice.
+ * The expected warnings. Each was checked manually and is right: numbers such as "20031218", and letters of flags
+ * that occur as two tokens each.
  */
 const warnings: Readonly<Record<string, readonly string[]>> = {
   claude: ["private-data"],
@@ -16,7 +16,7 @@ const warnings: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const tokenizer of readTokenizers())
-  test(`${tokenizer.name}: nothing is wrong`, () => {
+  test(`${tokenizer.name}: no errors, and only the expected warnings`, () => {
     const { stdout } = bpe(["doctor", pathOf(tokenizer), "--json", ...(tokenizer.options ?? [])]);
     const { errors, findings } = JSON.parse(stdout);
     const found = findings.filter(({ severity }: { severity: string }) => severity === "warning");

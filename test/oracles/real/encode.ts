@@ -1,5 +1,5 @@
-// `npm run suite real`: the ids of real tokenizers are those of the programs that they come from, or `bpe` refuses them by
-// name. Not part of `npm test`: it needs Python and downloads.
+// `npm run suite real`: the ids of real tokenizers are those of the programs that they come from, or `bpe` refuses
+// the tokenizers and says why. Not part of `npm test`, because it needs Python and downloads.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { readNpyHead } from "../../../src/ids/id-reader.ts";
@@ -40,7 +40,7 @@ describe("ids are those of the reference", () => {
     test(`${name} (${expected.oracle.join(" ")})`, async () => {
       const { normalization, ...material } = await materialOf(tokenizer);
       const texts = [...common, ...ownTexts(seed, material)];
-      // All of them once more as one text, which is read by windows and shared by threads. It holds NUL.
+      // Also joins all texts into one, which is read in windows and shared by threads. It contains NUL.
       const whole = texts.join("\n");
       const wholePath = put(directory, "whole.txt", whole);
       const lines = texts.map((text) => JSON.stringify(text));
@@ -77,7 +77,7 @@ describe("ids are those of the reference", () => {
   }
 });
 
-describe("parts of a text have as many ids as asked for, and joined they are the text", () => {
+describe("parts of a text have as many ids as requested, and joined they are the text", () => {
   for (const tokenizer of realTokenizers) {
     if ("refusal" in tokenizer.expected) continue;
     test(tokenizer.name, async () => {
@@ -107,7 +107,7 @@ describe("parts of a text have as many ids as asked for, and joined they are the
   }
 });
 
-describe("ranks that are known", () => {
+describe("known ranks", () => {
   const ranks = realTokenizers.find(({ name }) => name === "r50k-ranks")!;
   const text = put(directory, "known.txt", "a<|endoftext|>b<|end|>");
   const idsOf = async (...options: string[]) => {
@@ -115,7 +115,7 @@ describe("ranks that are known", () => {
     return line.trim().split(" ").map(Number);
   };
 
-  test("bring their special tokens, and make room for those that are asked for", async () => {
+  test("bring their special tokens, and leave room for those that are requested", async () => {
     expect((await idsOf()).slice(0, 3)).toEqual([64, 50256, 65]);
     expect((await idsOf("-s", "<|end|>")).at(-1)).toBe(50257);
     const instead = await idsOf("-s", "<|end|>=50256");
@@ -126,7 +126,7 @@ describe("ranks that are known", () => {
     expect(moved).not.toContain(50256);
   });
 
-  test("are named by inspect, with their pattern, which --pattern overrules", async () => {
+  test("are identified by inspect, with their pattern, which --pattern overrides", async () => {
     const inspect = (...options: string[]) => finish(["inspect", pathOf(ranks), ...options]);
     expect(await inspect()).toMatch(/, rank file of r50k_base\)\n[\s\S]*\npattern +r50k\n/);
     expect(await inspect("-p", "gpt-4o")).toMatch(/\npattern +o200k\n/);
@@ -145,7 +145,7 @@ test("no published tokenizer is refused for its pattern", () => {
   }
 });
 
-describe("tokenizers other than byte-level BPE are refused, and the error names the reason", () => {
+describe("tokenizers other than byte-level BPE are refused, and the error says why", () => {
   for (const tokenizer of realTokenizers) {
     const { name, expected } = tokenizer;
     if (!("refusal" in expected)) continue;
@@ -158,7 +158,7 @@ describe("tokenizers other than byte-level BPE are refused, and the error names 
   }
 });
 
-/** The ids of whole.npy in decimal. */
+/** Returns the ids of whole.npy in decimal, separated by spaces. */
 async function readWhole(): Promise<string> {
   const path = join(directory, "whole.npy");
   const bytes = await Bun.file(path).bytes();

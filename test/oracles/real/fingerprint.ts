@@ -1,4 +1,5 @@
-// Part of `npm run suite real`: the recipe of docs/doctor.md gives the fingerprint that `bpe` gives, by the programs of others.
+// Part of `npm run suite real`: the recipe of docs/doctor.md, run with other programs, gives the fingerprint that
+// `bpe` gives.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";
@@ -18,7 +19,7 @@ const directory = scratch();
 const texts = put(directory, "texts.jsonl", `${JSON.stringify(probeText)}\n`);
 const found = new Map<string, string[]>();
 
-/** Returns the value of an expression in Python, evaluated after the recipe. */
+/** Runs the recipe in Python, and returns the value of this expression. */
 async function ask(expression: string): Promise<string> {
   const script = put(directory, "recipe.py", `${recipe}\n${server}\nprint(${expression})\n`);
   const asked = Bun.spawn([join(home, "python/bin/python"), script], {
@@ -29,7 +30,7 @@ async function ask(expression: string): Promise<string> {
   return (await new Response(asked.stdout).text()).trim();
 }
 
-/** A server that answers as vLLM does, in a process that ends with it. */
+/** Python code of a server that answers like vLLM, and ends with its process. */
 const server = `
 def serve(path):
     import threading

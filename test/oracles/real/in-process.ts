@@ -1,5 +1,5 @@
-// The same tokenizers in the process of Python (in_process.py): ids, offsets, decoding, cuts and streams are those of the
-// executable and of a child of it.
+// The same tokenizers inside a Python process (in_process.py): ids, offsets, decoding, cuts and streams are those of
+// the executable and of its child process.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { buildModule } from "../../../scripts/native/build.ts";

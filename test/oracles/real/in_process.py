@@ -1,5 +1,6 @@
-"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS]: one real tokenizer as the native module of Python encodes with it, compared with
-the executable. TEXTS has a JSON string on each line, the last of all others. Prints how many ids were equal."""
+"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS] compares the native Python module with the
+executable on a real tokenizer. TEXTS has a JSON string on each line; the last one joins all
+others. Prints how many ids were equal."""
 
 import json
 import os
@@ -28,7 +29,7 @@ def same(what: str, text: object, *answers: object) -> None:
 
 
 def raised(call: object, *args: object) -> object:
-    """What it gives, or says."""
+    """Returns the result of the call, or the message of its error."""
     try:
         return call(*args)
     except bpe.BpeError as error:
@@ -36,7 +37,8 @@ def raised(call: object, *args: object) -> object:
 
 
 def check_ids() -> "list[list[int]]":
-    """Of calls, batches, arrays, threads, and of a file by parts of it and by the executable."""
+    """Compares the ids of single calls, batches, arrays, threads, and files, which are read in
+    parts or by the executable."""
     global compared
     batch = [tokenizer.encode(text) for text in texts]
     for as_text in (False, True):
@@ -47,7 +49,8 @@ def check_ids() -> "list[list[int]]":
     ids, ends = tokenizer.encode_batch(texts, as_array=True, threads=2)
     same("ids of a batch", "all", ids.tolist(), [id for ids in batch for id in ids])
     same("ends", "all", ends.tolist(), [sum(map(len, batch[:i])) for i in range(len(batch) + 1)])
-    # By threads, in parts, if the text is long enough; its head makes a file one of plain text.
+    # A text of this length is encoded in parts by threads. It begins with plain text, so that
+    # its file is read as text.
     long = "plain text\n" * 1000 + whole * (2_000_000 // len(whole.encode()) + 1)
     with tempfile.TemporaryDirectory() as home:
         name = os.path.join(home, "long.txt")

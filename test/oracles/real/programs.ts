@@ -1,4 +1,4 @@
-// How the tests of real tokenizers run `bpe`, and the programs that the files come from.
+// Runs `bpe`, and the programs that the files come from, for the tests of real tokenizers.
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,7 +10,7 @@ export const home = join(import.meta.dir, "../../../dist/real");
 
 export const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
 
-/** Returns the parts from which texts for this tokenizer are made. */
+/** Loads a tokenizer, and returns it with the special tokens and tokens from which its texts are made. */
 export async function materialOf(tokenizer: RealTokenizer) {
   const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -19,7 +19,7 @@ export async function materialOf(tokenizer: RealTokenizer) {
     try {
       tokens.push(decoder.decode(loaded.tokenBytes(id)));
     } catch {
-      // Part of a character.
+      // The token is a part of a character.
     }
   }
   return {
@@ -41,7 +41,7 @@ function unreachableOf({ parts }: Tokenizer): string[] {
   return texts.filter((text) => !text.includes("\ufffd"));
 }
 
-/** The options of the command line as the library takes them. */
+/** Converts options of the command line into those of the library. */
 export function readOptions(options: readonly string[]) {
   const valuesOf = (flag: string) => options.flatMap((value, i) => (options[i - 1] === flag ? [value] : []));
   const specialTokens = valuesOf("-s").map((typed) => {
@@ -52,11 +52,14 @@ export function readOptions(options: readonly string[]) {
   return { ...(pattern === undefined ? {} : { pattern }), specialTokens: Object.fromEntries(specialTokens) };
 }
 
-/** The ids of texts, a line each, by the program that a file comes from; `oracle.py` has their names. */
+/**
+ * Returns the ids of texts, a line for each, by the program that a file comes from. `oracle.py` lists the names of
+ * the programs.
+ */
 export const askOracle = (texts: string, [path, ...oracle]: readonly string[]): Promise<string[]> =>
   ask([join(home, "python/bin/python"), join(import.meta.dir, "oracle.py")], texts, [path!, ...oracle]);
 
-/** The ids of texts, a line each, by llama.cpp. */
+/** Returns the ids of texts, a line for each, by llama.cpp. */
 export const askLlama = (texts: string, path: string): Promise<string[]> =>
   ask(["node", join(import.meta.dir, "llama.mjs")], texts, [path]);
 
@@ -75,7 +78,7 @@ export const tokenizerOptions = (tokenizer: RealTokenizer) => [
 export const encode = (args: readonly string[], tokenizer: RealTokenizer) =>
   finish(["encode", ...args, ...tokenizerOptions(tokenizer)]);
 
-/** Runs the binary, concurrently with others, and returns its output. */
+/** Runs the binary without blocking, so that several can run at the same time, and returns its output. */
 export async function finish(args: readonly string[]): Promise<string> {
   const run = Bun.spawn([binary, ...args, "-q"], { env: {}, stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([

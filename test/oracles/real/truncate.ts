@@ -1,5 +1,5 @@
-// Part of `npm run suite real`: the first merges of real tokenizers. Their ids are those of the programs that read the files,
-// and those that `bpe ids truncate` makes of the ids of the whole tokenizer.
+// Part of `npm run suite real`: real tokenizers truncated to their first merges. Their ids are those of the programs
+// that read the files, and those that `bpe ids truncate` makes from the ids of the whole tokenizer.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -17,7 +17,7 @@ const common = commonTexts(seed).filter((_, i) => i % 3 === 0);
 const sizes = [9_000, 40_000];
 
 for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries())
-  test(`${tokenizer.name}, its first merges`, async () => {
+  test(`${tokenizer.name}, truncated to its first merges`, async () => {
     const { loaded, ...material } = await materialOf(tokenizer);
     const texts = [...common, ...ownTexts(seed, material).filter((_, i) => i % 6 === 0)];
     const records = put(
@@ -32,7 +32,7 @@ for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries
     const ids = linesOf(await finish(["encode", records, "--tokenizer", path]));
     const asked = put(directory, "texts.json", texts.map((text) => `${JSON.stringify(text)}\n`).join(""));
     const theirs = await askOracle(asked, await oracleOf(path));
-    // tiktoken does not normalize, so it can only be compared on texts that normalization does not change.
+    // tiktoken does not normalize, so only texts that normalization does not change are compared.
     const isPlain = (text: string) => loaded.parts.normalization === null || text === text.normalize("NFKC");
     const differing = texts.filter(
       (text, i) => theirs[i] !== ids[i] && (path.endsWith(".json") || isPlain(text)),

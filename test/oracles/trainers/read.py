@@ -1,5 +1,6 @@
-"""Reads files of ids with the programs that train models. A line of stdin names files; a line of stdout says what is in them:
-the type of the ids, their number and SHA-256 (as uint32), and where documents end."""
+"""Reads files of ids with the programs that train models. A line of stdin names files. A line of
+stdout describes them: the type of the ids, their number and SHA-256 (as uint32), and where
+documents end."""
 
 import hashlib
 import json
@@ -10,7 +11,7 @@ import warnings
 
 import numpy as np
 
-# Megatron misses two libraries, which reading does not need.
+# Megatron warns of two missing libraries, which reading does not need.
 warnings.filterwarnings("ignore")
 
 
@@ -27,7 +28,8 @@ def megatron(base, width):
     from megatron.core.datasets.indexed_dataset import IndexedDataset, _IndexReader
 
     if os.path.getsize(f"{base}.bin") == 0:
-        # Only empty documents. It maps the ids, and a file without any cannot be mapped.
+        # The file has only empty documents. IndexedDataset maps the ids into memory, and an
+        # empty file cannot be mapped.
         index = _IndexReader(f"{base}.idx", multimodal=False)
         return described(index.dtype, [np.zeros(length) for length in index.sequence_lengths])
     data = IndexedDataset(base)
@@ -55,7 +57,8 @@ def datatrove(base, width):
     kind = np.dtype(f"<u{width}")
     ends = load_doc_ends(open(f"{base}.ds.index", "rb"))
     documents = [np.frombuffer(data, kind) for data in get_data_reader(open(f"{base}.ds", "rb"), ends, width)]
-    # What nanotron trains on: windows, and the place of each id in its document, or in the window if that begins later.
+    # Checks what nanotron trains on: windows, and the position of each id in its document, or in
+    # the window if the document begins before it.
     length = 63
     windows = DatatroveFileDataset(f"{base}.ds", length, token_size=width, return_positions=True)
     ids = np.concatenate([*documents, np.zeros(0, kind)])
@@ -69,7 +72,7 @@ def datatrove(base, width):
 
 
 def llmc(base, width):
-    """As train_gpt2.py and train_llama3.py of llm.c load a shard: they are no package."""
+    """Loads a shard like train_gpt2.py and train_llama3.py of llm.c, which is not a package."""
     head = np.fromfile(f"{base}.bin", "<i4", 256)
     magic, version, kind = {2: (20240520, 1, "<u2"), 4: (20240801, 7, "<u4")}[width]
     assert (head[0], head[1]) == (magic, version)
@@ -101,7 +104,7 @@ readers = {"megatron": megatron, "olmo": olmo, "datatrove": datatrove, "llmc": l
 for line in sys.stdin:
     asked = json.loads(line)
     try:
-        # OLMo-core takes a name without a directory for one in "/".
+        # OLMo-core looks for a name without a directory in "/".
         found = readers[asked["format"]](os.path.abspath(asked["base"]), asked["width"])
     except Exception:
         found = {"error": traceback.format_exc()}

@@ -1,5 +1,5 @@
-// Makes dist/trainers, a Python environment with the programs that read files of ids. With PyTorch and what it brings for GPUs these
-// are some GB.
+// Makes dist/trainers, a Python environment with the programs that read files of ids. PyTorch and its GPU libraries
+// take some GB.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const packages = [
   "megatron-core==0.16.1",
   "torch==2.13.0",
 ];
-/** Written last: an interrupted installation starts over. */
+/** Written last, so that an interrupted installation starts over. */
 const stampPath = join(home, "stamp");
 const stamp = createHash("sha256").update(JSON.stringify(packages)).digest("hex");
 

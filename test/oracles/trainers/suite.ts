@@ -1,6 +1,7 @@
-// `npm run suite trainers`: the files of `bpe encode` for trainers, read by the programs that they are for: Megatron-core's
-// IndexedDataset, OLMo-core, datatrove, HF datasets, pyarrow, DuckDB, hyparquet. llm.c is no package: its files are read as its
-// scripts do. Ids, types and documents are those of encoding each document for itself.
+// `npm run suite trainers`: the files of `bpe encode` for trainers, read by the programs that they are for:
+// Megatron-core's IndexedDataset, OLMo-core, datatrove, HF datasets, pyarrow, DuckDB and hyparquet. llm.c is not a
+// package, so its files are read like its scripts read them. Ids, types and documents are those of encoding each
+// document separately.
 
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -33,7 +34,7 @@ function randomWords(count: number): string {
 const languages = ["eng", "deu_1996", "rus", "hin", "cmn_hans", "arb", "jpn", "kor", "vie", "tha"];
 const english = madeText(1, 4000);
 const documents = {
-  /** Documents of random lengths: the longest is longer than a shard; some are empty. */
+  /** Documents of random lengths. The longest is longer than a shard, and some are empty. */
   "english.txt": [english, "", madeText(2, 50), "low", "", madeText(3, 700)],
   "multilingual.txt": languages.map((code) => paragraphsOf(code, 1, 30)),
   "lines.jsonl": ["", "low lower", paragraphsOf("jpn", 1, 9), "", english.slice(0, 9000), ""],
@@ -55,7 +56,7 @@ const columnData = [
 ];
 put(home, "rows.parquet", new Uint8Array(parquetWriteBuffer({ columnData, pageSize: 500 })));
 put(home, "learned.txt", `${randomWords(60_000)}${english}${documents["multilingual.txt"].join("")}`);
-// 65,537 tokens need 32 bits; Megatron takes 16 below 65,500 alone.
+// 65,537 tokens need 32 bits. Megatron uses 16 bits only below 65,500 tokens.
 made("train", "learned.txt", "-n", "700,65499,65536,65537", "-s", end, "-o", "made");
 
 type Documents = number[][];
@@ -114,8 +115,8 @@ const types = {
 };
 
 /**
- * Checks that the shards together have all documents, whole, and that each except the last has 500 ids, but not without
- * its last document.
+ * Checks that the shards together have all documents in order, and that each shard but the last ends with the
+ * document that reaches 500 ids.
  */
 function checkShards(parts: readonly Found[], wanted: Documents, isBare: boolean): void {
   let d = 0;
@@ -144,7 +145,7 @@ for (const size of [700, 65_499, 65_536, 65_537]) {
       const tokenizer = join(home, "made", `${size}`);
       const all = await encoded(tokenizer, file);
       for (const [format, typeOf] of Object.entries(types)) {
-        // Two programs have no empty documents.
+        // OLMo and datatrove cannot represent empty documents.
         const wanted = ["olmo", "datatrove"].includes(format) ? all.filter(({ length }) => length > 0) : all;
         const base = `${format}-${size}-${file}`.replaceAll(".", "-");
         const type = typeOf(size);
@@ -161,7 +162,7 @@ for (const size of [700, 65_499, 65_536, 65_537]) {
         ]);
         if (isKept) expect(Object.keys(kept!)).toEqual(["id", "url"]);
 
-        // A shard has 500 ids, and the rest of its last document.
+        // A shard ends with the document that reaches 500 ids.
         made("encode", file, ...options, "-o", base, "--shard-size", "500", "-w", "2");
         const shards = readdirSync(home).filter((name) =>
           new RegExp(`^${base}_\\d+\\.(bin|npy|ds|parquet)$`).test(name),

@@ -1,10 +1,10 @@
-/** A small wrong change of one line of source: it parses, and most of the time it gives another result. */
+/** A small wrong change of one line of source. The line still parses, and usually has another result. */
 export type Change = {
-  /** The index of the line, from 0 on. */
+  /** The index of the line, counted from 0. */
   readonly lineIndex: number;
-  /** The line before, which distinguishes lines that occur twice in a file. */
+  /** The previous line, which distinguishes equal lines of a file. */
   readonly before: string;
-  /** The changed line, before and after the change. */
+  /** The line without the change, and with it. */
   readonly line: string;
   readonly changed: string;
 };
@@ -22,7 +22,10 @@ const swap = (pairs: Record<string, string>): Operator => {
   return { finds: new RegExp(source, "g"), becomes: (found) => becomes.get(found)! };
 };
 
-/** The formatter puts spaces around operators, which distinguishes them from types (`Map<A>`) and arrows. */
+/**
+ * Replacements of operators. The formatter puts spaces around operators, which distinguishes them from types
+ * (`Map<A>`) and arrows.
+ */
 const operators: readonly Operator[] = [
   swap({ " < ": " <= ", " > ": " >= " }),
   swap({ " === ": " !== " }),
@@ -35,12 +38,12 @@ const operators: readonly Operator[] = [
   { finds: / [+-] 1\b/g, becomes: () => "" },
   { finds: /(?<![\w.$:|] ?)(?<!: )\b\d[\d_]*\b(?![\w.:n])/g, becomes: (found) => oneMore(found) },
   { finds: /(?<=\bif \()(?=.*\) )|(?<=\bwhile \()(?=.*\) )/g, becomes: () => "!" },
-  // Exchanges arguments.
+  // Swaps two arguments.
   {
     finds: /(?<=\w\()(?<!Math\.\w+\()(\w+), (\w+)(?=\))/g,
     becomes: (found) => found.split(", ").reverse().join(", "),
   },
-  // Removes a statement: a call or an assignment; a guard.
+  // Removes a statement: a call, an assignment or a guard.
   {
     finds: /^ +(?:this\.)?[\w.]+(?:\[.+\]!?)?(?:\(.*\)| (?:[-+*|&^]|<<|>>>?)?= .+|\+\+|--);$/g,
     becomes: () => ";",
@@ -96,7 +99,7 @@ function negated(line: string, start: number): string | null {
   return null;
 }
 
-/** Replaces comments, strings and regular expressions with underscores. Every line keeps its length. */
+/** Replaces each character of comments, strings and regular expressions with an underscore. */
 function mask(source: string): string {
   const literal =
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(=,:[!&|?] ?|return )\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;

@@ -6,7 +6,10 @@ export type Explained = {
   readonly changed: string;
 };
 
-/** Changes that no test can detect, because the result is the same, or that are not worth a test, with the reason. */
+/**
+ * Changes that no test can detect, because the result is the same, or that are not worth a test; each with the
+ * reason.
+ */
 export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/merge/merge-engine.ts",

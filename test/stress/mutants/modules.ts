@@ -1,11 +1,11 @@
-/** The tests for each module of the sources. */
+/** A module of the sources, and the tests that must detect its mutants. */
 export type Module = {
-  /** The directory below src/, unless `sources` says more. */
+  /** The directory below src/, unless `sources` is given. */
   readonly name: string;
   readonly sources?: RegExp;
-  /** Tests that run the sources. The kernel has none, because it must be built. */
+  /** Tests that run the sources. The kernel has none, because it must be built first. */
   readonly tests?: readonly string[];
-  /** Tests that run a new build. Only mutants that pass all other tests get one. */
+  /** Tests that run a new build. Only mutants that pass all other tests are built. */
   readonly executableTests?: readonly string[];
 };
 

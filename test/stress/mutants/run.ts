@@ -1,11 +1,11 @@
 /**
- * `npm run suite mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module. A
- * change that no test detects (a survivor) means that a test is missing, unless it gives the same result: then
- * explained.ts says why.
+ * `npm run suite mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module.
+ * A change that no test detects (a survivor) shows a missing test, or does not change the result: then explained.ts
+ * has the reason.
  *
  *   npm run suite mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
  *
- * It works in a copy of the tree. Exits with 1 if survivors have no explanation, or if explained lines no longer exist.
+ * Works in a copy of the tree. Exits with 1 if survivors have no explanation, or if explained lines no longer exist.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
@@ -37,7 +37,7 @@ const { values } = parseArgs({
 });
 const root = resolve(import.meta.dir, "../../..");
 
-/** Generated sources, or data. */
+/** Files that are generated or contain data, and are not mutated. */
 const notMutated = /data\.ts$/;
 
 type Mutant = Change & { readonly file: string; readonly module: Module };
@@ -55,12 +55,12 @@ for (const { file, line } of stale) console.log(`explained, but no line of ${fil
 const residentBytesMax = 3e9;
 const build = ["run", "build.ts"];
 const test = ["test", "--timeout", "60000"];
-/** The files that git tracks, with their current content. */
+/** The files that git tracks and that exist. */
 const tracked = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 })
   .stdout.split("\0")
   .filter((name) => name !== "" && tryRead(join(root, name)) !== undefined);
 const copy = mkdtempSync(join(tmpdir(), "bpe-mutants-"));
-chmodSync(copy, 0o755); // Tests that play other users pass through.
+chmodSync(copy, 0o755); // Tests that play other users must be able to enter it.
 let running: ChildProcess | undefined;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 process.on("exit", () => {
@@ -96,7 +96,7 @@ function described({ file, lineIndex, line, changed }: Mutant): string {
   return `${file}:${lineIndex + 1}\n  - ${line.trim()}\n  + ${changed.trim()}`;
 }
 
-/** Chooses the same number of mutants from each module, at random within a module. */
+/** Picks the same number of mutants from each module, at random within a module. */
 function choose(): Mutant[] {
   const random = randomSource(Number(values.seed));
   const wanted = values.module?.split(",");
@@ -118,7 +118,7 @@ function choose(): Mutant[] {
   });
 }
 
-/** Returns whether a test detects the mutant; "untested" if the tests of the module fail without a change. */
+/** Returns whether a test detects the mutant, or "untested" if the module's tests fail even without a change. */
 async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outcome> {
   const path = join(copy, file);
   const original = readFileSync(path, "utf8");
@@ -147,7 +147,7 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
   return isKilled ? "killed" : "survived";
 }
 
-/** Returns the time limit of tests, from their time without a change; null if they fail without one. */
+/** Returns the time limit of tests, computed from their time without a change; null if they fail without a change. */
 async function limitOf(tests: readonly string[]): Promise<number | null> {
   const startMs = performance.now();
   if (!(await bun([...test, ...tests], 3_600_000))) {
@@ -157,12 +157,15 @@ async function limitOf(tests: readonly string[]): Promise<number | null> {
   return limitAfter(startMs);
 }
 
-/** Returns the time limit for tests that take `startMs` without a change. */
+/** Returns the time limit for tests that began at `startMs` and have just ended, without a change. */
 function limitAfter(startMs: number): number {
   return 30_000 + 5 * (performance.now() - startMs);
 }
 
-/** Runs Bun. Returns whether it succeeds, in time and in bounded memory. Removes its processes and temporary files. */
+/**
+ * Runs Bun. Returns whether it succeeded within the time limit and with bounded memory. Removes its processes and
+ * temporary files.
+ */
 async function bun(args: readonly string[], timeoutMs: number): Promise<boolean> {
   const temporary = mkdtempSync(join(copy, "tmp-"));
   chmodSync(temporary, 0o755);
@@ -185,7 +188,7 @@ async function bun(args: readonly string[], timeoutMs: number): Promise<boolean>
   return code === 0;
 }
 
-/** Returns the memory of all processes of a session. */
+/** Returns the resident memory of all processes of a session, in bytes. */
 function residentBytes(session: number): number {
   const { stdout } = spawnSync("ps", ["-o", "rss=", "-s", String(session)], { encoding: "utf8" });
   return stdout.split("\n").reduce((sum, kilobytes) => sum + 1024 * Number(kilobytes), 0);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Heap } from "../../../src/bytes/arrays.ts";
 import { randomNumbers } from "../../random.ts";
 
-test("a heap gives the pairs as a sorted list has them, with many equal keys, and when it grows", () => {
+test("a heap returns the pairs in sorted order, with many equal keys, and when it grows", () => {
   const random = randomNumbers(7);
   const heap = new Heap();
   const naive: [key: number, id: number][] = [];

@@ -10,7 +10,7 @@ test("space, tab and newline get the characters GPT-2 gave them", () => {
   expect(encodeBytes(new TextEncoder().encode(" low\n"))).toBe("ĠlowĊ");
 });
 
-test("every byte has a character of its own, and 188 of them keep their code point", () => {
+test("every byte has a distinct character, and 188 of them keep their code point", () => {
   expect(new Set(byteToCharacter).size).toBe(256);
   expect(byteToCharacter.filter((character, byte) => character.charCodeAt(0) === byte).length).toBe(188);
   expect(byteToCharacter[0]).toBe("Ā");

@@ -8,7 +8,7 @@ test("visible text is unchanged", () => {
     expect(escapeBytes(utf8.encode(text))).toBe(text);
 });
 
-test("control characters, and what would disturb the line, are escaped byte by byte", () => {
+test("control characters, and characters that would disturb the line, are escaped byte by byte", () => {
   expect(escapeBytes(utf8.encode("\n\t\0\x1b[31m\x7f"))).toBe("\\x0a\\x09\\x00\\x1b[31m\\x7f");
   expect(escapeBytes(utf8.encode("\u0085"))).toBe("\\xc2\\x85");
   expect(escapeBytes(utf8.encode("\u2028\u202e"))).toBe("\\xe2\\x80\\xa8\\xe2\\x80\\xae");
@@ -16,7 +16,7 @@ test("control characters, and what would disturb the line, are escaped byte by b
   expect(escapeText("a\u200bb\ufeff\u{e0041}")).toBe("a\\xe2\\x80\\x8bb\\xef\\xbb\\xbf\\xf3\\xa0\\x81\\x81");
 });
 
-test("a line of JSON shows nothing invisible, and says the same", () => {
+test("a line of JSON contains nothing invisible, and has the same value", () => {
   const value = { name: "a\x1b\u009b\u202e\u200b\u{e0041}\n", list: ["\u0085", "é👩‍👧"] };
   expect(jsonLine(value)).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u);
   expect(JSON.parse(jsonLine(value))).toEqual(value);
@@ -26,7 +26,7 @@ test("a line of JSON shows nothing invisible, and says the same", () => {
 test("bytes that are not valid UTF-8 are escaped, the text around them is not", () => {
   expect(escapeBytes(Uint8Array.of(0xe2, 0x82))).toBe("\\xe2\\x82");
   expect(escapeBytes(Uint8Array.of(97, 0xff, 98))).toBe("a\\xffb");
-  // Overlong, surrogate, beyond Unicode.
+  // An overlong form, a surrogate, and a code point beyond Unicode.
   expect(escapeBytes(Uint8Array.of(0xc0, 0x80))).toBe("\\xc0\\x80");
   expect(escapeBytes(Uint8Array.of(0xed, 0xa0, 0x80))).toBe("\\xed\\xa0\\x80");
   expect(escapeBytes(Uint8Array.of(0xf4, 0x90, 0x80, 0x80))).toBe("\\xf4\\x90\\x80\\x80");

@@ -38,7 +38,7 @@ test("a count agrees with its noun", () => {
   expect([countNoun(1, "document"), countNoun(2, "document")]).toEqual(["1 document", "2 documents"]);
 });
 
-test("a speed is of at least 1 MB, and never zero", () => {
+test("a speed needs at least 1 MB, and is never zero", () => {
   expect([formatSpeed(999_999, 10), formatSpeed(1.8e6, 3560), formatSpeed(2e9, 4000)]).toEqual([
     "",
     ", 0.5 MB/s",

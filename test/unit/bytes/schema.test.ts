@@ -91,7 +91,7 @@ test("values are shortened in errors", () => {
   expect(showValue(undefined)).toBe("missing");
 });
 
-test("any value is described, also what JSON cannot say", () => {
+test("any value is described, including those that JSON cannot represent", () => {
   class Named {}
   const circular: Record<string, unknown> = {};
   circular.self = circular;
@@ -133,7 +133,7 @@ test("an unknown option offers the nearest name, and one that is undefined is le
   checkOptions("call", { workers: undefined }, kinds);
 });
 
-test("every entry of the library answers wrong arguments with an error of ours", async () => {
+test("every entry point of the library answers wrong arguments with an error of ours", async () => {
   const tokenizer = await trainTokenizer({ texts: ["a b a b"], vocabSize: 257 });
   const [train, load, from] = [trainTokenizer, Tokenizer.load, Tokenizer.from] as unknown as ((
     ...args: unknown[]

@@ -16,7 +16,7 @@ import { randomNumbers } from "../../random.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-test("a number is written in decimal, and nothing around it", () => {
+test("a number is written in decimal, and the bytes around it stay", () => {
   const numbers = [0, 1, 9, 10, 11, 99, 100, 2 ** 31, 2 ** 32 - 1, 2 ** 53 - 1, 2 ** 53];
   for (let exponent = 1; exponent < 16; exponent++) numbers.push(10 ** exponent - 1, 10 ** exponent);
   for (const number of numbers) {
@@ -27,7 +27,7 @@ test("a number is written in decimal, and nothing around it", () => {
   }
 });
 
-test("white space is what JSON takes for it", () => {
+test("white space is that of JSON", () => {
   const bytes = utf8(" \t\r\n\v x");
   expect(skipSpace(bytes, 0)).toBe(4);
   expect(skipSpace(bytes, 4)).toBe(4);
@@ -46,7 +46,7 @@ test("a byte-order mark is three bytes", () => {
   expect(startsWithBom(utf8("text"))).toBe(false);
 });
 
-/** The code point of bytes that are one valid character, else -1. */
+/** Returns the code point if the bytes are one valid character, otherwise -1. */
 function naiveCodePoint(bytes: Uint8Array): number {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -56,7 +56,7 @@ function naiveCodePoint(bytes: Uint8Array): number {
   }
 }
 
-/** Returns the code point of the character that begins at `pos` and ends by `limit`. */
+/** Returns the code point of the character that begins at `pos` and ends by `limit`, or -1. */
 function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   for (let end = pos + 1; end <= Math.min(pos + 4, limit); end++) {
     const codePoint = naiveCodePoint(bytes.subarray(pos, end));
@@ -65,7 +65,10 @@ function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number
   return -1;
 }
 
-/** Bytes at which characters begin or continue, are too long, too large or half of a pair. */
+/**
+ * Bytes at the limits of UTF-8: first bytes and continuation bytes, and bytes of overlong, too large and surrogate
+ * code points.
+ */
 const edges = [0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf];
 edges.push(0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf8, 0xff);
 
@@ -88,7 +91,7 @@ test(`characters are what a decoder takes for them, in random bytes (seed ${seed
   }
 });
 
-test("every kind of code point is written as it is read, and nothing around it", () => {
+test("every kind of code point is written as it is read, and the bytes around it stay", () => {
   for (const codePoint of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
     const bytes = new Uint8Array(6).fill(0x2e);
     const end = putCharacter(bytes, 1, codePoint);
@@ -97,7 +100,7 @@ test("every kind of code point is written as it is read, and nothing around it",
   }
 });
 
-test("a character is unfinished if more bytes can make it whole", () => {
+test("a character is unfinished if more bytes can complete it", () => {
   const bytes = new TextEncoder().encode("€𐀀é");
   for (let limit = 1; limit <= bytes.length; limit++) {
     const starts = [0, 3, 7].filter((start) => start < limit);

@@ -1,6 +1,6 @@
 import type { ByteStream } from "../../../src/corpus/text-stream.ts";
 
-/** A stream of the bytes given, at most `stepBytes` at a time. */
+/** Returns a stream of these bytes, which returns at most `stepBytes` at a time. */
 export function streamOf(bytes: Uint8Array, stepBytes = bytes.length): ByteStream {
   let pos = 0;
   return {
@@ -17,7 +17,7 @@ export function streamOf(bytes: Uint8Array, stepBytes = bytes.length): ByteStrea
   };
 }
 
-/** Everything a stream gives, read into `roomBytes` at a time. */
+/** Reads a stream to its end, up to `roomBytes` at a time, and returns all bytes. */
 export async function readAll(stream: ByteStream, roomBytes = 1 << 16): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for (;;) {

@@ -18,11 +18,11 @@ const whatIn = (head: Uint8Array) => whatIs(contentOf(head, "x"));
 describe("content other than text is recognized by its first bytes", () => {
   for (const [what, head] of heads) test(what, () => expect(whatIn(bytes(head))).toBe(what));
 
-  test("also packed", () => {
+  test("including compressed content", () => {
     for (const [what, head] of heads) {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
-        // Compressed Parquet has its own error, because no part of it can be read alone.
+        // A compressed Parquet file has a different error, because Parquet cannot be read as a stream.
         const message = what === "parquet" ? "is a Parquet file that was compressed again" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
@@ -31,7 +31,7 @@ describe("content other than text is recognized by its first bytes", () => {
     expect(() => findInputs([twice])).toThrow("is compressed twice with gzip");
   });
 
-  test("how a file is packed, whatever its name is", () => {
+  test("how a file is compressed, whatever its name", () => {
     const compressionOf = (name: string, content: string | Uint8Array) =>
       findInputs([put(directory, name, content)])[0]!.compression;
     expect(compressionOf("named.gz", "plain text")).toBe("none");
@@ -77,7 +77,7 @@ describe("content other than text is recognized by its first bytes", () => {
   });
 });
 
-/** A head whose digits add up as those of a tar archive do, with these characters between. */
+/** Returns a header whose checksum is valid for tar, with these characters in the other fields. */
 function headOfTar(between: string): string {
   const head = Buffer.alloc(512, between);
   head.write("name", 0);
@@ -121,7 +121,7 @@ test("texts that begin as other files do are texts", () => {
     expect([text, whatIn(Buffer.from(text))]).toEqual([text, "text"]);
     if (text !== "") expect(findInputs([put(directory, "text", gzipSync(text))]).length).toBe(1);
   }
-  // Latin-1, and a character that the end of the head cuts in two.
+  // Text in Latin-1, and a character that is cut by the end of the head.
   for (const text of [
     "\xc4rger mit \xdcbung",
     "GIF89a: le format pr\xe9f\xe9r\xe9",
@@ -136,7 +136,7 @@ test("texts that begin as other files do are texts", () => {
   expect(whatIn(bzipped)).toBe("compressed with bzip2, which bpe cannot read");
 });
 
-test("what the Python module encodes by itself is text: no control characters, and nothing that may be records", () => {
+test("files that the Python module encodes itself are text: no control characters, and nothing that may be records", () => {
   // The same expression as _OTHER of python/bpe_trainer/_files.py.
   const other = /^((\xef\xbb\xbf)?\s*[{[]|>|%PDF-|#bpe-counts)/;
   for (const [what, head] of heads) {
@@ -145,7 +145,7 @@ test("what the Python module encodes by itself is text: no control characters, a
   }
 });
 
-test("a long beginning is unpacked only as far as needed to know its content", () => {
+test("a long beginning is decompressed only as far as needed to determine its content", () => {
   for (const pack of [gzipSync, zstdCompressSync]) {
     const noisy = Array.from({ length: 4 }, () =>
       Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64"),

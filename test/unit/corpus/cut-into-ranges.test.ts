@@ -20,21 +20,21 @@ import { entriesOf } from "../words/generators.ts";
 const directory = scratch();
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
-/** Where a pretoken ends depends on where the document began. */
+/** A pattern whose pretokens depend on where the document began. */
 const sevens = compilePattern(["(?s:.){1,7}"]);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 type Settings = {
   specialTokens: string[];
-  /** Wished size of a range, or of a chunk. */
+  /** The requested size of a range, or of a chunk. */
   sizeBytes: number;
   pattern?: CompiledPattern;
   windowBytes?: number;
-  /** The file is mapped, not read. */
+  /** Whether the file is mapped into memory, instead of read. */
   isMapped?: boolean;
 };
 
-/** Counts the file range by range, as workers do, and gives the words with their counts and the plan. */
+/** Counts the file range by range, like workers. Returns the words with their counts, and the plan. */
 function countInRanges(path: string, settings: Settings) {
   const { specialTokens, sizeBytes: rangeSizeBytes, windowBytes, isMapped } = settings;
   const inputs = findInputs([path]);
@@ -72,7 +72,7 @@ function countInRanges(path: string, settings: Settings) {
   return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount, mapped };
 }
 
-/** Counts a compressed file chunk by chunk, as workers do: each range by a counter that knows nothing of the others. */
+/** Counts a compressed file chunk by chunk, like workers: each range by a counter without knowledge of the others. */
 async function countInChunks(path: string, settings: Settings) {
   const inputs = findInputs([path]);
   const specialTokens = settings.specialTokens.map(utf8);
@@ -87,7 +87,7 @@ async function countInChunks(path: string, settings: Settings) {
     tasks ??= countingTexts({ inputs, pattern, specialTokens: settings.specialTokens }, counter);
     documentCount += runToEnd(tasks.take(chunk))?.documentCount ?? 0;
     if (!chunk.continues) tasks = undefined;
-    // The memory may be overwritten after its use.
+    // Overwrites the memory, which is allowed after its use.
     chunk.bytes.fill(0x78);
     buffers.give(chunk.bytes.buffer);
     plan.push(chunk);
@@ -128,7 +128,7 @@ describe.each([
     }
   });
 
-  test("a run of overlapping special tokens is read from its left end", async () => {
+  test("adjacent overlapping special tokens are found from the left", async () => {
     const content = `x ${"ab".repeat(101)}a y`;
     const path = put(content);
     const whole = inOrder(naiveWords(content, ["aba", "bab"]));
@@ -160,7 +160,7 @@ test("windows of any size give the same words", () => {
   }
 });
 
-test("a file that is mapped gives the same words, wherever it is cut and whatever its last page holds", () => {
+test("a mapped file gives the same words, wherever it is cut and whatever its last page contains", () => {
   const specialTokens = ["<|end|>", "<|endless|>"];
   const long = `${text.repeat(100)}${"x".repeat(40_000)} y ${text.repeat(400)}`;
   for (const fileBytes of [1, 4095, 4096, 4097, 8160, Buffer.byteLength(long)]) {
@@ -168,7 +168,7 @@ test("a file that is mapped gives the same words, wherever it is cut and whateve
     const path = put(directory, "mapped", content);
     const whole = inOrder(naiveWords(content, specialTokens));
     for (const rangeSizeBytes of [1 << 20, 60_000, 5000]) {
-      // From windows in which no page has room to one that holds all, a long word among it.
+      // From windows smaller than a page to one for the whole file, which includes a long word.
       for (const windowBytes of [100, 1 << 14, 1 << 20]) {
         const settings = { specialTokens, sizeBytes: rangeSizeBytes, windowBytes };
         const { mapped, ...counted } = countInRanges(path, { ...settings, isMapped: true });
@@ -176,9 +176,9 @@ test("a file that is mapped gives the same words, wherever it is cut and whateve
         expect(counted.words).toEqual(whole);
         expect(counted).toEqual(read);
         expect(mapped.length).toBeGreaterThan(0);
-        // A window that has grown for the long word is mapped no larger than before.
+        // A window that has grown for the long word maps no more than before.
         expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
-        // The long word fills half a window of 16 KB: there the file is read.
+        // The long word fills half a window of 16 KB. From there on, the file is read instead of mapped.
         const isWhole = fileBytes < 40_000 || windowBytes > 40_000;
         if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
           const { offsetByte, byteCount } = mapped.at(-1)!;

@@ -37,7 +37,7 @@ describe("the files of a directory", () => {
     expect(filesBelow(`${root}//`, () => true).paths[0]).toBe(`${root}/Z`);
   });
 
-  test("are reached through links, each file and folder once, and pipes are passed over", () => {
+  test("are reached through links, each file and folder once, and pipes are skipped", () => {
     const root = tree("links", ["file", "folder/inner"]);
     const outside = tree("outside", ["far/one", "far/two"]);
     symlinkSync("file", join(root, "a-link"));
@@ -62,7 +62,7 @@ describe("the files of a directory", () => {
     ]);
   });
 
-  test("of the cache of a hub are those of its snapshot, by their names there", () => {
+  test("in the cache of a hub are those of its snapshot, with the names of the links", () => {
     const root = tree("hub", ["blobs/0a1b", "blobs/2c3d", "refs/main", "snapshots/f00/data/kept"]);
     symlinkSync("../../blobs/0a1b", join(root, "snapshots/f00/train.jsonl"));
     symlinkSync("../../../blobs/2c3d", join(root, "snapshots/f00/data/part.parquet"));
@@ -76,14 +76,14 @@ describe("the files of a directory", () => {
     expect(() => below(root)).toThrow("holds several versions of a data set");
   });
 
-  test("that a link names and nobody has are an error", () => {
+  test("that a dangling link names are an error", () => {
     const root = tree("dangling", ["file.txt"]);
     symlinkSync("nowhere", join(root, "lost.txt"));
     expect(() => below(root)).toThrow(`"${root}/lost.txt" is a broken link`);
     expect(below(root, "file.*")).toEqual(["file.txt"]);
   });
 
-  test("are as many as there are", () => {
+  test("are found without a limit on their number", () => {
     const paths = Array.from({ length: 3000 }, (_, i) => `${i % 50}/${i}.txt`);
     expect(below(tree("many", paths))).toEqual(sortByBytes(paths));
   });

@@ -3,7 +3,10 @@ import { inputOfTexts, type Texts } from "../../../src/corpus/given-texts.ts";
 import { openTextStream } from "../../../src/corpus/text-stream.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 
-/** All lines of texts, read `bytesMax` bytes at a time, and after how many texts the event loop was to turn. */
+/**
+ * Reads all lines of texts, `bytesMax` bytes at a time. Also returns how often the event loop ran; it is due at every
+ * `dueEvery`-th check.
+ */
 async function linesOf(texts: Texts, bytesMax: number, dueEvery = Number.POSITIVE_INFINITY) {
   let askCount = 0;
   let turnCount = 0;
@@ -27,7 +30,7 @@ async function linesOf(texts: Texts, bytesMax: number, dueEvery = Number.POSITIV
 
 const lineOf = (text: string) => `${JSON.stringify({ text: text.toWellFormed() })}\n`;
 
-test("each text is a line, also one that is made in parts, wherever these begin", async () => {
+test("each text is a line, including a text that is converted in parts, wherever these begin", async () => {
   const part = 1 << 16;
   const fox = "🦊";
   const texts = [
@@ -49,11 +52,11 @@ test("each text is a line, also one that is made in parts, wherever these begin"
   }
 });
 
-test("before every text and every part of one the event loop turns if it is due", async () => {
+test("before every text, and every part of a text, the event loop runs if it is due", async () => {
   const texts = Array.from({ length: 100 }, (_, i) => `text ${i}`);
   const each = await linesOf(texts, 1 << 20, 1);
   expect(each.turnCount).toBeGreaterThanOrEqual(texts.length);
-  // At small scale each of them comes in two parts.
+  // At small scale, each text is converted in two parts.
   const parts = isSmallScale ? 2 : 1;
   expect((await linesOf(texts, 1 << 20, 10)).turnCount).toBeWithin(10 * parts, 12 * parts);
   const long = await linesOf(["a".repeat(20 * (1 << 16))], 1 << 20, 1);

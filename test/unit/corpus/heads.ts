@@ -6,14 +6,17 @@ export const bzipped = Buffer.from(
 
 const nothing = "\0".repeat(8);
 
-/** A file in a zip archive: version, flags, method, time, checksum and sizes, the lengths of its name and of more fields. */
+/**
+ * A file in a zip archive: a local header of zeros, except for version and name length, then the name and the
+ * content.
+ */
 const zipped = (name: string, content = "") =>
   `PK\x03\x04\x14\0${"\0".repeat(20)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`;
 
-/** First bytes of files (Latin-1), as their formats define them, and what the files are. */
+/** The first bytes of files (in Latin-1), as their formats define them, and what the error calls the files. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
-  // The compressed content of a Python wheel may have any letters, and a package any name.
+  // The compressed content of a Python wheel may contain any bytes, and a Python package may have any name.
   ["a zip archive, not text", zipped("xl/__init__.py", "from word/a.xml import application/epub, x.npy")],
   ["an empty zip archive, not text", `PK\x05\x06${nothing}`],
   ["a Word document, not text", zipped("word/document.xml")],

@@ -77,14 +77,14 @@ describe("a corpus that changes while it is read", () => {
     expect(() => checkUnchanged(rewritten!)).toThrow(/was changed/);
   });
 
-  test("a file that was written to, its time put back, is an error; other rights or one more link are none", () => {
+  test("a file that was written to is an error, even with its old modification time; other permissions or one more link are not", () => {
     const path = put(directory, "put-back", "text");
     const putBack = () => {
       const { atimeMs, mtimeMs } = statSync(path);
       writeFileSync(path, "TEXT");
       utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
     };
-    // The file system keeps milliseconds of the time set here.
+    // This call sets the time in milliseconds only, so that it can be restored exactly.
     utimesSync(path, 1e9, 1e9);
     const found = () => findInputs([path])[0]!;
     const [written, linked] = [found(), found()];
@@ -95,13 +95,13 @@ describe("a corpus that changes while it is read", () => {
     checkUnchanged(readable);
     expect(statSync(path).ctimeMs).toBeGreaterThan(readable.state!.changedMs - 1);
     const again = found();
-    // Clocks of file systems tick every few milliseconds.
+    // Clocks of file systems tick every few milliseconds, so this waits for the next tick.
     for (const before = statSync(path).ctimeMs; statSync(path).ctimeMs === before; ) putBack();
     expect(() => checkUnchanged(again)).toThrow(/was changed while it was read/);
     expect(written.modifiedMs).toBe(found().modifiedMs);
   });
 
-  test("so is the file that is standard input; appended data are read", async () => {
+  test("so is a file on standard input; appended data are read", async () => {
     const path = put(directory, "redirected", "some text ");
     const fifo = join(directory, "fifo");
     spawnSync("mkfifo", [fifo]);
@@ -111,7 +111,7 @@ describe("a corpus that changes while it is read", () => {
       [() => writeFileSync(path, "SOME"), 1, "standard input shrank (it ended at byte 4 of"],
       [() => utimesSync(path, 1, 1), 1, "standard input was changed while it was read"],
     ] as const) {
-      // Standard input is read to its end, and the pipe is waited for.
+      // The run reads standard input to its end, and then waits for the pipe.
       const run = Bun.spawn([binary, "count", "-", fifo, "-q", "-w", "1"], {
         stdin: Bun.file(path),
         stdout: "ignore",
@@ -131,7 +131,7 @@ describe("a corpus that changes while it is read", () => {
 describe("a compressed file that changes while it is read", () => {
   const packed = gzipSync(crypto.getRandomValues(new Uint8Array(60_000)));
 
-  test("is read as far as it went when the run began", async () => {
+  test("is read up to its size at the start of the run", async () => {
     const [input] = findInputs([put(directory, "appended.gz", packed)], { binary: "text" });
     appendFileSync(input!.path, "garbage");
     const stream = await openTextStream(input!);
@@ -171,7 +171,7 @@ describe("files and globs", () => {
     expect(found).toEqual(["Z.md", "a.md", "deep/b.md", "é.md"]);
   });
 
-  test("a window grows to hold what has to be kept, and moves else", () => {
+  test("a window grows to contain what must be kept, and otherwise moves", () => {
     const path = put(directory, "window", "abcdefghijklmnopqrstuvwxyz");
     const [input] = findInputs([path]);
     const fd = openSync(path, "r");

@@ -17,7 +17,7 @@ function headOf(content: Uint8Array, bytesMax?: number) {
   }
 }
 
-/** A frame of zstd whose content is `blockCount` times 128 KB of the letter a, in four bytes each. */
+/** Returns a zstd frame whose content is the letter a, `blockCount` times 128 KB, with four bytes for each block. */
 function repeatedLetter(blockCount: number): Buffer {
   const block = (isLast: number) => [
     (((1 << 17) << 3) & 0xff) | 2 | isLast,
@@ -36,7 +36,7 @@ const skippable = (byteCount: number) => {
   return frame;
 };
 
-test("a head is the beginning of what the file holds, however it is compressed", () => {
+test("a head is the beginning of a file's content, however it is compressed", () => {
   const noise = Buffer.from(Array.from({ length: 100_000 }, (_, i) => 32 + (((i * i * 7919) >> 5) % 90)));
   for (const [compression, compress] of [
     ["none", (bytes: Uint8Array) => Buffer.from(bytes)],
@@ -55,7 +55,7 @@ test("a head is the beginning of what the file holds, however it is compressed",
   }
 });
 
-test("few bytes that become gigabytes are decompressed only as far as the head goes", () => {
+test("few bytes that become gigabytes are decompressed only as far as the head needs", () => {
   const bomb = repeatedLetter(40_000);
   expect(zstdBytes(repeatedLetter(3))).toBe(3 << 17);
   const head = { compression: "zstd" as const, text: "a".repeat(8192), isWhole: false };
@@ -67,7 +67,7 @@ test("few bytes that become gigabytes are decompressed only as far as the head g
 
 const zstdBytes = (frame: Uint8Array) => Bun.zstdDecompressSync(frame).length;
 
-test("members without content are passed over", () => {
+test("members without content are skipped", () => {
   const empty = Array.from({ length: 5000 }, () => gzipSync(""));
   expect(headOf(Buffer.concat([...empty, gzipSync("text")]))).toEqual({
     compression: "gzip",

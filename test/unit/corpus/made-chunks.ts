@@ -15,7 +15,7 @@ export const stream: Input = {
   modifiedMs: 0,
 };
 
-/** A text in chunks of the given size; none ends at a cut. */
+/** Splits a text into chunks of this size. No chunk ends at a cut. */
 export function chunksOf(bytes: Uint8Array, sizeBytes: number): ChunkTask[] {
   const chunks: ChunkTask[] = [];
   for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {

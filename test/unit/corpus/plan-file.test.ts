@@ -153,7 +153,7 @@ test("a plan of 5 GB reads less than a thousandth of it", async () => {
   const fd = openSync(path, "w");
   const [sizeBytes, rangeSizeBytes] = [5e9, 256e6];
   ftruncateSync(fd, sizeBytes);
-  // A hole but for the places where cuts are looked for.
+  // The file is sparse, except for the positions at which cuts are searched for.
   for (let at = rangeSizeBytes; at < sizeBytes; at += rangeSizeBytes)
     writeSync(fd, "some words ".repeat(6000), at - 1000);
   closeSync(fd);

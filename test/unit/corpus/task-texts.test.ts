@@ -15,7 +15,7 @@ import { entriesOf } from "../words/generators.ts";
 import { chunksOf, stream } from "./made-chunks.ts";
 
 const gpt2 = compilePattern(patterns.gpt2.sources);
-test("a range that comes in pieces of any size gives the words of the whole", () => {
+test("a range that arrives in pieces of any size gives the words of the whole", () => {
   const text =
     "It's  a\ttest!<|end|>\r\n<|end|><|end|> 日本語 12345 <|end|><|endless|>'ll   z  aaaa aaaa\n\n\nEnd.";
   const specialTokens = ["<|end|>", "<|endless|>"];
@@ -41,8 +41,8 @@ test("a range that comes in pieces of any size gives the words of the whole", ()
   }
 });
 
-/** Otherwise millions of short records leave more garbage than the collector can free in time. */
-test.skipIf(isSmallScale)("no record makes an object of its own", () => {
+/** Otherwise millions of short records would leave garbage faster than the collector frees it. */
+test.skipIf(isSmallScale)("no record allocates an object", () => {
   const take = spyOn(Pretokens.prototype, "take");
   const inputs = findInputs([
     put(scratch(), "some.jsonl", '{"text":"abc"}\n{"text":""}\n{"text":"defghij"}\n'),
@@ -61,9 +61,9 @@ const directory = scratch();
 
 const token = "<|end|>";
 
-test("a document that begins right at a cut is counted once", () => {
-  // A safe cut may directly follow a special token: then a document begins there, and no range begins with
-  // it.
+test("a document that begins exactly at a cut is counted once", () => {
+  // A safe cut may directly follow a special token. Then a document begins at the cut, but neither range contains its
+  // beginning.
   const before = `one${token}`;
   const inputs = findInputs([put(directory, "cut", `${before} two and more`)]);
   const cutByte = before.length;

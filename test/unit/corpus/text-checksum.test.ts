@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { joinChecksums, TextChecksum } from "../../../src/corpus/text-checksum.ts";
 import { rounds } from "../../rounds.ts";
 
-test("checksums of parts join to that of the whole", () => {
+test("checksums of parts combine to the checksum of the whole", () => {
   for (let round = 0; round < rounds(200); round++) {
     const bytes = crypto.getRandomValues(new Uint8Array(Math.floor(Math.random() * 5000)));
     const cut = Math.floor(Math.random() * (bytes.length + 1));
@@ -14,7 +14,7 @@ test("checksums of parts join to that of the whole", () => {
     sum.add(second);
     expect(sum.value).toBe(crc32(bytes));
   }
-  // A part of more than 2^32 bits.
+  // `zeros` is the size of a part of more than 2^32 bytes.
   const zeros = 5e9;
   let whole = crc32("begin");
   const block = new Uint8Array(1 << 26);
@@ -22,7 +22,7 @@ test("checksums of parts join to that of the whole", () => {
   let after = 0;
   for (let rest = 1 << 27; rest > 0; rest -= block.length) after = crc32(block, after);
   expect(joinChecksums(crc32("begin"), after, 1 << 27)).toBe(whole);
-  // Twice as long again and again: the power of x alone.
+  // With a checksum of 0 for the second part, only its length matters, so two halves must give the same as the whole.
   expect(joinChecksums(1, 0, zeros)).toBe(joinChecksums(joinChecksums(1, 0, zeros / 2), 0, zeros / 2)!);
   expect(joinChecksums(undefined, 1, 1)).toBeUndefined();
   expect(joinChecksums(1, undefined, 1)).toBeUndefined();

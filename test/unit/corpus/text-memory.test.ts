@@ -12,7 +12,7 @@ import { put, scratch } from "../../binary.ts";
 
 const directory = scratch();
 
-/** Reads a file with so much room; gives its texts' sizes and the most that was claimed. */
+/** Reads a file with this memory limit. Returns the sizes of its texts, and the most memory that was claimed. */
 function read(path: string, roomBytes: number): { sizes: number[]; claimedBytes: number } {
   const [input] = findInputs([path]);
   const source = new FileSource(openInput(input!), input!);
@@ -51,7 +51,7 @@ function parquet(name: string, data: string[], settings: Partial<ColumnSource>):
 const sizeBytes = 20e6;
 const long = "long text ".repeat(sizeBytes / 10);
 
-test("what a page, a dictionary or a line needs is claimed before it is there, and refused where there is no room", () => {
+test("memory for a page, a dictionary or a line is claimed before it is allocated, and refused beyond the limit", () => {
   const cases: [path: string, name: string, leastBytes: number][] = [
     [
       parquet("plain.parquet", ["a", long], { codec: "ZSTD", encoding: "PLAIN" }),

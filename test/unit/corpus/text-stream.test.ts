@@ -9,7 +9,10 @@ import { readAll, streamOf } from "./byte-streams.ts";
 const seed = 8;
 const random = randomNumbers(seed);
 
-/** Returns the lines that the stream makes from the JSON, read in steps of `stepBytes`; the message if it fails. */
+/**
+ * Returns the lines into which the stream converts the JSON, read in steps of `stepBytes`, or the message of its
+ * error.
+ */
 async function linesOf(json: string, stepBytes = 1 + random(40)): Promise<string[] | string> {
   const stream = new JsonLinesStream(streamOf(Buffer.from(json), stepBytes), "corpus");
   try {
@@ -23,7 +26,7 @@ async function linesOf(json: string, stepBytes = 1 + random(40)): Promise<string
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The objects of the lines; undefined where anything is wrong with them. */
+/** Returns the objects of the lines, or undefined if the stream failed or a line is not an object. */
 function objectsOf(lines: string[] | string): unknown[] | undefined {
   if (typeof lines === "string") return undefined;
   try {
@@ -59,7 +62,7 @@ test("an array of records, and concatenated records, become lines, in any layout
   }
 });
 
-test("a byte that is changed is an error, of the stream or of a line, where it is one to JSON.parse", async () => {
+test("a changed byte is an error, of the stream or of a line, if it is one to JSON.parse", async () => {
   let wrongCount = 0;
   for (let run = 0; run < 2000; run++) {
     const bytes = Buffer.from(JSON.stringify([madeObject(0), madeObject(0), madeObject(0)], null, random(2)));
@@ -73,7 +76,7 @@ test("a byte that is changed is an error, of the stream or of a line, where it i
     } catch {
       wrongCount++;
     }
-    // The brackets of the array may become white space: then it is three records with commas between.
+    // Brackets around the array may have become white space: then it is three records with commas between them.
     expect({ seed, run, json, records: objectsOf(await linesOf(json)) }).toEqual({
       seed,
       run,
@@ -84,7 +87,7 @@ test("a byte that is changed is an error, of the stream or of a line, where it i
   expect(wrongCount).toBeGreaterThan(500);
 });
 
-test("errors around the records are named with the number of the record", async () => {
+test("errors around the records are reported with the number of the record", async () => {
   const cases: [string, string][] = [
     ['[{"a":1},\n{"a":2}', "ends in the middle of its JSON"],
     ['[{"a":1},', "ends in the middle of its JSON"],
@@ -131,7 +134,7 @@ for (const compression of ["gzip", "zstd"] as const) {
   const pack = (content: string | Uint8Array) => packers[compression](Buffer.from(content as string));
 
   describe(compression, () => {
-    test("any number of members, in steps of any size into room of any size, gives the whole text", async () => {
+    test("any number of members, read in steps of any size into buffers of any size, gives the whole text", async () => {
       const packed = Buffer.concat([pack(text), pack(""), pack("second"), pack(noise), pack("end")]);
       const whole = `${text}second${noise.toString("latin1")}end`;
       for (const step of [1, 2, 3, 7, 64, 1000, packed.length]) {
@@ -140,7 +143,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       }
     });
 
-    test("input cut at any byte ends in the middle, and nowhere else", async () => {
+    test("input cut at any byte ends within a member, and nowhere else", async () => {
       const first = pack(text);
       const packed = Buffer.concat([first, pack(noise.subarray(0, 40))]);
       for (let size = 1; size < packed.length; size++) {
@@ -159,7 +162,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       }
     });
 
-    test("bytes at random are an error or a text, never anything else", async () => {
+    test("random bytes are an error or a text, never anything else", async () => {
       const whole = pack(text);
       for (let round = 0; round < 300; round++) {
         const packed = Buffer.from(whole);
@@ -178,7 +181,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       stream.close();
     });
 
-    test("only some chunks of the input are taken ahead of reading", async () => {
+    test("only a few chunks of the input are read ahead", async () => {
       const packed = pack(Buffer.from(Uint8Array.from({ length: 8e6 }, () => pick(256))));
       const stream = new DecompressedStream(streamOf(packed), "corpus", compression);
       expect(await stream.read(new Uint8Array(1000), 0)).toBe(1000);
@@ -200,7 +203,7 @@ for (const compression of ["gzip", "zstd"] as const) {
   });
 }
 
-test("what a text ends with is not taken for the sentinel", async () => {
+test("the end of a text is not mistaken for the sentinel", async () => {
   const sentinel = zstdCompressSync("the end");
   for (const step of [1, 4, 1000]) {
     expect(await unpack("zstd", Buffer.concat([zstdCompressSync("the end"), sentinel]), step)).toBe(
@@ -212,7 +215,7 @@ test("what a text ends with is not taken for the sentinel", async () => {
   }
 });
 
-test("zeros after a gzip file are padding, and none after a zstd file", async () => {
+test("zeros after a gzip file are padding, and an error after a zstd file", async () => {
   for (const step of [1, 7, 1000]) {
     const zeros = Buffer.alloc(600);
     expect(await unpack("gzip", Buffer.concat([gzipSync(text), zeros]), step)).toBe(text);
@@ -220,7 +223,7 @@ test("zeros after a gzip file are padding, and none after a zstd file", async ()
   }
 });
 
-test("frames to be skipped are skipped", async () => {
+test("skippable frames are skipped", async () => {
   const packed = Buffer.concat([
     skippable([1, 2, 3]),
     zstdCompressSync("a"),
@@ -232,7 +235,7 @@ test("frames to be skipped are skipped", async () => {
   expect(await unpack("zstd", packed.subarray(0, -1))).toMatch(/ends in the middle/);
 });
 
-test("zstd data that is whole but needs more to be unpacked is named for what it is", async () => {
+test("complete zstd data that needs more than the data to be decompressed has its own error", async () => {
   const block = [0x11, 0, 0, ...Buffer.from("hi")];
   const window = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, ...block]);
   expect(await unpack("zstd", window)).toMatch(/a window of more than 128 MB \(--long\)/);

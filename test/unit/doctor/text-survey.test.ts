@@ -23,7 +23,7 @@ const idOfByte = new Map(
     .map((id) => [tokenBytesOf(parts.tokens, id)[0]!, id]),
 );
 
-/** Ids of any tokens, and of the bytes of whole characters. */
+/** Returns ids of random tokens, and of the bytes of whole characters. */
 function randomIds(random: Random): number[] {
   const ids: number[] = [];
   for (let n = random(40); n > 0; n--) {
@@ -36,7 +36,7 @@ function randomIds(random: Random): number[] {
 
 type Input = { readonly isText: boolean; readonly documents: number[][] };
 
-/** Texts end documents with a token, which belongs to them; records never do. */
+/** Returns random documents. In a text, the token that ends a document belongs to it; records have none. */
 function randomInput(random: Random): Input {
   const isText = random(2) === 0;
   const documents = Array.from({ length: random(6) }, () => randomIds(random));
@@ -54,7 +54,7 @@ function randomInput(random: Random): Input {
   return { isText, documents: split };
 }
 
-/** Writes the ids of an input in pieces of any length. */
+/** Writes the ids of an input in pieces of random lengths. */
 function write(survey: TextSurvey, { isText, documents }: Input, inputIndex: number, random: Random): void {
   const ids = documents.flat();
   let sum = 0;
@@ -75,7 +75,7 @@ function write(survey: TextSurvey, { isText, documents }: Input, inputIndex: num
   survey.endTask({ endsInput: true, inputIndex });
 }
 
-/** A plain count of the same, from lists of documents. */
+/** Counts the same naively, from lists of documents. */
 function naiveSurvey(inputs: readonly Input[], { tokens }: TokenizerParts) {
   const documents = inputs.flatMap((input) => input.documents);
   const counts = new Array<number>(tokens.idLimit).fill(0);
@@ -109,7 +109,7 @@ const isWhole = (ids: readonly number[]) => {
   }
 };
 
-/** The shortest runs of tokens that are whole characters together; those that are not are left out. */
+/** Returns the shortest runs of tokens that together are whole characters. Other tokens are left out. */
 function naiveGroups(ids: readonly number[]): number[][] {
   const groups: number[][] = [];
   let run: number[] = [];
@@ -128,7 +128,10 @@ function naiveGroups(ids: readonly number[]): number[][] {
 
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
-/** The script of the first letter, or of marks without letters, if it is a usual one. */
+/**
+ * Returns the script of the first letter, or of marks if the text has only marks; "another" if the script is not in
+ * the list.
+ */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);
   const letter = isMark ? text : /\p{L}/u.exec(text)?.[0];
@@ -136,7 +139,7 @@ function naiveScript(text: string): string {
   return named.find((name) => new RegExp(`\\p{Script=${name}}`, "u").test(letter)) ?? "another";
 }
 
-test("documents, tokens and scripts are counted like one by one", () => {
+test("documents, tokens and scripts are counted as by a naive count", () => {
   expect(specialTokens).toContain("<|endoftext|>");
   for (let round = 0; round < rounds(300); round++) {
     const random = randomNumbers(seed * 1000 + round);

@@ -7,17 +7,17 @@ import { plainSpecial } from "../../../src/text/cutting.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/** A tokenizer in a few obvious lines: tokens are strings of code points 0-255. */
+/** A tokenizer in a simple form: tokens are strings of code points from 0 to 255, one for each byte. */
 export type NaiveTokenizer = {
   readonly ids: ReadonlyMap<string, number>;
-  /** Tokens that every vocabulary needs: bytes, and added tokens. */
+  /** Tokens that are never removed: bytes, and added tokens. */
   readonly fixed: ReadonlySet<string>;
   readonly merges: readonly (readonly [string, string])[];
-  /** A pretoken that is a token is not merged. */
+  /** Whether a pretoken that is a token is not merged. */
   readonly ignoresMerges: boolean;
 };
 
-/** Merges a pretoken, the lowest rank first, from the left, without making the token `without`. */
+/** Merges a pretoken, the lowest rank first and from the left, without producing the token `without`. */
 export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, without?: string): string[] {
   const kept = without === undefined ? merges : merges.filter(([left, right]) => left + right !== without);
   return encodeWord(pretoken, ranksOf(kept));
@@ -26,7 +26,7 @@ export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, witho
 const isReachedByMerging = (tokenizer: NaiveTokenizer, token: string) =>
   mergeNaively(tokenizer, token).length === 1;
 
-/** The kept tokens, by the documented rule: everything is recomputed for each removed token. */
+/** Returns the tokens that stay, by the documented rule: everything is recomputed after each removed token. */
 export function pruneNaively(
   tokenizer: NaiveTokenizer,
   counts: ReadonlyMap<string, number>,
@@ -59,11 +59,14 @@ export function pruneNaively(
   return left;
 }
 
-/** A pair that is listed twice has its later rank. */
+/** Removes duplicate merges. The last one counts. */
 const distinctMerges = ({ merges }: NaiveTokenizer) =>
   merges.filter(([left, right], i) => !merges.slice(i + 1).some(([l, r]) => l === left && r === right));
 
-/** The same with its first merges alone: as many as the size has room for the tokens that they reach, without needless ones. */
+/**
+ * Returns the tokenizer with its first merges only: as many as reach no more tokens than the size allows, without
+ * useless ones.
+ */
 export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveTokenizer {
   const { ids, fixed } = tokenizer;
   const all = distinctMerges(tokenizer);
@@ -81,7 +84,7 @@ export const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCod
 const characters = (token: string) => encodeBytes(Buffer.from(token, "latin1"));
 const pattern = compilePattern(patterns.gpt2.sources);
 
-/** A naive tokenizer in the form of one loaded from files. */
+/** Converts a naive tokenizer into the form of one loaded from files. */
 export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): TokenizerParts {
   const entries = Object.fromEntries(Array.from(ids, ([token, id]) => [characters(token), id]));
   const pairs = merges.map(([left, right]) => [characters(left), characters(right)] as const);
@@ -102,7 +105,10 @@ export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): 
   };
 }
 
-/** Tokens of few letters: merged from each other at random, made in several ways, reached by nothing, added. */
+/**
+ * Returns a tokenizer with few letters. Its tokens are merged from random tokens, made in several ways, unreachable,
+ * or added.
+ */
 export function madeTokenizer(random: (below: number) => number): NaiveTokenizer {
   const letters = [..."abcd"].slice(0, 2 + random(3));
   const known = [...letters];
@@ -121,7 +127,7 @@ export function madeTokenizer(random: (below: number) => number): NaiveTokenizer
   const made = known.filter((token) => token.length > 1);
   const order = [...bytes, ...made].map((token) => [random(1000), token] as const);
   order.sort(([a], [b]) => a - b);
-  // Ids without a token are between them.
+  // Some ids between them have no token.
   let id = 0;
   const ids = new Map(order.map(([, token]) => [token, (id += 1 + (random(9) === 0 ? 1 : 0))]));
   const added = made.filter(() => random(12) === 0);

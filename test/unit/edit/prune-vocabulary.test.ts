@@ -45,7 +45,7 @@ test("the tokens that stay are those of a naive twin, at every size", () => {
   }
 });
 
-test("what stays is reached as before by the merges that stay", () => {
+test("the remaining merges reach the remaining tokens as before", () => {
   for (let seed = 1; seed <= rounds(50); seed++) {
     const random = randomNumbers(seed * 7919);
     const tokenizer = madeTokenizer(random);
@@ -70,7 +70,7 @@ test("what stays is reached as before by the merges that stay", () => {
   }
 });
 
-test("the rarest leaf goes first, of equally rare ones that with the highest id; its occurrences go to its parts", () => {
+test("the rarest leaf is removed first, and of equally rare ones that with the highest id; its occurrences go to its parts", () => {
   const tokens = ["ab", "cd", "abc", "abcd"];
   const ids = new Map([...bytes, ...tokens].map((token, id) => [token, id]));
   const merges: [string, string][] = [
@@ -84,7 +84,7 @@ test("the rarest leaf goes first, of equally rare ones that with the highest id;
     const pruned = prune(tokenizer, new Map(counts), size);
     return "stays" in pruned ? pruned.stays.filter((token) => token.length > 1) : pruned;
   };
-  // "abc" and "abcd" are leaves. "abcd" is reached by "ab" and "cd", because "c d" comes before "ab c".
+  // "abc" and "abcd" are leaves. "abcd" is made from "ab" and "cd", because "c d" is merged before "ab c".
   expect(
     left(
       [
@@ -112,7 +112,7 @@ test("the rarest leaf goes first, of equally rare ones that with the highest id;
       259,
     ),
   ).toEqual(["ab", "abcd", "cd"]);
-  // "cd" has 4 of "abcd" then, more than "abc".
+  // After "abcd" is removed, "cd" has 4 occurrences, more than "abc".
   expect(
     left(
       [
@@ -137,7 +137,8 @@ test("the rarest leaf goes first, of equally rare ones that with the highest id;
 });
 
 test("how each token is reached", () => {
-  // "abc" is made of "a bc", not of "ab c": "b c" comes first. "xy" is in the vocabulary, and no merge makes it.
+  // "abc" is made from "a bc", not from "ab c", because "b c" is merged first. "xy" is in the vocabulary, but no
+  // merge makes it.
   const tokens = ["bc", "ab", "abc", "xy", "cb"];
   const ids = new Map([...bytes, ...tokens].map((token, id) => [token, id]));
   const merges: [string, string][] = [

@@ -18,7 +18,7 @@ import {
   truncateNaively,
 } from "./naive-prune.ts";
 
-/** The tokens that stay, and the tokenizer that they and the merges that stay are. */
+/** Returns the tokens that stay, and the tokenizer with these tokens and the remaining merges. */
 function truncate(tokenizer: NaiveTokenizer, size: number) {
   const parts = partsOf(tokenizer);
   const cut = firstTokens(parts, deriveTokens(parts), size);
@@ -63,7 +63,7 @@ test("the tokens that stay are those of a naive twin, at every size, and its mer
   }
 });
 
-/** A tokenizer of these tokens, with consecutive ids after the bytes, and merges. */
+/** Returns a tokenizer with these tokens, whose ids follow those of the bytes, and these merges. */
 const tokenizerOf = (
   tokens: readonly string[],
   merges: readonly [string, string][],
@@ -80,8 +80,8 @@ const longTokens = (tokenizer: NaiveTokenizer, size: number) => {
   return "smallestSize" in cut ? cut : tokensOf(cut.smaller).filter((token) => token.length > 1);
 };
 
-test("a token is there when its whole derivation is, and what one merge completes stays or goes together", () => {
-  // "ab c" is listed before "a b", so that "abc" comes with "a b".
+test("a token stays if its whole derivation stays, and tokens that one merge completes stay or go together", () => {
+  // "ab c" is listed before "a b", so both merges are needed for "abc", which the second one completes.
   const tokenizer = tokenizerOf(
     ["abc", "xy", "ab"],
     [
@@ -98,7 +98,7 @@ test("a token is there when its whole derivation is, and what one merge complete
   ]);
 });
 
-test("a token that only a whole pretoken becomes goes by its id, and is refused if ids have another order", () => {
+test("a token that only a whole pretoken becomes is kept by its id, and refused if ids have another order", () => {
   const merges: [string, string][] = [
     ["a", "b"],
     ["c", "d"],
@@ -186,11 +186,11 @@ test("merges are the same where each tokenizer has the first merges of the other
     const kind = found.slice(0, 12);
     said.set(kind, (said.get(kind) ?? 0) + 1);
   }
-  // It lacks a merge, has another one, or a token that only a whole pretoken becomes.
+  // The reasons: a missing merge, another merge, or a token that only a whole pretoken becomes.
   expect(said.size).toBeGreaterThan(3);
 });
 
-test("a tokenizer that was cut is a truncation of the whole, whatever its merges", () => {
+test("a truncated tokenizer is recognized as a truncation of the whole, whatever its merges", () => {
   for (let seed = 1; seed <= rounds(30); seed++) {
     const random = randomNumbers(seed * 104729);
     const tokenizer = { ...madeTokenizer(random), ignoresMerges: false };
@@ -202,7 +202,7 @@ test("a tokenizer that was cut is a truncation of the whole, whatever its merges
   }
 });
 
-/** The pieces of an id, as tokens; null if it has none. */
+/** Returns the pieces of a token in the smaller tokenizer, as texts. */
 function piecesOf(big: NaiveTokenizer, small: NaiveTokenizer, token: string): string[] {
   const { ids, starts } = piecesOfFirst(partsOf(big), partsOf(small));
   const id = big.ids.get(token)!;
@@ -233,7 +233,7 @@ test("the pieces of a text's tokens are its tokens in the smaller tokenizer", ()
   }
 });
 
-test("a token that only a whole pretoken becomes is cut as a pretoken; what nothing gives has no pieces", () => {
+test("a token that only a whole pretoken becomes is cut as a pretoken; a token that no text produces has no pieces", () => {
   const merges: [string, string][] = [
     ["a", "b"],
     ["ab", "c"],
@@ -267,7 +267,7 @@ test("an added token that text may also become by merging is refused if its merg
   expect(message.message).toContain('merges make its added token "cd", too');
 });
 
-test("a vocabulary that lacks bytes is refused: nobody can tell what stood there", () => {
+test("a vocabulary that lacks bytes is refused, because the dropped text is unknown", () => {
   const lacking = tokenizerOf(["ab"], [["a", "b"]]);
   const without = { ...lacking, ids: new Map([...lacking.ids].filter(([token]) => token !== "z")) };
   expect(errorOf(() => piecesOf(without, without, "ab")).message).toContain("lacks some bytes");

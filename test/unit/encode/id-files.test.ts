@@ -35,7 +35,7 @@ const tokenizer = await Tokenizer.load(directory);
 const separator = "<|endoftext|>";
 const separatorId = specialTokenId(parts, separator);
 
-/** Writes a manifest whose checksum is right. */
+/** Writes a manifest with a valid checksum. */
 function putManifest(path: string, { format: _, checksum: __, ...manifest }: Record<string, unknown>): void {
   writeFileSync(path, manifestText(manifest as Manifest));
 }
@@ -47,14 +47,14 @@ type Asked = {
   append?: boolean;
   rangeSizeBytes?: number;
   stopAt?: number;
-  /** The shard of that number cannot be ended. */
+  /** The number of the shard whose end fails. */
   failAt?: number;
   of?: TokenizerParts;
 };
 
 const stopped = new Error("stopped");
 
-/** Encodes files; stops at the write of that number, as a run does that is killed. */
+/** Encodes files. Throws at write number `stopAt`, as if the run were killed there. */
 function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
   const { ifChanged, shardSize, append, rangeSizeBytes = 512, stopAt, failAt, of = parts } = asked;
   const known = idFormatOf(name, base)!;
@@ -88,13 +88,16 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
   return encodeIntoFiles(encoding, of, files, () => () => {});
 }
 
-/** Returns the documents that a format keeps apart. Few formats have documents without ids. */
+/**
+ * Returns the documents that a format distinguishes. npy, bin and llmc have a single one, and OLMo and datatrove no
+ * empty ones.
+ */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
   return ["olmo", "datatrove"].includes(name) ? documents.filter(({ length }) => length > 0) : documents;
 }
 
-/** The documents of a file, by encoding each for itself. */
+/** Returns the documents of a file, each encoded separately. */
 function documentsOf(path: string, append: boolean): number[][] {
   const text = readFileSync(path, "utf8");
   const end = append ? [separatorId] : [];
@@ -108,7 +111,7 @@ function documentsOf(path: string, append: boolean): number[][] {
     .map((document, d, { length }) =>
       d < length - 1 ? [...ids(document), separatorId] : [...ids(document), ...end],
     );
-  // Nothing after the last separator is not a document, but a file without any separator is one.
+  // An empty rest after the last separator is not a document, but a file without any separator is one.
   return all.at(-1)!.length === 0 && all.length > 1 ? all.slice(0, -1) : all;
 }
 
@@ -116,7 +119,7 @@ const text = fc
   .array(fc.constantFrom("low ", "lower", " 漢字", "\n", separator, "é", "newest widest ".repeat(30), ""), {
     maxLength: 40,
   })
-  // Two of them would be another special token of the tokenizer.
+  // Two consecutive separators would be another special token of the tokenizer.
   .map((words) => words.join("").replaceAll(new RegExp(`(${RegExp.escape(separator)})+`, "g"), separator));
 const corpus = fc
   .array(
@@ -129,7 +132,7 @@ const corpus = fc
     ),
     { minLength: 1, maxLength: 4 },
   )
-  // Without any text there is nothing to encode.
+  // A corpus without any text is not encoded.
   .filter((files) => files.some(({ text }) => text !== ""));
 
 const putAll = (home: string, files: readonly { ending: string; text: string }[]) =>
@@ -159,7 +162,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Documents that are empty, end with their file or before it, and continue over many ranges. */
+  /** Documents that are empty, end at or before the end of their file, or span many ranges. */
   const awkward = [
     {
       ending: "jsonl",
@@ -172,7 +175,7 @@ describe("files of ids", () => {
     { ending: "txt", text: `${"low lower ".repeat(40)}${separator}${"é漢 ".repeat(40)}${separator}low` },
   ];
 
-  test("keep documents that are empty, or longer than a range, also after every place where a run was stopped", async () => {
+  test("keep documents that are empty, or longer than a range, wherever a run was stopped", async () => {
     const home = scratch();
     const paths = putAll(home, awkward);
     const documents = paths.flatMap((path) => documentsOf(path, false));
@@ -200,7 +203,7 @@ describe("files of ids", () => {
     }
   });
 
-  test("after one that cannot be written are not written, but are when the run resumes", async () => {
+  test("after a shard that cannot be written are not written, but are when the run resumes", async () => {
     const [quiet, broken] = [scratch(), scratch()];
     const path = put(scratch(), "a.txt", `low lower${separator}`.repeat(90));
     const { fileCount } = await encode([path], join(quiet, "c"), "megatron", { shardSize: 10 });
@@ -208,7 +211,7 @@ describe("files of ids", () => {
       const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
       expect(await failed.catch((error) => error)).toBe(stopped);
       expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
-      // One that was published when the run was killed, and is not listed yet.
+      // A shard that was renamed into place just before the run was killed, and is not listed yet.
       put(broken, `c_${String(failAt).padStart(5, "0")}.bin`, "");
       await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
       expect(filesIn(broken)).toEqual(filesIn(quiet));
@@ -246,7 +249,7 @@ describe("files of ids", () => {
           const last = await encode(paths, join(broken, "c"), name, { append, shardSize });
           expect(last).toMatchObject({ idCount: whole.idCount, documentCount: whole.documentCount });
           expect(filesIn(broken)).toEqual(filesIn(quiet));
-          // All are there: nothing is read again.
+          // All shards exist, so nothing is read again.
           const again = await encode(paths, join(broken, "c"), name, { append, shardSize, stopAt: 0 });
           expect(again).toMatchObject({ textBytes: 0, formerFileCount: whole.fileCount });
           const documents = paths.flatMap((path) => documentsOf(path, append));
@@ -254,7 +257,7 @@ describe("files of ids", () => {
           for (let n = 0; n < whole.fileCount; n++)
             shards.push(await readIdFiles[name](join(broken, `c_${String(n).padStart(5, "0")}`), 2));
           expect(name === "llmc" ? [shards.flat(2)] : shards.flat()).toEqual(keptBy(name, documents));
-          // Each but the last ends with the document in which it gets that many.
+          // Each shard but the last ends with the document that reaches `shardSize` ids.
           for (const shard of name === "llmc" ? [] : shards.slice(0, -1)) {
             const ids = shard.flat().length;
             expect(ids).toBeGreaterThanOrEqual(shardSize);
@@ -266,7 +269,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Returns records, one of them longer than a window, a chunk and a batch, each with special tokens inside. */
+  /** Returns records with special tokens inside. One is longer than a window, a chunk and a batch. */
   const longRecords = () => {
     const half = "low lower newest ".repeat(40_000);
     return [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`].map((text, id) => ({
@@ -274,7 +277,7 @@ describe("files of ids", () => {
     }));
   };
 
-  /** Writes the same records in each kind of input that has records. */
+  /** Writes the same records in each input format for records. */
   function recordInputs(home: string, records: readonly { text: string; id: number }[]): string[] {
     const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
     const columnData = [
@@ -303,7 +306,7 @@ describe("files of ids", () => {
           const read = await readIdFiles[name](base, 2);
           expect(Bun.deepEquals(read, keptBy(name, documents))).toBe(true);
         }
-        // A shard ends with a record, and not within one.
+        // A shard ends at the end of a record, never inside one.
         const asked = { append, shardSize: 100 };
         const base = join(home, `${append}${path.split(".").length}shards${path.length}`);
         await encode([path], base, "megatron", { ...asked, stopAt: 3 }).catch((error) =>
@@ -340,12 +343,12 @@ describe("files of ids", () => {
     }
   });
 
-  test("have the type that their readers expect of a vocabulary", () => {
+  test("have the type that their readers expect for the size of the vocabulary", () => {
     const typeOf = (name: Format, idLimit: number) =>
       idFormatOf(name, "")!.typeFor?.(idLimit) ?? idTypeFor({ isNarrow: idLimit <= 65_536 });
     const types = (idLimit: number) =>
       idFormats.map(({ name }) => typeOf(name, idLimit) === "uint16").map(Number);
-    // npy, bin, parquet, part, megatron, olmo, datatrove, llmc
+    // The formats are npy, bin, parquet, part, megatron, olmo, datatrove, llmc.
     expect(types(65_499)).toEqual([1, 1, 0, 0, 1, 1, 1, 1]);
     expect(types(65_500)).toEqual([1, 1, 0, 0, 0, 1, 1, 1]);
     expect(types(65_536)).toEqual([1, 1, 0, 0, 0, 1, 1, 1]);
@@ -372,7 +375,7 @@ function flipBit(path: string, byte: number, bit: number): void {
   writeFileSync(path, bytes);
 }
 
-describe("shards that are there", () => {
+describe("shards that exist", () => {
   const made = async () => {
     const home = scratch();
     const path = put(home, "a.txt", `low lower newest${separator}`.repeat(50));
@@ -386,14 +389,14 @@ describe("shards that are there", () => {
     };
   };
 
-  test("of another run, or not whole, are refused, and stay", async () => {
+  test("of another run, or incomplete, are refused, and stay", async () => {
     const { home, path, base, again } = await made();
     const before = filesIn(home);
     const refusal = async (asked: Asked = {}) => (await refusalOf(again(asked))).message;
     expect(await refusal({ append: true })).toMatch(
       /c\.json" belongs to a different run: appendId was none, and is \d+ here$/,
     );
-    // An option that is left out is another one, too.
+    // Omitting an option counts as changing it.
     const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));
     putManifest(`${base}.json`, { ...plain, request: { ...plain.request, appendId: 5 } });
     expect(await refusal()).toEndWith("appendId was 5, and is none here");
@@ -407,16 +410,16 @@ describe("shards that are there", () => {
     expect(filesIn(home).slice(1)).toEqual(before.slice(1));
   });
 
-  test("of another run are replaced if that is asked for, and left alone if nothing changed", async () => {
+  test("of another run are replaced on request, and left alone if nothing changed", async () => {
     const { home, path, again } = await made();
     const before = filesIn(home);
     const ifChanged = true;
     expect(await again({ ifChanged, stopAt: 0 })).toMatchObject({ isUnchanged: true, textBytes: 0 });
     expect(filesIn(home)).toEqual(before);
-    // Killed before the manifest listed its shard.
+    // A file of a run that was killed before the manifest listed its shard.
     writeFileSync(path, `low${separator}`.repeat(60));
     put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
-    // Also if the run that replaces them was killed.
+    // Also if the run that replaces the shards was killed.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));
     expect(await again({ ifChanged })).toMatchObject({ documentCount: 60, isUnchanged: false });
     const elsewhere = scratch();
@@ -440,7 +443,7 @@ describe("shards that are there", () => {
     );
   });
 
-  test("that are damaged anywhere are refused by name, and replaced if that is asked for", async () => {
+  test("that are damaged anywhere are refused by name, and replaced on request", async () => {
     const { home, again } = await made();
     const before = filesIn(home);
     const shards = readdirSync(home).filter((name) => name.startsWith("c_"));
@@ -465,7 +468,7 @@ describe("shards that are there", () => {
     expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: true });
   });
 
-  test("whose manifest is damaged anywhere, or of an earlier build, are refused, and replaced if that is asked for", async () => {
+  test("whose manifest is damaged anywhere, or of an earlier build, are refused, and replaced on request", async () => {
     const { home, base, again } = await made();
     const before = filesIn(home);
     const path = `${base}.json`;
@@ -478,7 +481,7 @@ describe("shards that are there", () => {
     }
     for (let n = 0; n < rounds(20); n++) {
       flipBit(path, (n * 7919) % length, n % 8);
-      // One that was published, and is listed nowhere.
+      // A shard that was renamed into place, and that no manifest lists.
       put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
       expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false, formerFileCount: 0 });
       expect(filesIn(home)).toEqual(before);
@@ -490,14 +493,14 @@ describe("shards that are there", () => {
     );
     expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false });
     expect(filesIn(home)).toEqual(before);
-    // Without a shard it may be anything.
+    // Without shards next to it, the file may be anything, so it is not replaced.
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));
     writeFileSync(path, '{"my": "own"}');
     expect((await refusalOf(again({ ifChanged: true }))).message).toInclude("is not a manifest of shards");
     expect(readFileSync(path, "utf8")).toBe('{"my": "own"}');
   });
 
-  test("are not removed if they are what the run reads", async () => {
+  test("are not removed if the run reads them", async () => {
     const home = scratch();
     const path = put(home, "a.txt", `low lower newest${separator}`.repeat(50));
     const base = join(home, "c");
@@ -509,7 +512,7 @@ describe("shards that are there", () => {
     expect(filesIn(home)).toEqual(before);
   });
 
-  test("of another user are not used where everybody may write, and stay", async () => {
+  test("of another user are not used if everybody may write there, and stay", async () => {
     if (!canPlayOthers()) return;
     const { home, again } = await made();
     chmodSync(home, 0o1777);
@@ -521,14 +524,14 @@ describe("shards that are there", () => {
         "c.json\" is not used: it is another user's (65534), and everybody may write to its directory",
       );
     }
-    // The manifest is ours, and a shard is not.
+    // The manifest is ours, but a shard is not.
     chownSync(join(home, "c.json"), 0, 0);
     for (const asked of [{}, { ifChanged: true }, { ifChanged: true, append: true }])
       expect((await refusalOf(again(asked))).message).toMatch(
         /c_\d+\.\w+" is not used: it is another user's/,
       );
     expect(filesIn(home)).toEqual(before);
-    // A pipe is not waited for, and a link of another user not followed.
+    // A run does not wait for a pipe, and does not follow a link of another user.
     rmSync(join(home, "c.json"));
     makePipe(join(home, "c.json"));
     expect((await refusalOf(again())).message).toEndWith("it is not a regular file");
@@ -536,7 +539,7 @@ describe("shards that are there", () => {
     symlinkSync(put(home, "other.json", "{}"), join(home, "c.json"));
     giveAway(join(home, "c.json"));
     expect((await refusalOf(again())).message).toInclude("symbolic link");
-    // Where only those may write whom the owner lets in, they are used.
+    // In a directory where only the owner and the owner's group may write, they are used.
     rmSync(join(home, "c.json"));
     for (const name of readdirSync(home)) chownSync(join(home, name), 0, 0);
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));
@@ -546,7 +549,7 @@ describe("shards that are there", () => {
     expect(await again()).toMatchObject({ isUnchanged: true });
   });
 
-  test("have a manifest that nothing else is taken for", async () => {
+  test("have a manifest that no other file is mistaken for", async () => {
     const { base, again } = await made();
     const manifest = JSON.parse(readFileSync(`${base}.json`, "utf8"));
     const wrong = [
@@ -573,7 +576,7 @@ test("a file of ids that a run reads is not replaced", async () => {
   expect(readFileSync(path, "utf8")).toStartWith("low lower");
 });
 
-test("a range that may end within a document is refused where documents are kept", async () => {
+test("a range that may end within a document is refused if documents are kept", async () => {
   const home = scratch();
   const inputs = findInputs([
     put(home, "a.txt", "low lower newest"),
@@ -605,7 +608,7 @@ test("a document too long for a field of 32 bits is refused", () => {
   );
 });
 
-test("locked is each file of one, and of shards what says which there are", () => {
+test("a lock covers each of several single files, and of shards the manifest", () => {
   const asked = { base: "ids", format: idFormatOf("megatron", "")!, documentEnd: undefined };
   expect(pathsToLock({ ...asked, shardSize: undefined })).toEqual(["ids.bin", "ids.idx"]);
   expect(pathsToLock({ ...asked, shardSize: 100 })).toEqual(["ids.json"]);

@@ -48,7 +48,7 @@ function encode(
   return encodeIntoFiles(encoding, parts, { base, format, documentEnd: undefined, ...files }, () => () => {});
 }
 
-/** The lines of a plan with small ranges. */
+/** Returns the lines of a plan with small ranges. */
 async function planOf(paths: readonly string[], rangeSizeBytes: number): Promise<string[]> {
   const options = {
     ...settings,
@@ -100,7 +100,7 @@ const recordFile = fc.array(fc.tuple(text, fc.integer()), { maxLength: 8 }).map(
 }));
 
 describe("parts of a plan", () => {
-  test("are joined to the files that one machine writes, its manifest too, wherever joining was stopped", async () => {
+  test("are joined to the files that one machine writes, including the manifest, wherever joining was stopped", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.boolean(),
@@ -145,7 +145,7 @@ describe("parts of a plan", () => {
     );
   });
 
-  test("with a record longer than a window, and special tokens in it, are joined as any others", async () => {
+  test("with a record longer than a window, and special tokens in it, are joined like others", async () => {
     const home = scratch();
     const half = "low lower newest ".repeat(40_000);
     const records = [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`];
@@ -219,7 +219,7 @@ describe("parts of a plan", () => {
     expect(filesIn(home, "joined")).toEqual([]);
   });
 
-  test("that are not whole are refused, and so is what is no part", async () => {
+  test("that are incomplete are refused, and so are files that are not parts", async () => {
     const { home, pathsOf, refusal } = await made();
     const all = pathsOf(0, 1, 2);
     expect(await refusal([join(home, "p0_00000.part")])).toBe(
@@ -269,7 +269,7 @@ describe("parts of a plan", () => {
     expect(filesIn(home, "joined")).toEqual([]);
   });
 
-  test("of another user are not used where everybody may write", async () => {
+  test("of another user are not used if everybody may write there", async () => {
     if (!canPlayOthers()) return;
     const { home, pathsOf, refusal } = await made();
     const all = pathsOf(0, 1, 2);

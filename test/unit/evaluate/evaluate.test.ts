@@ -46,7 +46,9 @@ const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensA
 const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean): Promise<Evaluated> =>
   evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
-/** Returns words of a few letters after all kinds of whitespace, with special tokens, some of them within words. */
+/**
+ * Returns words of a few letters after all kinds of white space, with special tokens, some of which are within words.
+ */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
   const spaces = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
@@ -59,7 +61,7 @@ function randomText(length: number, n: number): string {
   }).join("");
 }
 
-/** Compares the result of one tokenizer on one text with the naive one. */
+/** Compares the measures of one tokenizer on one text with naive ones. */
 function check({ evaluation, tokenCounts }: Evaluated, t: number, i: number, naive: NaiveMeasures): void {
   const { texts, tokenizers } = evaluation;
   const measures = tokenizers[t]!.texts[i]!;
@@ -143,7 +145,7 @@ test("measures of random texts are those of a naive count, for several tokenizer
   }
 });
 
-/** Changes a text between special tokens. */
+/** Returns a normalization that changes text between special tokens. */
 const between = (change: (text: string, index: number) => string, ...tokens: string[]): Normalize => {
   const longestFirst = [...specialTokens, ...tokens].sort((a, b) => b.length - a.length);
   const pieces = new RegExp(`(${longestFirst.map((token) => RegExp.escape(token)).join("|")})`);
@@ -163,7 +165,7 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
   };
   const prefixed = (json: TokenizerJson) =>
     Object.assign(json.pre_tokenizer as object, { add_prefix_space: true });
-  /** The first piece of a word follows its whitespace, or the space that is put there. */
+  /** Puts a space before each piece of a word, except for the first one, and for pieces that begin with a space. */
   const behindSpace = (piece: string, i: number) => (i === 0 || /^( |$)/.test(piece) ? piece : ` ${piece}`);
   const nfkc = (text: string) => text.normalize("NFKC");
   const cases: [Tokenizer, Normalize?][] = [
@@ -232,7 +234,7 @@ test("the tokens of bytes that are not UTF-8, and of special tokens as text, are
   }
 });
 
-test("records are texts of their own, and several files are one text", async () => {
+test("records are separate texts, and several files are one text", async () => {
   const documents = Array.from({ length: 40 }, (_, n) => randomText(30, 1000 + n));
   const lines = documents.slice(0, 30).map((text) => JSON.stringify({ text }));
   const paths = [
@@ -264,7 +266,7 @@ test("a special token that has digits is not a number, and ends one", async () =
   check(await run({ tokenizers: { special }, texts: { text: [write("7.txt", text)] } }), 0, 0, naive);
 });
 
-test("parts of one character are not mixed, all else that is no whole characters is", async () => {
+test("a token of parts of one character is not mixed; any other token that is not whole characters is", async () => {
   const madeOf = async (...pairs: [string, string][]) => {
     const tokenizer = await changed(({ model }) => {
       for (const [i, [left, right]] of pairs.entries()) {
@@ -278,19 +280,19 @@ test("parts of one character are not mixed, all else that is no whole characters
     return [notUtf8InVocabulary, mixedInVocabulary] as const;
   };
   const [notUtf8, mixed] = await madeOf();
-  // The byte characters of E0 A5, of F3 A0 and of F3 A0 81.
+  // The byte characters of E0 A5, of F3 A0 and of F3 A0 81: parts of one character.
   expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
-  // 80 81, 80 81 82, and with 83, which are bytes of two characters: three may follow the first byte of a
-  // character.
+  // 80 81 and 80 81 82 may be parts of one character, but 80 81 82 83 may not: at most three bytes follow the first
+  // one.
   expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
-  // A space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter.
+  // Parts of several characters or of none: a space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
     notUtf8 + 6,
     mixed + 5,
   ]);
 });
 
-test("numbers are measured only where they are asked for, and change no other measure", async () => {
+test("numbers are measured only on request, and change no other measure", async () => {
   const options = optionsOf({
     tokenizers: { gpt2, nfc },
     texts: { text: [write("n.txt", randomText(300, 9))] },
@@ -308,7 +310,7 @@ test("numbers are measured only where they are asked for, and change no other me
   }
 });
 
-test("terms are encoded alone and after a space, as texts of their own", async () => {
+test("terms are encoded alone and after a space, as separate texts", async () => {
   const terms = ["the", "漢字", "<|endoftext|>", " ", "no such word", "don't"];
   const options = optionsOf({ tokenizers: { gpt2, nfc }, texts: { text: [write("terms.txt", "the")] } });
   const { evaluation } = await evaluate({ ...options, terms }, () => {});
@@ -323,7 +325,7 @@ test("terms are encoded alone and after a space, as texts of their own", async (
   }
 });
 
-test("all texts together, and how alike they are", async () => {
+test("all texts together, and their inequality", async () => {
   const contents = ["the the the 20261", "漢字 漢", "don't don't x1 THE 1234567 202"];
   const texts = Object.fromEntries(contents.map((text, n) => [`t${n}`, [write(`p${n}.txt`, text)]]));
   const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
@@ -397,7 +399,7 @@ test("a long word is shown by its beginning, with its length", async () => {
   expect(word!.pieces.length).toBe(64);
 });
 
-test("a word is given verbatim, even if it would be escaped for people; one token alone has no efficiency", async () => {
+test("a word is returned verbatim, even if it would be escaped for people; one token alone has no efficiency", async () => {
   const odd = "a\\x0ab\u0007\u202e漢";
   const texts = { odd: [write("odd.txt", `${odd} ${odd}`)], one: [write("one.txt", "a")] };
   const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
@@ -406,7 +408,7 @@ test("a word is given verbatim, even if it would be escaped for people; one toke
   expect(second!.renyi.map(({ efficiency }) => efficiency)).toEqual([null, null]);
 });
 
-test("words beyond the memory go to disk, and the result is the same", async () => {
+test("words that do not fit into memory go to disk, and the result is the same", async () => {
   const paths = [
     write("big.txt", Array.from({ length: 60_000 }, (_, n) => `w${(n * 7919) % 50_021}`).join(" ")),
   ];
@@ -460,7 +462,7 @@ test("a tokenizer that drops bytes is measured by the tokens that are left", asy
   }
 });
 
-test("tokenizers of one pattern share the counting of a text in which none of their special tokens occurs", async () => {
+test("tokenizers with the same pattern share the counting of a text that has none of their special tokens", async () => {
   const [one, other] = ["<one>", "<other>"].map((content) =>
     changed((json) => json.added_tokens.push({ id: 900, content, ...addedToken })),
   );
@@ -482,7 +484,7 @@ test("tokenizers of one pattern share the counting of a text in which none of th
 });
 
 const nfc = await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } }));
-/** The second half of the merges is missing, with its tokens; ids stay. */
+/** The second half of the merges is missing, with its tokens. Ids stay. */
 const half = await changed(({ model }) => {
   for (const merge of model.merges.splice(model.merges.length / 2)) {
     delete model.vocab[(merge as string[] & string).length === 2 ? (merge as string[]).join("") : ""];
@@ -499,7 +501,7 @@ function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, wo
   );
 }
 
-/** Returns the words that both cut differently, with their white space, the cuts, and their counts. */
+/** Returns the words that the tokenizers cut differently, with their white space, both cuts, and their counts. */
 function naiveDifferences(a: Tokenizer, b: Tokenizer, text: string) {
   const piecesOf = (tokenizer: Tokenizer, word: string) =>
     Array.from(tokenizer.encode(word), (id) => escapeBytes(tokenizer.tokenBytes(id)));
@@ -563,8 +565,8 @@ test("without a text there is no difference of texts", async () => {
   expect((await compare(gpt2, half, null)).text).toBe(null);
 });
 
-test("cuts of equal lengths into other bytes differ, as a normal form makes them", async () => {
-  // U+0340 becomes U+0300, which has as many bytes.
+test("cuts of equal lengths into different bytes, as after normalization, differ", async () => {
+  // NFC replaces U+0340 by U+0300, which has as many bytes.
   const { text: difference } = await compare(gpt2, nfc, [write("forms.txt", "x\u0340 x")]);
   expect(difference).toMatchObject({ words: 2, differentWords: 1 });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { shownWords } from "../../../src/evaluate/shown-words.ts";
 
-test("people are shown words with letters first, of each only one, and rules last", () => {
+test("people are shown words with letters first, similar words once, and lines of one character last", () => {
   const words = ["----", "low", "Low,", "\u201clow", "|", "newest", "--low--", "été"].map((word) => ({
     ...{ word, bytes: 9, count: 1, tokens: 3, tokensBeyondFirst: 2, pieces: [] },
   }));

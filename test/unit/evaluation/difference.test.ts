@@ -12,7 +12,7 @@ const bytes = Object.keys(jsonOf(writeTokenizer("gpt2", "huggingface")).model.vo
 
 let fileCount = 0;
 
-/** A tokenizer of bytes and these merges, with consecutive ids, followed by special tokens. */
+/** Returns a tokenizer of bytes and these merges, with consecutive ids, followed by special tokens. */
 function tokenizerOf(merges: readonly [string, string][], specials: readonly string[] = []): TokenizerParts {
   const json = jsonOf(writeTokenizer("gpt2", "huggingface"));
   const tokens = [...bytes, ...merges.map((halves) => halves.join("")), ...specials];
@@ -30,7 +30,7 @@ const cd: [string, string] = ["c", "d"];
 const ef: [string, string] = ["e", "f"];
 const gh: [string, string] = ["g", "h"];
 
-test("tokens of one only, tokens with another id, and special tokens", () => {
+test("tokens of one tokenizer only, tokens with another id, and special tokens", () => {
   const a = tokenizerOf([ab, cd], ["<x>"]);
   const b = tokenizerOf([cd, ef], ["<y>"]);
   const { tokens } = difference({ a, b });
@@ -54,7 +54,7 @@ test("a special token is not the token with the same bytes", () => {
   expect(tokens.onlyInB).toEqual([{ token: "ab", id: 256, isSpecial: true }]);
 });
 
-test("merges in another order are the fewest that would have to move", () => {
+test("the reordered merges are the fewest that would have to move", () => {
   const a = tokenizerOf([ab, cd, ef, gh]);
   const b = tokenizerOf([cd, ef, gh, ab]);
   expect(difference({ a, b }).merges).toEqual({
@@ -66,7 +66,7 @@ test("merges in another order are the fewest that would have to move", () => {
   expect(difference({ a: b, b: a }).merges.moved).toEqual([{ left: "a", right: "b", rankA: 3, rankB: 0 }]);
 });
 
-test("merges of one only do not disturb the order of the others, and halves are distinguished", () => {
+test("merges of one tokenizer only do not disturb the order of the others, and halves are distinguished", () => {
   const a = tokenizerOf([ab, cd, ["ab", "c"]]);
   const b = tokenizerOf([gh, ab, ["b", "c"], cd, ["a", "bc"]]);
   const { merges } = difference({ a, b });
@@ -86,7 +86,7 @@ test("the facts of both", () => {
   expect(b).toMatchObject({ vocabularySize: 256, mergeCount: 0 });
 });
 
-test("large vocabularies are compared in steps, so that signals are served between them", () => {
+test("large vocabularies are compared in steps, so that signals are handled between them", () => {
   const manyTokens = (from: number): [string, string][] =>
     Array.from(
       { length: 12_000 },
@@ -99,11 +99,11 @@ test("large vocabularies are compared in steps, so that signals are served betwe
   for (; !step.done; step = work.next()) steps++;
   expect(step.value.tokens.onlyInA.length).toBe(2_000);
   expect(step.value.merges).toMatchObject({ inBoth: 10_000, onlyInB: [], moved: [] });
-  // Three for each list of 12,000, twice as many lists as tokenizers, and the results of the lists.
+  // Three steps for each list of 12,000 tokens, two lists for each tokenizer, and steps for the results.
   expect(steps).toBeGreaterThan(12);
 });
 
-/** The length of the longest ascending subsequence, by all pairs. */
+/** Returns the length of the longest ascending subsequence, from all pairs. */
 function naiveLength(numbers: readonly number[]): number {
   const lengths: number[] = [];
   for (const [i, number] of numbers.entries()) {
@@ -113,7 +113,7 @@ function naiveLength(numbers: readonly number[]): number {
   return Math.max(0, ...lengths);
 }
 
-test("the indices ascend, their numbers ascend, and no longer subsequence does", () => {
+test("the indices ascend, their numbers ascend, and there is no longer subsequence", () => {
   const orders = fc.array(fc.nat(), { maxLength: 60 }).map((all) => [...new Set(all)]);
   fc.assert(
     fc.property(orders, (numbers) => {

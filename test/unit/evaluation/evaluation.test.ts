@@ -10,7 +10,7 @@ import {
 } from "../../../src/evaluation/evaluation.ts";
 import { naiveGini } from "./naive-evaluation.ts";
 
-test("the entropy of equally frequent tokens is the logarithm of their number, whatever alpha is", () => {
+test("the entropy of equally frequent tokens is the logarithm of their number, for any alpha", () => {
   const counts = Float64Array.from([0, 5, 5, 0, 5, 5]);
   for (const alpha of [2, 2.5, 0.5]) {
     expect(renyiEntropy(counts, alpha)).toBeCloseTo(2, 12);

@@ -5,14 +5,14 @@ import type { SampleToken } from "../../../src/evaluation/passages.ts";
 const tokensOf = (...texts: (string | Uint8Array)[]): SampleToken[] =>
   texts.map((text, id) => ({ id, bytes: new Uint8Array(Buffer.from(text as string)) }));
 
-test("of one tokenizer an excerpt is the beginning, with ids and lengths", () => {
+test("for one tokenizer, an excerpt is the beginning, with ids and lengths", () => {
   expect(selectExcerpts([{ name: "x", cuts: [tokensOf("na", "ï", "ve")] }])).toEqual([
     { text: "x", content: "naïve", cuts: [{ ids: [0, 1, 2], lengths: [2, 2, 2] }] },
   ]);
   expect(selectExcerpts([])).toEqual([]);
 });
 
-test("of several, passages that are cut differently have the cuts of all that keep the text", () => {
+test("for several tokenizers, passages that are cut differently have the cuts of all that preserve the text", () => {
   const cuts = [tokensOf("the", " low"), tokensOf("THE", " LOW"), tokensOf("th", "e", " low")];
   expect(selectExcerpts([{ name: "x", cuts }])).toEqual([
     {
@@ -21,7 +21,7 @@ test("of several, passages that are cut differently have the cuts of all that ke
       cuts: [{ ids: [0, 1], lengths: [3, 4] }, null, { ids: [0, 1, 2], lengths: [2, 1, 4] }],
     },
   ]);
-  // A text that is cut alike, or preserved by only one tokenizer, has none.
+  // A text that both cut alike, or that only one tokenizer preserves, has no excerpt.
   expect(selectExcerpts([{ name: "x", cuts: [tokensOf("a b"), tokensOf("a b")] }])).toEqual([]);
   expect(selectExcerpts([{ name: "x", cuts: [tokensOf("a"), tokensOf("A")] }])).toEqual([]);
 });

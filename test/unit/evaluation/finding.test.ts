@@ -4,8 +4,8 @@ import type { Evaluation } from "../../../src/evaluation/evaluation.ts";
 import { cautionsOf, differenceOfTwo, findingOf, spellFinding } from "../../../src/evaluation/finding.ts";
 
 /**
- * Returns an evaluation with these numbers of tokens for each tokenizer and text. Texts are named t0, t1 … and have 100
- * kB.
+ * Returns an evaluation with these numbers of tokens for each tokenizer and text. Texts are named t0, t1, … and have
+ * 100 kB each.
  */
 function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[] = []): Evaluation {
   const names = Object.keys(tokens);
@@ -34,19 +34,19 @@ const sentence = (tokens: Record<string, readonly number[]>) => {
   return finding && spellFinding(finding.sentence, evaluation);
 };
 
-test("of one text, the first tokenizer is compared with the best of the others", () => {
+test("on one text, the first tokenizer is compared with the best of the others", () => {
   expect(sentence({ a: [90], b: [100], c: [120] })).toBe("On t0, a needs 10 % fewer tokens than b.");
   expect(sentence({ a: [101], b: [100] })).toBe("On t0, a needs 1.0 % more tokens than b.");
   expect(sentence({ a: [250], b: [100] })).toBe("On t0, a needs 2.5 times as many tokens as b.");
 });
 
-test("what rounds to nothing is equal", () => {
+test("a difference that rounds to nothing is called equal", () => {
   for (const other of [10_000, 10_004, 9996])
     expect(sentence({ a: [10_000], b: [other] })).toBe("On t0, a and b need equally many tokens.");
   expect(sentence({ a: [10_000], b: [10_006] })).toBe("On t0, a needs 0.1 % fewer tokens than b.");
 });
 
-test("of two texts each has its number, also where they contradict each other", () => {
+test("each of two texts has its number, even if they contradict each other", () => {
   expect(sentence({ ours: [128, 90_000], theirs: [100, 100_000] })).toBe(
     "On t0, ours needs 28 % more tokens than theirs; on t1, 10 % fewer.",
   );
@@ -55,21 +55,21 @@ test("of two texts each has its number, also where they contradict each other", 
   );
 });
 
-test("each text counts the same, however large one of them is", () => {
-  // In all, a has fewer tokens: the last text has nearly all of them.
+test("each text has the same weight, however large one of them is", () => {
+  // In total, `a` has fewer tokens, because the last text has nearly all of them.
   const tokens = { a: [190, 200, 90_000], b: [100, 100, 100_000] };
   expect(sentence(tokens)).toBe(
     "a needs more tokens than b on t1 (2.0 times as many) and t0 (90 %), fewer on t2 (10 %).",
   );
   const more = findingOf(evaluationOf(tokens))!.more.at(-1);
   expect(more).toBe(" On average, 51 % more (geometric mean; each text counts the same).");
-  // The best of the other tokenizers is the best by this measure.
+  // The best of the other tokenizers is chosen by the geometric mean, too.
   const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
   expect(finding.sentence).toContain(2);
   expect(finding.sentence).not.toContain(1);
 });
 
-test("of many texts, those are named on which a tokenizer needs fewer tokens, and those on which it needs more", () => {
+test("of many texts, the finding names those on which a tokenizer needs fewer tokens, and those on which it needs more", () => {
   const b = [100, 100, 100, 100];
   expect(sentence({ a: [90, 80, 99, 95], b })).toBe(
     "a needs fewer tokens than b on all 4 texts (up to 20 %, on t1).",
@@ -95,7 +95,7 @@ test("of many texts, those are named on which a tokenizer needs fewer tokens, an
   expect(sentence({ a: b, b })).toBe("On all 4 texts, a and b need equally many tokens.");
 });
 
-test("one tokenizer is described, and what has no tokens has no finding", () => {
+test("a single tokenizer is described, and one without tokens has no finding", () => {
   expect(sentence({ a: [250] })).toBe("a averages 4.00 bytes per token on t0.");
   expect(sentence({ a: [250, 500] })).toBe("a averages 4.00 bytes per token on t0, and 2.00 on t1.");
   expect(sentence({ a: [0] })).toBeNull();
@@ -103,7 +103,7 @@ test("one tokenizer is described, and what has no tokens has no finding", () => 
   expect(sentence({ a: [3], b: [0] })).toBeNull();
 });
 
-test("sizes follow the sentence", () => {
+test("vocabulary sizes follow the sentence", () => {
   const more = (evaluation: Evaluation) => spellFinding(findingOf(evaluation)!.more, evaluation);
   const three = evaluationOf({ a: [90], b: [100], c: [120] });
   expect(more(three)).toBe("Of the others, b needs the fewest tokens. a has 1,000 tokens, b has 2,000.");
@@ -141,7 +141,7 @@ test("short texts and texts that a tokenizer was trained on are named", () => {
   expect(cautionsOf(evaluationOf({ a: [1] }))).toEqual([]);
 });
 
-test("two tokenizers differ in how they cut a text, else in what they hold", () => {
+test("two tokenizers differ in how they cut a text, otherwise in their vocabularies", () => {
   const lists = (onlyInA: number, onlyInB: number, moved: number) => ({
     inBoth: 300,
     ...{ onlyInA: new Array(onlyInA), onlyInB: new Array(onlyInB), moved: new Array(moved) },

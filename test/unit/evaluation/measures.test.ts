@@ -52,7 +52,7 @@ const measures: Measures = {
 };
 
 describe("the list of measures", () => {
-  test("its keys are the columns of CSV, in their order, each with its value", () => {
+  test("their keys are the columns of CSV, in order, each with its value", () => {
     expect(alphas).toEqual([2, 2.5]);
     expect(textMeasures.map(({ key, value }) => [key, value(measures)])).toEqual([
       ["tokens", 1],
@@ -85,13 +85,13 @@ describe("the list of measures", () => {
     ]);
   });
 
-  test("those of numbers are the ones without a value if numbers are not measured", () => {
+  test("measures of numbers are those without a value if numbers are not measured", () => {
     const without = { ...measures, numbers: null };
     expect(digitMeasures).toEqual(textMeasures.filter(({ value }) => value(without) === null));
     expect(digitMeasures[0]!.key).toBe("numbers");
   });
 
-  test("higher is better of what a token holds, lower of what a text costs", () => {
+  test("higher is better for bytes per token, and lower for the cost of a text", () => {
     const betterOf = Object.fromEntries(textMeasures.map(({ key, better }) => [key, better]));
     expect(betterOf).toEqual({
       tokens: "lower",
@@ -145,7 +145,7 @@ describe("the list of measures", () => {
     );
   });
 
-  test("the best are all of equal values, and none where all are equal or no direction is better", () => {
+  test("of equal best values all are marked, and none if all are equal or no direction is better", () => {
     const best = (better: "higher" | "lower" | null, values: (number | null)[]) => [
       ...bestOf({ better }, values),
     ];

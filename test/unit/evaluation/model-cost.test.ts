@@ -8,7 +8,7 @@ const ofConfig = (config: unknown, ...more: string[]) =>
   );
 const ofList = (...values: string[]) => readModelShape(values, "--model", () => undefined);
 
-/** [what their config.json has, the size of the vocabulary, the parameters that their authors count]. */
+/** For each model: its config.json, the size of its vocabulary, and the number of parameters that its authors state. */
 const published = {
   "GPT-2": [{ model_type: "gpt2", n_embd: 768, n_layer: 12, n_head: 12, n_inner: null }, 50257, 124_439_808],
   "Llama 3 8B": [llama({ d: 4096, ffn: 14336, layers: 32, heads: 32, kv: 8 }), 128256, 8_030_261_248],
@@ -263,7 +263,7 @@ function naiveCost(shape: ModelShape, ids: number) {
     matrix(heads * headDim, d);
     const span =
       shape.window === 0 || layer < shape.fullLayers ? shape.context : Math.min(shape.window, shape.context);
-    // Scores, three steps of softmax, sum of values.
+    // The scores, three operations for each softmax value, and the weighted sum of values.
     for (let head = 0; head < heads; head++) flops += 2 * span * headDim + 3 * span + 2 * span * headDim;
     const matrices = gated === 1 ? ["gate", "up", "down"] : ["up", "down"];
     const hasExperts = experts > 1 && layer >= shape.denseLayers;
@@ -286,7 +286,7 @@ function naiveCost(shape: ModelShape, ids: number) {
   };
 }
 
-test("random shapes cost what a count of layers and matrices says", () => {
+test("random shapes cost as much as a count of layers and matrices", () => {
   const number = (max: number, min = 1) => fc.integer({ min, max });
   const shapes = fc.record({
     ...{

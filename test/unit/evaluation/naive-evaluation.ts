@@ -1,10 +1,13 @@
 import type { Tokenizer } from "../../../src/library/tokenizer.ts";
 
-// The measures in a few obvious lines, with strings and Maps. Texts are valid UTF-8.
+// The measures in simple code, with strings and Maps. Texts are valid UTF-8.
 
 const whitespace = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 
-/** The words of a text, as Python's `str.split()` finds them, each with the one white space before it. */
+/**
+ * Returns the words that Python's `str.split()` finds in a text, each with the single white-space character before
+ * it, if any.
+ */
 export const naiveWords = (text: string) =>
   [...text.matchAll(new RegExp(`(${whitespace}?)((?:(?!${whitespace})[^])+)`, "gu"))].map(
     ([, before, word]) => ({
@@ -13,10 +16,10 @@ export const naiveWords = (text: string) =>
     }),
   );
 
-/** The text as the tokenizer cuts it. */
+/** Changes a text as the tokenizer does before it cuts. */
 export type Normalize = (text: string) => string;
 
-/** The tokens that hold a byte of the word, of the text that is the white space and the word. */
+/** Returns the tokens that contain a byte of the word, when the white space and the word are encoded together. */
 export function naivePieces(
   tokenizer: Tokenizer,
   { before, word }: { before: string; word: string },
@@ -33,8 +36,8 @@ export function naivePieces(
 }
 
 /**
- * The cost of a number with `digits` digits, by the offsets where its tokens begin: TokEval's formulas, with
- * sets.
+ * Returns the cost of a number with `digitCount` digits. `borders` are the offsets at which its tokens begin. Uses
+ * TokEval's formulas, with sets.
  */
 export function naiveNumber(digitCount: number, borders: readonly number[]) {
   const groups = (first: number) =>
@@ -54,7 +57,10 @@ export function naiveNumber(digitCount: number, borders: readonly number[]) {
   };
 }
 
-/** The numbers of a word: runs of digits in what its tokens say; a special token says nothing. A border within a digit is `k + 0.5`. */
+/**
+ * Returns the numbers of a word: runs of digits in the bytes of its tokens, where a special token ends a number. A
+ * border within the bytes of digit k is `k + 0.5`.
+ */
 function naiveNumbers(tokenizer: Tokenizer, text: string) {
   const specials = new Set(tokenizer.specialTokens.values());
   const pieces = [...tokenizer.encode(text)].map((id) =>
@@ -75,11 +81,11 @@ function naiveNumbers(tokenizer: Tokenizer, text: string) {
   });
 }
 
-/** The class of a token's bytes. */
+/** Classifies the bytes of a token. */
 function brokenness(bytes: Uint8Array): "whole" | "part of a character" | "mixed" {
   const shown = new TextDecoder().decode(bytes);
   if (Buffer.from(shown).equals(bytes)) return "whole";
-  // The other bytes of a character make a part of it whole.
+  // Bytes are a part of a character if some bytes before and after complete it.
   const fronts = [[], [0xc2], [0xe1], [0xe1, 0x80], [0xf1], [0xf1, 0x80], [0xf1, 0x80, 0x80]];
   const backs = [0x80, 0xa0, 0x90].flatMap((next) =>
     [1, 2, 3].map((more) => [next, 0x80, 0x80].slice(0, more)),
@@ -167,7 +173,7 @@ export function naiveMeasures(tokenizer: Tokenizer, documents: readonly string[]
   };
 }
 
-/** TokEval's formula, pair by pair. */
+/** Returns the Gini coefficient by TokEval's formula, from all pairs. */
 export function naiveGini(costs: readonly number[]): number {
   const mean = costs.reduce((sum, cost) => sum + cost, 0) / costs.length;
   const differences = costs.flatMap((a) => costs.map((b) => Math.abs(a - b)));

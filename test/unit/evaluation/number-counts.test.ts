@@ -4,7 +4,7 @@ import { holdsDigit, NumberCounts } from "../../../src/evaluation/number-counts.
 import { contains, propertySet } from "../../../src/pattern/unicode.ts";
 import { naiveNumber } from "./naive-evaluation.ts";
 
-/** Counts the numbers of a text that consists of these tokens, after other bytes. */
+/** Counts the numbers of a text that consists of these tokens, between other digits. */
 function countsOfPieces(pieces: readonly Uint8Array[], occurrences = 1): NumberCounts {
   const counts = new NumberCounts();
   const bytes = Buffer.concat([Buffer.from("12"), ...pieces, Buffer.from("3")]);
@@ -13,14 +13,14 @@ function countsOfPieces(pieces: readonly Uint8Array[], occurrences = 1): NumberC
   return counts;
 }
 
-/** The tokens are separated by `|`. */
+/** Counts the numbers of a text whose tokens are separated by `|`. */
 const countsOf = (cut: string, occurrences?: number) =>
   countsOfPieces(
     cut.split("|").map((piece) => Buffer.from(piece)),
     occurrences,
   );
 
-test("TokEval's worked examples have its F1", () => {
+test("TokEval's worked examples have the published F1", () => {
   const examples: [cut: string, score: number][] = [
     ["1|234|567", 1],
     ["1234|567", 2 / 3],
@@ -49,7 +49,7 @@ test("groups from the right and from the left", () => {
   }
 });
 
-test("digits are those of every script; what only looks like one is none", () => {
+test("digits of every script count; characters that only look like one do not", () => {
   expect(countsOf("١٢|٣٤ ५६७ ９ 𝟠𝟡")).toMatchObject({ count: 4, longCount: 1, tokens: 5, digitGroups: 5 });
   expect(countsOf("²|½|Ⅷ|一|①|/:").count).toBe(0);
 });
@@ -64,14 +64,14 @@ test("every character is a digit or none as Unicode says", () => {
   }
 });
 
-test("a border within the bytes of a digit is a border, and none of a group", () => {
+test("a border within the bytes of a digit is a border, but not one of a group", () => {
   const digit = Buffer.from("५");
   const counts = countsOfPieces([digit, digit.subarray(0, 1), digit.subarray(1), digit, digit]);
   expect(counts).toMatchObject({ count: 1, tokens: 5, longCount: 1, fromRight: 0 });
   expect([...counts.scores.keys()]).toEqual([2 / 5]);
 });
 
-test("numbers that are cut anywhere are counted as a naive count does", () => {
+test("numbers that are cut anywhere are counted as by a naive count", () => {
   const cut = fc.array(fc.integer({ min: 1, max: 14 }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(cut, fc.integer({ min: 1, max: 9 }), (lengths, occurrences) => {

@@ -3,7 +3,7 @@ import { differingPassages, type SampleToken } from "../../../src/evaluation/pas
 
 const tokensOf = (...texts: string[]): SampleToken[] =>
   texts.map((text, id) => ({ id, bytes: new Uint8Array(Buffer.from(text)) }));
-/** Each character of the text is a token. */
+/** Returns one token for each character of the text. */
 const lettersOf = (text: string) => tokensOf(...text);
 const bytesOf = (tokens: readonly SampleToken[]) => Buffer.concat(tokens.map(({ bytes }) => bytes));
 
@@ -28,7 +28,7 @@ test("the passages that differ most come first, whole words of all tokenizers", 
   expect(differingPassages([left, left])).toEqual([]);
 });
 
-test("what has letters and was not shown before comes first; rules and repetitions come last", () => {
+test("passages with letters that were not shown before come first; lines of one character and repetitions come last", () => {
   const rules = "| ---- ---- ---- ---- |\n".repeat(12);
   const again = "glucose ".repeat(30);
   const fresh = Array.from(
@@ -53,7 +53,7 @@ test("a text without spaces is cut between characters", () => {
   for (const { cuts } of passages) expect(cuts[0]!.length).toBeWithin(72, 100);
 });
 
-test("passages end after sentences and lines where these are near", () => {
+test("passages end after a sentence or line if its end is near", () => {
   for (const end of [". ", "? ", "!\n", "\n"]) {
     const sentence = `A dozen words make a sentence that is cut in two ways${end}`;
     const words = Array.from({ length: 40 }, () => sentence.match(/ ?\S+|\s/g)!).flat();

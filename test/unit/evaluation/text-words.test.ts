@@ -21,7 +21,7 @@ import { naiveWords } from "./naive-evaluation.ts";
 
 const pattern = compilePattern([placedWordPattern]);
 
-/** The pieces of a text, counted. */
+/** Counts the pretokens of a text. */
 function countPieces(bytes: Uint8Array) {
   const counts = new Map<string, number>();
   let start = 0;
@@ -42,7 +42,7 @@ const characters = fc.constantFrom(
 );
 const texts = fc.array(characters, { maxLength: 60 }).map((all) => all.join(""));
 
-test("words are the runs without white space, as str.split finds them, each with the one white space before it", () => {
+test("words are the runs without white space, as in str.split, each with the single white-space character before it", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const words = wordsOf(Buffer.from(text));
@@ -68,7 +68,7 @@ test("words are the runs without white space, as str.split finds them, each with
   );
 });
 
-test("placed words with equal words after different whitespace have one number", () => {
+test("the same word after different white space has one number", () => {
   const words = wordsOf(Buffer.from("a a\ta b\nb ab"));
   const numbers = new Map<string, Set<number>>();
   for (let p = 0; p < words.placed.wordCount; p++) {
@@ -88,7 +88,7 @@ test("a byte that is not valid UTF-8 is a character, and ends the word before it
   expect(words.textBytes).toBe(7);
 });
 
-test("many words keep their numbers where the table of numbers is nearly full of other words", () => {
+test("many words keep their numbers in a table that is nearly full of other words", () => {
   const text = Array.from({ length: 5000 }, (_, i) => `w${(i * 7919) % 3001}`).join(" ");
   const words = wordsOf(Buffer.from(text));
   expect(words.distinctCount).toBe(3001);
@@ -96,7 +96,7 @@ test("many words keep their numbers where the table of numbers is nearly full of
   expect(Math.max(...words.wordOf)).toBe(3000);
 });
 
-test("white space in a special token is seen, also Unicode's and the separators of ASCII", () => {
+test("white space in a special token is noticed, including Unicode's and the separators of ASCII", () => {
   for (const text of ["a b", "a\u3000", "\x1cx", "\x85"]) expect(holdsWhiteSpace(text)).toBe(true);
   for (const text of ["", "<|endoftext|>", "\u200b", "\ufeff"]) expect(holdsWhiteSpace(text)).toBe(false);
 });
@@ -146,7 +146,7 @@ function textWordsOf(text: string) {
   return runToEnd(gatherTextWords(wordTableOf(counts)));
 }
 
-test("tokens are found in words as in the text: from the left, the longest, not overlapping", () => {
+test("tokens are found in words as in the text: from the left, the longest first, without overlaps", () => {
   const tokens = ["ab", "abc", "bc", "<|x|>", "é"];
   const parts = fc.constantFrom("a", "b", "c", "ab", "bc", "<|x|>", "<|x", "|>", "é", " ", "\n", "\xa0");
   fc.assert(
@@ -164,20 +164,20 @@ test("tokens are found in words as in the text: from the left, the longest, not 
   );
 });
 
-test("words that only together look like a token hold none, and hide none", () => {
-  // End to end the words are "xaba": "ab" seems to begin in the first and to end in the second.
+test("words that only together look like a token contain none, and hide none", () => {
+  // End to end, the words are "xaba", in which "ab" would begin in the first word and end in the second.
   const words = textWordsOf("xa ba ab");
   expect([...runToEnd(countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")]))]).toEqual([1, 1]);
 });
 
-test("letters of scripts without spaces between words are those that Unicode says so of", () => {
+test("letters of scripts without spaces between words are those that Unicode lists", () => {
   const names =
     "Thai Lao Tibetan Myanmar Khmer Tai_Le New_Tai_Lue Tai_Tham Tai_Viet Hiragana Katakana Bopomofo Han";
   const scripts = names.split(" ").map((name) => `\\p{Script_Extensions=${name}}`);
   const unspaced = new RegExp(`[${scripts.join("")}]`, "u");
   const wrong: string[] = [];
   for (let codePoint = 0x400; codePoint < 0x40000; codePoint++) {
-    // Between the planes there are some old letters of kana.
+    // Skips the surrogates and plane 1, whose only letters of these scripts are historic ones.
     if (codePoint === 0xd800) codePoint = 0xe000;
     if (codePoint === 0x10000) codePoint = 0x20000;
     const character = String.fromCodePoint(codePoint);

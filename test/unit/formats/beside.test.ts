@@ -3,7 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../../binary.ts";
 
-// The files that transformers reads next to a tokenizer.json are copied with every rewrite.
+// The files that transformers reads next to a tokenizer.json, which every rewrite copies.
 
 const home = scratch();
 const text = put(home, "text.txt", "low lower lowest new newer <|e|> ".repeat(50));
@@ -27,7 +27,7 @@ writeFileSync(join(base, "notes.txt"), "mine");
 
 const fileIn = (directory: string, name: string) => readFileSync(join(directory, name), "utf8");
 
-test("an extended tokenizer has all of it unchanged, however its directory is named", () => {
+test("an extended tokenizer has all of them unchanged, however its directory is named", () => {
   for (const [i, path] of [base, `${base}/`].entries()) {
     const output = join(home, `extended-${i}`);
     run("train", "--extend", path, more, "-n", "+4", "-o", output);
@@ -37,7 +37,7 @@ test("an extended tokenizer has all of it unchanged, however its directory is na
   }
 });
 
-test("a pruned one has it with the new ids, however its directory is named; a file that is named alone has none", () => {
+test("a pruned one has them with the new ids, however its directory is named; a file that is named alone has none", () => {
   for (const [i, path] of [base, `${base}/`, join(base, "tokenizer.json")].entries()) {
     const output = join(home, `pruned-${i}`);
     run("prune", path, "--text", text, "-n", "270", "-o", output);

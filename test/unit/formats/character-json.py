@@ -1,4 +1,4 @@
-"""Makes character-json.jsonl: random small tokenizers that begin with characters, and what HF's tokenizers say of texts.
+"""Makes character-json.jsonl: small random tokenizers that begin with characters, and HF's answers for texts.
 
     pip install tokenizers==0.23.3 && python3 test/unit/formats/character-json.py > test/unit/formats/character-json.jsonl
 """
@@ -87,7 +87,7 @@ def case(seed):
         decoded = tokenizer.decode(encoding.ids, skip_special_tokens=False)
         starts, ends = ([offset[side] for offset in encoding.offsets] for side in (0, 1))
         answers.append({"text": text, "ids": encoding.ids, "starts": starts, "ends": ends, "decoded": decoded})
-    # The tokens of bytes follow from the others: the file is a tenth as large without them.
+    # The test restores the byte tokens from the others. Without them, the file has a tenth of the size.
     own = {token: id for token, id in vocab.items() if not token.startswith("<0x")}
     return {"root": root | {"model": model | {"vocab": own}}, "answers": answers}
 

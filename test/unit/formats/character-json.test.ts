@@ -9,7 +9,7 @@ import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { expectInImage } from "../tokenizer/image-round-trip.ts";
 
-// Tokenizers that begin with characters. character-json.py made them, and recorded HF's ids, offsets and decoded texts.
+// Tokenizers that begin with characters. character-json.py made them, and stored HF's ids, offsets and decoded texts.
 
 type Json = Record<string, unknown>;
 type Model = {
@@ -65,11 +65,11 @@ test("ids, offsets and decoded text are those of HF", () => {
   }
 });
 
-test("their images give back all parts", () => {
+test("their images restore all parts", () => {
   for (const { root } of cases) expectInImage(load(root));
 });
 
-/** Merges by the definition: the lowest rank first, of equal ones the leftmost. */
+/** Merges by definition: the lowest rank first, and of equal ranks the leftmost pair. */
 function merged(root: Root, ids: number[]): number[] {
   const { vocab, merges } = root.model;
   const ranked = merges.map(([left, right]) => [vocab[left]!, vocab[right]!, vocab[left + right]!]);
@@ -107,7 +107,7 @@ test("long texts without a space give the ids of the definition", () => {
   }
 });
 
-test("a text in pieces of a byte has the same ids, also if it is not UTF-8", () => {
+test("a text in pieces of one byte has the same ids, even if it is not UTF-8", () => {
   const random = randomNumbers(8);
   for (const { root } of cases) {
     const parts = load(root);
@@ -128,7 +128,7 @@ test("a text in pieces of a byte has the same ids, also if it is not UTF-8", () 
   }
 });
 
-test("what HF would encode in another way is refused", () => {
+test("files that HF would encode differently are refused", () => {
   const isUsual = ({ model, normalizer }: Root) =>
     model.byte_fallback && (normalizer as Json | null)?.type === "Replace";
   const root = { ...cases.find(({ root }) => isUsual(root))!.root, pre_tokenizer: null };

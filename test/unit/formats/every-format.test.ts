@@ -7,16 +7,15 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// One training in each format is read, extended, renamed, pruned, and converted to each other format.
-// Exceptions of formats are listed here, with their messages: a new format in the table is tested without any
-// further line.
+// One training in each format is read, extended, renamed, pruned, and converted to each other format. The exceptions
+// of formats are listed here, with their messages. A new format in the table is tested without further changes here.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
   gguf: { read: "contains no tokenizer" },
 };
 
-/** Formats that are only read cannot be written by a training. */
+/** The formats that a training can write. Some formats can only be read. */
 const formats = allFormats.filter(({ written }) => written !== undefined);
 
 const trainings: readonly { args: readonly string[]; unheld: Record<string, string> }[] = [
@@ -28,7 +27,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // Special tokens of a tekken.json are not found in text, so the probe has none.
+  // tekken.json never recognizes special tokens in text, so the probe has none.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
@@ -74,7 +73,7 @@ for (const { args, unheld } of trainings) {
   const written = new Map<string, ReturnType<typeof made>>();
   const firstIds: Record<string, number[]> = {};
 
-  /** Every format gives these ids. */
+  /** Checks that a tokenizer gives the same ids as in the first format. */
   async function expectIds(step: string, name: string, path: string): Promise<void> {
     const ids = await idsAt(path);
     firstIds[step] ??= ids;
@@ -92,7 +91,7 @@ for (const { args, unheld } of trainings) {
     for (const { name, names } of formats.filter(({ name }) => unheld[name] === undefined)) {
       const { read, extend } = undone[name] ?? {};
 
-      test(`${name} is read, extended, renamed and pruned as the others are, or refused`, async () => {
+      test(`${name} is read, extended, renamed and pruned like the others, or refused`, async () => {
         const { output, files } = written.get(name)!;
         if (read !== undefined) return expectRefusal(read, "convert", output);
         await expectIds("read", name, output);
@@ -127,7 +126,7 @@ for (const { args, unheld } of trainings) {
           else {
             const [{ files }, expected] = [made(...convert), written.get(other)!.files];
             expect(Object.keys(files)).toEqual(Object.keys(expected));
-            // Converted to its own format, the files next to a tokenizer.json are unchanged, unlike after a
+            // After a conversion to the same format, the files next to a tokenizer.json are unchanged, unlike after a
             // training.
             for (const file of name === other ? names.flat() : Object.keys(expected))
               expect([other, file, files[file] === expected[file]]).toEqual([other, file, true]);

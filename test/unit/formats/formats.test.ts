@@ -37,7 +37,7 @@ const specialTokens = [
 ];
 const text = madeText(seed, 1500);
 const byteLevel: PatternExport = { kind: "byte-level" };
-/** Cuts as GPT-2's pattern does, in HF's regular expressions. */
+/** The pattern of GPT-2 as Splits with HF's regular expressions. */
 const asSplits = {
   kind: "splits",
   mayLeaveGaps: false,
@@ -60,7 +60,7 @@ function finished(
 
 const formats = [...(await loadFormats()).values()].map(({ writing }) => writing!);
 
-/** The text of every file of every format. */
+/** Returns the text of every file of every format that can represent the tokenizer. */
 function written(tokenizer: FinishedTokenizer): Record<string, string> {
   const files = formats
     .filter(({ obstacle }) => obstacle(tokenizer) === null)
@@ -109,7 +109,7 @@ describe("HF tokenizers", () => {
     }
   }
 
-  test("saves the file that it loads byte for byte as we wrote it", () => {
+  test("saves the file byte for byte as we wrote it", () => {
     for (const compat of ["cs336", "huggingface"] as const) {
       for (const [form, learned, specials] of [
         [byteLevel, merges, specialTokens],
@@ -141,14 +141,14 @@ describe("HF tokenizers", () => {
 describe("tiktoken", () => {
   for (const compat of ["cs336", "huggingface"] as const) {
     test(`loads ${compat} ids, agrees on every one, and encodes as the naive encoder (seed ${seed})`, () => {
-      // Where two special tokens match, tiktoken takes either; HF and we take the longest.
+      // If two special tokens match, tiktoken takes either; HF and we take the longest.
       const apart = specialTokens.filter((special) => special !== "<|end");
       const tokenizer = finished(compat, byteLevel, merges, apart);
       const { vocabulary } = tokenizer;
       const lines = written(tokenizer)["tokenizer.tiktoken"]!.split("\n").slice(0, -1);
       const ids = lines.map((line) => Number(line.split(" ")[1]));
       expect(ids).toEqual([...ids].sort((a, b) => a - b));
-      // Its JavaScript form wants "! first-rank token …" lines.
+      // tiktoken's JavaScript form has lines "! first-rank token …".
       const ranks = lines.map((line) => `! ${line.split(" ")[1]} ${line.split(" ")[0]}`).join("\n");
       const special = Object.fromEntries(apart.map((token, s) => [token, vocabulary.specialIds[s]!]));
       const theirs = new Tiktoken(ranks, special, gpt2Pattern.source);
@@ -206,7 +206,7 @@ describe("gpt2 files", () => {
   });
 });
 
-test("tokens of a megabyte and files of many chunks are spelled whole", () => {
+test("tokens of a megabyte and files of many chunks are written completely", () => {
   // "a" doubled twenty times, and each of these again followed by a newline.
   const doublings = Array.from({ length: 20 }, (_, k) => (k === 0 ? 97 : 255 + k));
   const left = [...doublings, ...Array.from({ length: 20 }, (_, k) => 256 + k)];
@@ -225,7 +225,7 @@ test("tokens of a megabyte and files of many chunks are spelled whole", () => {
   expect(JSON.parse(files["tokenizer.json"]!).model.merges.length).toBe(40);
 });
 
-test("tokenizer.json says how GPT-2 cuts and joins as HF's own files do, and splits are followed by bytes alone", () => {
+test("tokenizer.json describes GPT-2's cuts and decoding like HF's own files, and ByteLevel after Splits only maps bytes", () => {
   const part = (isPrefixed: boolean, usesRegex: boolean) => ({
     type: "ByteLevel",
     add_prefix_space: isPrefixed,
@@ -248,7 +248,7 @@ test("the small files name the special tokens, and <|endoftext|> as beginning an
     additional_special_tokens: specialTokens,
   });
   const config = JSON.parse(files["tokenizer_config.json"]!);
-  // Left out, llama.cpp's converter makes llama3 and tekken put a bos in front.
+  // If it is missing, llama.cpp's converter makes llama3 and tekken put a bos in front.
   expect(config).toMatchObject({
     ...roles,
     add_bos_token: false,
@@ -291,7 +291,7 @@ test("the settings for a model are where transformers reads them", () => {
 describe("training.json", () => {
   const record = { format: recordFormat, files: ["vocab.json", "merges.txt"], options: { specialTokens } };
 
-  test("holds the record, made when the file is written", () => {
+  test("contains the record, made when the file is written", () => {
     let callCount = 0;
     const file = trainingFile(() => {
       callCount++;

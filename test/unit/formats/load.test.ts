@@ -18,7 +18,7 @@ const rankFile = join(made, "tokenizer.tiktoken");
 const rankLines = readFileSync(rankFile, "utf8").trimEnd().split("\n");
 const text = "the lowest newest widest <s>[INST] é漢 1234\r\n\n </s>";
 
-/** A tokenizer directory with nothing else in it. */
+/** Makes a directory with only this file, and returns its path. */
 function directoryWith(name: string, content: string | Uint8Array): string {
   const directory = scratch();
   put(directory, name, content);
@@ -39,7 +39,7 @@ describe("a file of ranks", () => {
     expect((await Tokenizer.load(directory, options)).encode(text)).toEqual(expected);
   });
 
-  test("is scanned, whatever ends its lines", async () => {
+  test("is scanned, with any line ends", async () => {
     const scanned = scanRanks(ranks)!;
     expect([...scanned.ids]).toEqual(rankLines.map((line) => Number(line.split(" ")[1])));
     const bytesOf = (t: number) => scanned.bytes.subarray(scanned.starts[t]!, scanned.starts[t + 1]!);
@@ -57,7 +57,7 @@ describe("a file of ranks", () => {
       expect([...scanRanks(Buffer.from(lines))!.ids]).toEqual(lines.includes("5") ? [5] : []);
   });
 
-  test("is refused for the line that is wrong", async () => {
+  test("is refused with the line that is wrong", async () => {
     const refused = [
       ...[
         "YQ 5",
@@ -92,7 +92,7 @@ describe("a file of ranks", () => {
     }
   });
 
-  test("that is not scanned has a line to name, whatever a byte is changed to", () => {
+  test("that is not scanned is refused with a line, whatever a byte is changed to", () => {
     const random = randomNumbers(7);
     const lines = "YQ== 0\nYWI= 1\r\nYWJj 2\n\n= 3\n";
     for (let trial = 0; trial < 5000; trial++) {
@@ -109,13 +109,13 @@ describe("a file of ranks", () => {
     expect((await Tokenizer.load(path, options)).size).toBe(rankLines.length + 1);
   });
 
-  test("may hold a token of no bytes, as Whisper's does", async () => {
+  test("may contain a token without bytes, as Whisper's does", async () => {
     const path = put(scratch(), "x", [...rankLines, `= ${rankLines.length}`, ""].join("\n"));
     const ours = await Tokenizer.load(path, options);
     expect(ours.encode(text)).toEqual((await Tokenizer.load(rankFile, options)).encode(text));
   });
 
-  test("that nobody knows needs its pattern", async () => {
+  test("that is unknown needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
       message: `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
@@ -123,7 +123,7 @@ describe("a file of ranks", () => {
     });
   });
 
-  test("with a token or a rank twice is refused", async () => {
+  test("with a duplicate token or rank is refused", async () => {
     const count = rankLines.length;
     const load = (...lines: string[]) =>
       Tokenizer.load(put(scratch(), "x", `${[...rankLines, ...lines].join("\n")}\n`), options);
@@ -131,7 +131,7 @@ describe("a file of ranks", () => {
     const [lastToken] = rankLines.at(-1)!.split(" ");
     await expect(load(`${lastToken} ${count}`)).rejects.toThrow("is listed twice");
     await expect(load(`YQ== ${count}`)).rejects.toThrow('the token "a" is listed twice');
-    // Nothing merges to these eight characters.
+    // No merge produces these eight characters.
     await expect(load(`I34jfiN+I34= ${count}`, `I34jfiN+I34= ${count + 1}`)).rejects.toThrow(
       'the token "#~#~#~#~" is listed twice',
     );
@@ -146,7 +146,7 @@ describe("a special token", () => {
   for (const name of ["vocab.json", "merges.txt"]) put(pair, name, readFileSync(join(made, name)));
 
   test("may not take the id of a rank or of another token: both are named", async () => {
-    // tiktoken gives the id to the special token, and decodes it as the rank.
+    // tiktoken encodes the special token as the shared id, and decodes that id as the rank.
     const lines = rankLines.map((line) => `! ${line.split(" ")[1]} ${line.split(" ")[0]}`).join("\n");
     const theirs = new Tiktoken(lines, { "<|x|>": 97 }, patterns.gpt2.sources[0]!);
     expect([...theirs.encode("<|x|>", "all")]).toEqual([97]);
@@ -167,7 +167,7 @@ describe("a special token", () => {
     await expect(Tokenizer.load(pair)).rejects.toThrow('"<|x|>" has the id 97 of the token "a"');
   });
 
-  test("keeps the id that the files give it, when it is named without one", async () => {
+  test("keeps the id in the files if it is named without one", async () => {
     const texts: string[] = ["<a>", "<b>", "a b a b"];
     const directory = join(scratch(), "t");
     await trainTokenizer({ texts, vocabSize: 259, specialTokens: ["<a>", "<b>"], output: directory });
@@ -185,7 +185,7 @@ describe("a special token", () => {
     }
   });
 
-  test("is the same by every file of a training, however it is spelled", async () => {
+  test("is the same from every file of a training, however it is spelled", async () => {
     const odd = [
       "Ġx",
       "ĠĠ",
@@ -206,7 +206,7 @@ describe("a special token", () => {
       const random = randomNumbers(seed);
       const specialTokens = odd.filter(() => random(3) === 0);
       const compat = (["cs336", "huggingface", "rustbpe"] as const)[seed % 3]!;
-      // HF's trainer gives a token that is learned the id of a special one.
+      // With HF's rule, a learned token that equals a special token gets its id.
       if (compat === "huggingface") specialTokens.push(["a", "Ġt", "Ġ"][random(3)]!);
       const some = () => ["the low ", "q", "éa", "b\n", ...specialTokens][random(4 + specialTokens.length)]!;
       const text = Array.from({ length: 80 }, some).join("");
@@ -231,7 +231,7 @@ describe("a special token", () => {
 });
 
 describe("what holds no tokenizer that can be loaded is refused, and the error names it", () => {
-  // A message with the piece "<unk>", its score and its type, and without the type of the model.
+  // A SentencePiece message with the piece "<unk>", its score and its type, but without a model type.
   const sentencePiece = Buffer.from("0a0e0a053c756e6b3e15000000001802", "hex");
   for (const [content, what] of [
     [sentencePiece, "cannot be reproduced exactly: it is a SentencePiece model of the type Unigram"],
@@ -253,7 +253,7 @@ describe("what holds no tokenizer that can be loaded is refused, and the error n
     });
   }
 
-  test("a file called .json or .tiktoken that is neither says where it goes wrong", async () => {
+  test("a file called .json or .tiktoken that is neither is refused with what is wrong", async () => {
     const load = (name: string, content: string) => Tokenizer.load(put(scratch(), name, content));
     await expect(load("x.json", "[1")).rejects.toThrow("is not JSON");
     await expect(load("x.tiktoken", "hello\n")).rejects.toThrow("line 1 is not a token in base64");
@@ -288,7 +288,7 @@ describe("tekken.json", () => {
     expect(ours.idLimit).toBe(specialCount + rankLines.length);
   });
 
-  test("knows special tokens by id, and never finds them in a text", async () => {
+  test("has special tokens with ids, but never recognizes them in a text", async () => {
     const ours = await Tokenizer.load(write(tekken()));
     const { specialTokens } = ours;
     expect([...specialTokens].slice(0, 4)).toEqual([
@@ -303,7 +303,7 @@ describe("tekken.json", () => {
     expect(ours.decode([1, 3, specialCount + 0x61, 2])).toBe("<s>[INST]a</s>");
   });
 
-  test("lists more tokens than count", async () => {
+  test("may list more tokens than its size uses", async () => {
     const ours = await Tokenizer.load(write(tekken(300)));
     const ranks = put(scratch(), "x", `${rankLines.slice(0, 300).join("\n")}\n`);
     const theirs = await Tokenizer.load(ranks, { pattern: "tekken" });
@@ -311,7 +311,7 @@ describe("tekken.json", () => {
     expect([...ours.encode(text)]).toEqual([...theirs.encode(text)].map((rank) => rank + specialCount));
   });
 
-  test("may list its special tokens, and has to from version 11 on", async () => {
+  test("may list its special tokens, and must from version 11 on", async () => {
     const json = tekken();
     json.config.version = "v11";
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
@@ -341,7 +341,7 @@ describe("tekken.json", () => {
     );
   });
 
-  test("with a size that cannot be is refused, and fills no memory", async () => {
+  test("with an impossible size is refused, and fills no memory", async () => {
     for (const [name, value] of [
       ["default_num_special_tokens", 2 ** 40],
       ["default_num_special_tokens", specialCount + rankLines.length + 1],
@@ -369,7 +369,7 @@ describe("tekken.json", () => {
   });
 });
 
-test("known ranks say that their text is normalized, also with a typed pattern", () => {
+test("known ranks state that their text is normalized, even with a typed pattern", () => {
   const ranks = Array.from({ length: 256 }, (_, byte) => `${Buffer.of(byte).toString("base64")} ${byte}`);
   const bytes = Buffer.from(`${ranks.join("\n")}\n`);
   const kindOf = (name: string) => {
@@ -446,7 +446,7 @@ describe("training.json next to a file of ranks", () => {
     }
   });
 
-  test("that is none of ours, or of other files, says nothing", async () => {
+  test("that is not ours, or belongs to other files, is ignored", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
       await expect(Tokenizer.load(withRecord(record))).rejects.toThrow(
         "a rank file does not contain its pattern",

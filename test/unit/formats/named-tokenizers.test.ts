@@ -9,7 +9,7 @@ const home = scratch();
 const text = put(home, "text.txt", "The lowest of the low are lower than the newest.\n".repeat(9));
 expect(bpe(["train", text, "-n", "300", "-o", "mine", "-q", "-w", "1"], { cwd: home }).code).toBe(0);
 
-/** A command in this environment alone. */
+/** Runs a command with these environment variables. */
 function run(env: Record<string, string>, ...args: string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], {
     cwd: home,
@@ -18,7 +18,7 @@ function run(env: Record<string, string>, ...args: string[]) {
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** A model as huggingface_hub keeps it: the files of each commit are links. */
+/** Makes a model in the layout of huggingface_hub: the files of each commit are links. */
 function putModel(hub: string, repository: string, commits: readonly string[]): void {
   const directory = join(hub, `models--${repository.replace("/", "--")}`);
   for (const commit of commits) {
@@ -32,7 +32,7 @@ function putModel(hub: string, repository: string, commits: readonly string[]): 
 }
 
 /**
- * Returns tiktoken's file of GPT-2's ranks, made from its npm package, in which a line has a mark, the first rank, and
+ * Returns tiktoken's file of GPT-2's ranks, made from its npm package, where a line has a mark, the first rank, and
  * tokens.
  */
 function gpt2Ranks(): string {
@@ -47,7 +47,7 @@ function gpt2Ranks(): string {
 
 const sha1Of = { r50k_base: "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4" };
 
-test("a model of Hugging Face is found where its package keeps it, at the head of its main branch", () => {
+test("a Hugging Face model is found in the package's cache, at the head of its main branch", () => {
   const places: [place: string, env: Record<string, string>][] = [
     [".cache/huggingface/hub", {}],
     ["xdg/huggingface/hub", { XDG_CACHE_HOME: join(home, "xdg") }],
@@ -88,7 +88,7 @@ test("tiktoken's encodings are found in its cache, if they are the published fil
   }
   const tik = { TIKTOKEN_CACHE_DIR: join(home, "tik") };
   expect(run({ ...tik, TIKTOKEN_CACHE_DIR: "" }, "inspect", "gpt2").code).toBe(1);
-  // No output may be an input, under any name.
+  // An output may not be an input, under any name.
   const over = ["inspect", "gpt2", "--report", join(home, "tik", sha1Of.r50k_base)];
   expect(run(tik, ...over)).toMatchObject({ code: 2, stdout: "" });
   expect(run(tik, "encode", "text.txt", "--tokenizer", "gpt2", "-o", "x.npy", "-q").code).toBe(0);
@@ -101,7 +101,7 @@ test("tiktoken's encodings are found in its cache, if they are the published fil
   });
 });
 
-test("a path is taken before a name, and a missing tokenizer gets the command that fetches it", () => {
+test("a path takes precedence over a name, and an error about a missing tokenizer has the command that downloads it", () => {
   const at = process.cwd();
   try {
     process.chdir(home);

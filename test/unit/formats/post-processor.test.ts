@@ -17,7 +17,7 @@ const byteLevel = (trims: boolean, addsSpace: boolean) => ({
 });
 const sequence = (...processors: readonly object[]) => ({ type: "Sequence", processors });
 
-test("what a post-processor puts around a text, and which steps trim offsets", () => {
+test("the tokens that a post-processor adds around a text, and the steps that trim offsets", () => {
   for (const [value, expected] of [
     [null, none],
     [undefined, none],
@@ -45,7 +45,7 @@ test("what a post-processor puts around a text, and which steps trim offsets", (
   }
 });
 
-test("an unsupported step is an obstacle that names it", () => {
+test("an unsupported step is refused by name", () => {
   for (const [value, obstacle] of [
     [sequence(template([special("<s>"), text]), template([special("<s>"), text])), "two steps"],
     [sequence(byteLevel(true, true), { type: "Unheard" }), "not known, Unheard"],
@@ -64,7 +64,7 @@ test("an unsupported step is an obstacle that names it", () => {
   }
 });
 
-test("a record says that bos is in front, where there is such a token", () => {
+test("a record states whether bos is in front, if there is such a token", () => {
   const tokens = [{ ...plainSpecial, id: 5, content: "<s>" }];
   expect(postProcessingOfRecord({ bosInFront: "<s>" }, tokens)).toEqual({
     postProcessing: { ...none, before: [5] },

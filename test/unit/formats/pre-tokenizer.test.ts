@@ -11,7 +11,7 @@ import { preTokenizer } from "../pattern/engines.ts";
 import { pretokenEnds } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 
-/** The name that is read from a pre-tokenizer of these Splits. */
+/** Returns the name that is recognized in a pre-tokenizer with these Splits. */
 function nameOf(regexes: readonly string[]): string | null {
   const splits = regexes.map((regex) => ({
     type: "Split",
@@ -27,13 +27,13 @@ const entries = Object.entries<NamedPattern>(patterns);
 /** Named patterns with the same splits as an earlier one. */
 const twins: Record<string, string> = { p50k: "r50k", nemotron: "tekken", smollm: "starcoder" };
 
-test("a named pattern is known by its own expressions, or those of other writers", () => {
+test("a named pattern is recognized by its own expressions, or by those of other programs", () => {
   for (const [name, { sources, foreignSources }] of entries) {
     expect(nameOf(foreignSources ?? sources)).toBe(twins[name] ?? name);
   }
 });
 
-test("and by its written form, though some are written as another that cuts alike", () => {
+test("and in its written form, though some are written as an equivalent one", () => {
   const writtenAs: Record<string, string> = { ...twins, r50k: "gpt2", p50k: "gpt2", gpt4: "llama3" };
   for (const [name, { sources }] of entries) {
     const form = exportForm({ name, sources });
@@ -54,7 +54,7 @@ const split = (pattern: string | object, behavior = "Isolated", invert = false):
   ...{ behavior, invert },
 });
 
-/** Returns a function that cuts a text like HF; undefined if HF refuses the steps. */
+/** Returns a function that cuts a text like HF, or undefined if HF refuses the steps. */
 function huggingfaceEnds(steps: readonly Step[]): ((text: string) => number[]) | undefined {
   const root = {
     version: "1.0",
@@ -65,7 +65,7 @@ function huggingfaceEnds(steps: readonly Step[]): ((text: string) => number[]) |
     const reader = Tokenizer.fromString(JSON.stringify(root)).getPreTokenizer()!;
     return (text) => {
       let end = 0;
-      // ByteLevel turns every byte into one character of the Basic Multilingual Plane.
+      // ByteLevel replaces every byte with one character of the Basic Multilingual Plane, so lengths count bytes.
       return text === "" ? [] : reader.preTokenizeString(text).map(([piece]) => (end += piece.length));
     };
   } catch {
@@ -140,14 +140,14 @@ test("random expressions cut as in HF, or are refused", () => {
   expect(Math.min(equal, refused)).toBeGreaterThan(9);
 });
 
-test("--pattern for HF's engine reads empty matches, too; for tiktoken's they are refused", () => {
+test("--pattern for HF's engine accepts empty matches, too; for tiktoken's engine they are refused", () => {
   const { compiled, huggingfaceSources } = resolvePattern("x|(?=\\p{Lu})", { isForHuggingface: true });
   expect(huggingfaceSources).toEqual(["x|(?=\\p{Lu})"]);
   expect(pretokenEnds(compiled, Buffer.from("someCamelCase"))).toEqual([4, 9, 13]);
   expect(errorOf(() => compilePattern(["x|(?=\\p{Lu})"])).message).toContain("can match the empty string");
 });
 
-test("a step that drops text is refused with the Split that cuts in the same places", () => {
+test("a step that drops text is refused with the equivalent Split that keeps it", () => {
   const random = randomNumbers(63);
   const texts = ["", " ", " a-b  c\n", "the\u00a0end, 3.5 -- x_y!", "\u3000新しい。\u0085\u200b\u2028é!?"];
   texts.push(...Array.from({ length: rounds(60) }, () => randomText(random, 12)));
@@ -185,7 +185,7 @@ test("a step that drops text is refused with the Split that cuts in the same pla
   }
 });
 
-test("what no expression can say is refused with its reason", () => {
+test("steps without an equivalent expression are refused with the reason", () => {
   for (const [words, steps] of [
     ["removes", [split(" ", "Removed")]],
     ["can match the empty string", [split("a*", "MergedWithNext")]],

@@ -37,13 +37,13 @@ function randomStep(random: Random): object {
 const vocab = Object.fromEntries(
   Array.from({ length: 256 }, (_, byte) => [encodeBytes(Uint8Array.of(byte)), byte]),
 );
-/** Merges show where a text is cut. */
+/** These merges reveal where a text is cut. */
 const pairs = ["a b", "b a", "Ġ a", "1 2", "a a", "Ã ©", "Ġ Ġ", "s s"];
 pairs.forEach((pair, i) => {
   vocab[pair.replace(" ", "")] = 256 + i;
 });
 
-/** A tokenizer.json whose way to cut text is random. */
+/** Returns a tokenizer.json with a random pre-tokenizer. */
 export function randomFile(random: Random): object {
   const steps = Array.from({ length: random(3) }, () => randomStep(random));
   const byteLevel = { type: "ByteLevel", add_prefix_space: false, use_regex: random(2) === 0 };
@@ -58,7 +58,7 @@ export function randomFile(random: Random): object {
   };
 }
 
-/** Returns the results of a tokenizer for texts, or the reason why it is refused. Also runs in a browser. */
+/** Returns the results of a tokenizer for texts, or the reason why its file is refused. Also runs in a browser. */
 export function told(
   Tokenizer: Pick<typeof TextTokenizer, "from">,
   file: string | object,

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { parquetReadObjects } from "hyparquet";
 
-// The files of ids, read as the programs do that they are for. Each gives the ids of the documents, one by one.
+// Readers for the files of ids, which work like the programs that the files are for. Each returns the ids of each
+// document.
 
 type Documents = number[][];
 
@@ -17,7 +18,7 @@ function cutAt(ids: readonly number[], ends: readonly number[]): Documents {
   return ends.map((end, d) => ids.slice(ends[d - 1] ?? 0, end));
 }
 
-/** The index by the layout of Megatron-LM's `_IndexReader`. */
+/** Reads the index in the layout of Megatron-LM's `_IndexReader`. */
 function megatron(base: string, _width: number): Documents {
   const index = readFileSync(`${base}.idx`);
   if (index.toString("latin1", 0, 9) !== "MMIDIDX\0\0" || index.readBigUInt64LE(9) !== 1n)
@@ -60,7 +61,7 @@ function datatrove(base: string, width: number): Documents {
   return cutAt(ids, ends);
 }
 
-/** Without documents: all ids. */
+/** llm.c has no documents, so this returns all ids as one. */
 function llmc(base: string, _width: number): Documents {
   const file = readFileSync(`${base}.bin`);
   const head = [0, 4, 8].map((at) => file.readInt32LE(at)).join();

@@ -7,11 +7,11 @@ import { trainTokenizer } from "../../../src/index.ts";
 import { binary, bpe, environment, mergesOf, put, scratch } from "../../binary.ts";
 import { gpt2Pattern, madeText } from "../tokenizer/made-merges.ts";
 
-// Reads the output of the binary with the tools that it is written for.
+// Reads the output of the binary with the programs that it is written for.
 
 const home = scratch();
 
-/** The characters of a special token, as long as it is text and not a single byte. */
+/** Odd special tokens. Any text is allowed, except for a single byte. */
 const odd = [
   "\n\n",
   "\r\n",
@@ -33,7 +33,7 @@ const odd = [
   "007",
   `<|${"long".repeat(20_000)}|>`,
 ];
-// Letters and single spaces: no special token occurs in a document.
+// The documents have only letters and single spaces, so no special token occurs in them.
 const oddDocuments = odd.map((_, seed) =>
   madeText(seed, 200)
     .replaceAll(/[^a-z]+/gi, " ")
@@ -42,12 +42,12 @@ const oddDocuments = odd.map((_, seed) =>
 const oddText = oddDocuments.map((document, n) => document + odd[n]).join("");
 const oddCorpus = put(home, "odd.txt", oddText);
 
-test("special tokens of any characters arrive whole in every format and in every reader", () => {
+test("special tokens of any characters are intact in every format and every reader", () => {
   const output = join(home, "odd");
   const specials = odd.map((token) => `--special-token=${token}`);
   const run = bpe(["train", oddCorpus, "-n", "420", "-o", output, "-w", "2", ...specials]);
   expect(run.code).toBe(0);
-  // No control character reaches the terminal unescaped.
+  // Control characters in messages are escaped.
   expect(run.stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   const read = (name: string) => readFileSync(join(output, name), "utf8");
   const record = JSON.parse(read("training.json"));
@@ -91,7 +91,7 @@ test("inspect shows them escaped", () => {
 });
 
 test("anything but text is refused: bytes that are not UTF-8, half a surrogate pair; and a NUL is text", async () => {
-  // The shell makes the byte, since no string holds it.
+  // The shell makes this byte, because a JavaScript string cannot contain it.
   const script = `exec "$0" train "$1" -n 300 -o "$2" -s "$(printf '\\377<end>')"`;
   const bytes = Bun.spawnSync(["sh", "-c", script, binary, oddCorpus, join(home, "none")], {
     env: environment,

@@ -21,8 +21,8 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 const seed = Number(process.env.TEST_SEED ?? 7);
 
 /**
- * Each merge joins two tokens of any length, so that many exceed the kept length and many are exactly at its
- * bound.
+ * Returns a random vocabulary. Merges join tokens of any length, so that many tokens exceed the maximum cached length
+ * (64 bytes), and many are exactly that long.
  */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);
@@ -30,7 +30,7 @@ function randomVocabulary(seed: number, mergeCount: number, specialTokens: strin
   const right: number[] = [];
   const lengths: number[] = Array.from({ length: 256 }, () => 1);
   for (let k = 0; k < mergeCount; k++) {
-    // Few are longer, or all would be.
+    // Few tokens may be longer. Otherwise, most tokens would become long.
     const isShort = random(20) > 0;
     let [a, b] = [random(lengths.length), random(lengths.length)];
     while (isShort && lengths[a]! + lengths[b]! > 64) [a, b] = [random(lengths.length), random(256)];
@@ -80,7 +80,7 @@ const names = Object.keys(kinds) as (keyof typeof kinds)[];
 const textOf = (chunks: Iterable<Uint8Array>) =>
   Buffer.concat(Array.from(chunks, (chunk) => Buffer.from(chunk))).toString();
 
-test(`rows are what strings make of them, whatever lengths tokens have (seed ${seed})`, () => {
+test(`rows equal those built from strings, whatever lengths tokens have (seed ${seed})`, () => {
   const specials = ['a "quoted" <\n>', "漢字 😀", "Ġt", "<|end|>"];
   for (let round = 0; round < rounds(8); round++) {
     const mergeCount = [0, 1, 2, 300, 3000][round % 5]!;
@@ -89,7 +89,7 @@ test(`rows are what strings make of them, whatever lengths tokens have (seed ${s
   }
 });
 
-test("files of many chunks are whole, and numbers have as many digits as they need", () => {
+test("files of many chunks are complete, and numbers have as many digits as they need", () => {
   const vocabulary = randomVocabulary(seed, 110_000, ["<|end|>"]);
   for (const name of names) {
     const chunks = Array.from(kinds[name](vocabulary), (chunk) => Buffer.from(chunk));
@@ -100,7 +100,7 @@ test("files of many chunks are whole, and numbers have as many digits as they ne
   }
 });
 
-test("rows of two vocabularies, and of two files, are asked for in turns", () => {
+test("rows of two vocabularies, and of two files, can be requested alternately", () => {
   const vocabularies = [randomVocabulary(seed, 30_000, []), randomVocabulary(seed + 1, 30_000, [])];
   const open = vocabularies.flatMap((vocabulary) =>
     names.map((name) => ({ rows: kinds[name](vocabulary), expected: naive[name](vocabulary), text: "" })),
@@ -119,8 +119,8 @@ test("rows of two vocabularies, and of two files, are asked for in turns", () =>
   }
 });
 
-test("a token of 64 bytes is kept, one of 65 is also written", () => {
-  // Doubled to 64 bytes of two characters each, then one more.
+test("a token of 64 bytes is cached, and one of 65 bytes is also written", () => {
+  // Doublings up to 64 spaces, then one token of 65 bytes.
   const left = [32, 256, 257, 258, 259, 260, 261];
   const right = [32, 256, 257, 258, 259, 260, 97];
   const vocabulary = buildVocabulary({
@@ -137,7 +137,7 @@ test("a token of 64 bytes is kept, one of 65 is also written", () => {
   for (const name of names) expect(textOf(kinds[name](vocabulary))).toBe(naive[name](vocabulary));
 });
 
-test("the first of rows that begin with a comma loses it, and no other", () => {
+test("the first of rows that begin with a comma omits it, and no other", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   expect(textOf(withoutFirstByte([bytes(",a,b"), bytes(",c")]))).toBe("a,b,c");
   expect(textOf(withoutFirstByte([]))).toBe("");

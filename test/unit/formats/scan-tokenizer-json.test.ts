@@ -63,7 +63,7 @@ const character = fc.constantFrom(
   "😀",
 );
 const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
-/** A UTF-16 code unit as \uXXXX; that of é has upper-case digits. */
+/** Returns a UTF-16 code unit as \uXXXX, for é with upper-case digits. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${character === "é" ? hex.toUpperCase() : hex}`;
@@ -71,7 +71,7 @@ function escaped(character: string): string {
 
 const added = { id: 7, content: '<|"]}|>', special: true };
 
-/** The text of a tokenizer.json in which every merge uses and makes tokens of the vocabulary. */
+/** Texts of a tokenizer.json in which every merge uses and produces tokens of the vocabulary. */
 const tokenizerText = fc
   .record({
     tokens: fc.array(token, { minLength: 2, maxLength: 12 }),
@@ -101,11 +101,11 @@ const tokenizerText = fc
     return isEscaped ? text.replaceAll(/[^\0-\x7f]|a/g, escaped).replaceAll("/", "\\/") : text;
   });
 
-test("vocabulary and merges are those that JSON gives, in both forms, escaped or not, with any white space", () => {
+test("vocabulary and merges are those of JSON.parse, in both forms, escaped or not, with any white space", () => {
   fc.assert(fc.property(tokenizerText, (text) => expect(scan(text)).toEqual(readNaively(text))));
 });
 
-test("whatever a byte is changed to: nothing is found, or what JSON gives", () => {
+test("with any byte changed, the scan finds nothing, or the same as JSON.parse", () => {
   const put = fc.constantFrom(
     '"',
     "\\",
@@ -135,7 +135,7 @@ test("whatever a byte is changed to: nothing is found, or what JSON gives", () =
   );
 });
 
-/** GPT-2's two files of a tokenizer. */
+/** Pairs of GPT-2's two files. */
 const gpt2Files = tokenizerText.map((text) => {
   const { model } = JSON.parse(text) as { model: Model };
   const lines = model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" ")));
@@ -147,7 +147,7 @@ const scanPair = (vocab: string, merges: string) => scanGpt2(Buffer.from(vocab),
 test("GPT-2's pair of files has the same vocabulary and merges, with and without the first line", () => {
   const property = fc.property(gpt2Files, fc.boolean(), ({ vocab, merges, model }, hasHead) => {
     const scanned = scanPair(vocab, hasHead ? merges : merges.slice(merges.indexOf("\n") + 1));
-    // Lines with control characters are left to the slower reader.
+    // The scan leaves lines with control characters to the slower reader.
     if (merges.includes("\u0001")) return expect(scanned).toBeNull();
     const expected = readNaively(JSON.stringify({ model }));
     expect(new Map(scanned!.vocab)).toEqual(expected!.vocab);
@@ -158,7 +158,7 @@ test("GPT-2's pair of files has the same vocabulary and merges, with and without
   fc.assert(property);
 });
 
-test("an unusual pair of files is left to those who read JSON and lines", () => {
+test("an unusual pair of files is left to the readers of JSON and lines", () => {
   const [vocab, merges] = ['{"a":0,"b":1,"ab":2}', "a b\n"] as const;
   const [scanned, head] = [scanPair(vocab, merges), scanPair(` ${vocab}\n`, `#version: 0.2\n`)];
   expect(scanned?.merges.merged).toEqual(Int32Array.of(2));
@@ -170,7 +170,7 @@ test("an unusual pair of files is left to those who read JSON and lines", () => 
     ["a", 0],
     ["b", 1],
   ]);
-  // Two tokens may have one id: which of them a merge makes is known by its text.
+  // Two tokens may share an id. The text decides which of them a merge produces.
   const twins = scanPair('{"a":0,"b":1,"ab":1,"c":2,"x":2}', "a b\na b\n");
   expect([...twins!.vocab.tokensWithoutMerge()].map(([token]) => token)).toEqual(["a", "b", "c", "x"]);
   expect(head?.merges.merged).toEqual(new Int32Array(0));
@@ -182,7 +182,7 @@ test("an unusual pair of files is left to those who read JSON and lines", () => 
   expect(scanGpt2(Buffer.from(vocab), Uint8Array.of(0x61, 0x20, 0xff, 0x0a))).toBeNull();
 });
 
-/** The naive twin of `assembleTokens`. */
+/** A naive twin of `assembleTokens`. */
 function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: readonly [number, string][]) {
   const tokens = Array.from(
     vocab,
@@ -196,7 +196,7 @@ function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: rea
   return { ...table, rawIds: new Set(raw.map(([, id]) => id)) };
 }
 
-test("a scanned vocabulary gives the bytes of each id, and the ids of tokens that are no bytes", () => {
+test("a scanned vocabulary gives the bytes of each id, and the ids of tokens that are not bytes", () => {
   const wide = fc.string({
     unit: fc.constantFrom("a", "Ġ", "ń", "Ń", "ń", "\u0144", "é", "漢", "ċ", "😀", "\u00ad"),
   });
@@ -216,7 +216,7 @@ test("a scanned vocabulary gives the bytes of each id, and the ids of tokens tha
   );
 });
 
-test("unusual content is left to JSON", () => {
+test("unusual content is left to JSON.parse", () => {
   const unusual = {
     "no vocabulary": '{"model":{"vocab":{},"merges":["a b"]}}',
     "merges first": '{"model":{"merges":["a b"],"vocab":{"a":0,"b":1,"ab":2}}}',
@@ -234,7 +234,7 @@ test("unusual content is left to JSON", () => {
   expect(scanTokenizerJson(Uint8Array.of(0x7b, 0xff, 0x7d))).toBeNull();
 });
 
-test("no merges, or no tokens, are no trouble", () => {
+test("no merges, or no tokens, are accepted", () => {
   for (const model of [
     { vocab: {}, merges: [] },
     { vocab: { a: 0 }, merges: [] },
@@ -247,7 +247,7 @@ test("no merges, or no tokens, are no trouble", () => {
   expect(readable(scanPair("{ }", "#version: 0.2\n")!).vocab).toEqual(new Map());
 });
 
-test("a model parsed as JSON or lines equals that of its usual spelling", () => {
+test("a model parsed from JSON or lines equals that of its usual spelling", () => {
   fc.assert(
     fc.property(tokenizerText, (text) => {
       const { model } = JSON.parse(text) as { model: Model };
@@ -276,7 +276,7 @@ test("an error says which token or merge is wrong, with its value", () => {
   expect(messageOf(vocab, ["a", "toString"])).toContain('needs the token "toString"');
 });
 
-test("merges of empty tokens, the shortest ones, are all read", () => {
+test("merges of empty tokens, which are the shortest ones, are all read", () => {
   const encoder = new TextEncoder();
   const vocab = { "": 0 };
   const lines = scanGpt2(encoder.encode(JSON.stringify(vocab)), encoder.encode(" \n".repeat(100)));

@@ -1,4 +1,4 @@
-"""Makes sentencepiece-model.jsonl: random small SentencePiece models, and what the package says of texts.
+"""Makes sentencepiece-model.jsonl: small random SentencePiece models, and the answers of the package for texts.
 
     pip install sentencepiece==0.2.3 protobuf && python3 test/unit/formats/sentencepiece-model.py > test/unit/formats/sentencepiece-model.jsonl
 """
@@ -57,7 +57,7 @@ def case(seed):
     answers = [{"text": text, "ids": processor.encode(text)} for text in texts]
     for answer in answers:
         answer["decoded"] = processor.decode(answer["ids"])
-    # The pieces of bytes follow from the others: the file is a tenth as large without them.
+    # The test restores the byte pieces from the others. Without them, the file has a tenth of the size.
     own = [piece for piece in pieces if piece[2] != BYTE]
     settings = {"byteFallback": bytes_too, "unknownText": model.trainer_spec.unk_surface}
     return {"pieces": own, **settings, "addsPrefix": model.normalizer_spec.add_dummy_prefix, "answers": answers}

@@ -11,7 +11,7 @@ import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { expectInImage } from "../tokenizer/image-round-trip.ts";
 
-// SentencePiece models of BPE. sentencepiece-model.py made them, and asked the package sentencepiece.
+// SentencePiece models of BPE. sentencepiece-model.py made them, with the answers of the package sentencepiece.
 
 type Piece = [text: string, score: number, kind: number];
 type Answer = { text: string; ids: number[]; decoded: string };
@@ -51,7 +51,7 @@ const float = (number: number, value: number) => [
 
 type Settings = { modelType?: number; trainer?: number[]; normalizer?: number[]; others?: number[] };
 
-/** The bytes of a model; later fields of a message replace earlier ones. */
+/** Returns the bytes of a model. A later field of a message replaces an earlier one. */
 function modelOf({ pieces, byteFallback, unknownText, addsPrefix }: Case, settings: Settings = {}) {
   const { modelType = 2, trainer = [], normalizer = [], others = [] } = settings;
   const listed = pieces.flatMap(([text, score, kind]) =>
@@ -99,11 +99,11 @@ test("ids and decoded text are those of sentencepiece", async () => {
   });
 });
 
-test("their images give back all parts", () => {
+test("their images restore all parts", () => {
   for (const given of cases) expectInImage(load(modelOf(given)));
 });
 
-/** Merges by the definition: the piece of the highest score first, of equal scores the leftmost. */
+/** Merges by definition: the piece with the highest score first, and of equal scores the leftmost. */
 function merged(pieces: readonly Piece[], ids: number[]): number[] {
   const found = new Map(
     pieces.flatMap(([text, score, kind], id) => (kind === normal ? [[text, { score, id }]] : [])),
@@ -120,7 +120,7 @@ function merged(pieces: readonly Piece[], ids: number[]): number[] {
   }
 }
 
-test("long texts give the ids of the definition, also in pieces of a byte", () => {
+test("long texts give the ids of the definition, also in pieces of one byte", () => {
   const random = randomNumbers(11);
   for (let round = 0; round < rounds(40); round++) {
     const { pieces, ...given } = cases[random(cases.length)]!;
@@ -144,7 +144,7 @@ test("long texts give the ids of the definition, also in pieces of a byte", () =
   }
 });
 
-test("scores decide, then the place, and user-defined pieces are no control", async () => {
+test("scores decide, then the position, and user-defined pieces are not control pieces", async () => {
   const pieces = (first: number, second: number): Piece[] => [
     ["<unk>", 0, 2],
     ...["a", "b", "c", mark].map((text, i): Piece => [text, -10 - i, normal]),
@@ -168,7 +168,7 @@ test("scores decide, then the place, and user-defined pieces are no control", as
   });
 });
 
-test("what sentencepiece would encode in another way is refused", () => {
+test("models that sentencepiece would encode differently are refused", () => {
   const given = cases.find(({ byteFallback }) => byteFallback)!;
   const withPieces = (...more: Piece[]) => modelOf({ ...given, pieces: [...given.pieces, ...more] });
   const wrong: [Uint8Array, string][] = [

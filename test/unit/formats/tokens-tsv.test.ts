@@ -65,7 +65,7 @@ for (const compat of ["cs336", "huggingface"] as const) {
   });
 }
 
-test("huggingface: a special token that is a learned one, too, has that one's row", () => {
+test("huggingface: a special token that is also a learned one has the learned one's row", () => {
   const { vocabulary, rows, merges, text, tokenCounts } = made([["abab", 4]], 3, "huggingface", [
     "ab",
     "b",
@@ -85,16 +85,16 @@ test("huggingface: a special token that is a learned one, too, has that one's ro
   expect(tokensTsvBytesMax(vocabulary, tokenCounts)).toBeGreaterThan(Buffer.byteLength(text));
 });
 
-test("the table is written if it is asked for, or if nobody speaks and it cannot be 1 MB", () => {
+test("the table is written on request, or by default if it cannot exceed 1 MB", () => {
   const { vocabulary, tokenCounts } = made(words, 60, "cs336", []);
   const filesOf = (isWanted: boolean | undefined, of = vocabulary) =>
     tokensTsvFiles(isWanted, of, tokenCounts);
   const names = (...args: Parameters<typeof filesOf>) => filesOf(...args).map(({ name }) => name);
   expect([names(true), names(false), names(undefined)]).toEqual([["tokens.tsv"], [], ["tokens.tsv"]]);
-  // The text of a special token fills the table, of bytes that are spelled as two.
+  // The text of a special token fills the table. Its bytes are escaped, so that each takes more than one.
   const filled = (length: number) =>
     buildVocabulary({ merges: vocabulary, specialTokens: ["\u0080".repeat(length)], compat: "cs336" });
-  // A character is two bytes, and each of them may be spelled as two.
+  // U+0080 is two bytes in UTF-8, and each of them may be written as two bytes.
   const room = 1e6 - tokensTsvBytesMax(filled(100_000), tokenCounts);
   const length = 100_000 + Math.ceil(room / 4) - 1;
   expect([names(undefined, filled(length)), names(undefined, filled(length + 1))]).toEqual([

@@ -12,7 +12,7 @@ import { triedPatterns } from "../pattern/names.ts";
 const home = scratch();
 const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
-/** Text that patterns cut in different ways. */
+/** Texts that patterns cut in different ways. */
 const parts = [
   ...[
     "it's",
@@ -87,7 +87,8 @@ describe("transformers.js, HF and we give the same ids", () => {
       const path = join(output, "tokenizer.json");
       const theirs = new JsTokenizer(read(path), read(join(output, "tokenizer_config.json")));
       const huggingface = Tokenizer.fromFile(path);
-      // Its own expression for gpt2 has JavaScript's white space: no next line (U+0085), but U+FEFF.
+      // transformers.js's expression for gpt2 has JavaScript's white space, which lacks U+0085 (next line) and
+      // includes U+FEFF.
       const isGpt2 = pattern === "gpt2";
       const known = isGpt2 ? texts.map((text) => text.replace(/[\u0085\ufeff]/g, "")) : texts;
       const isSame = (text: string) => theirs.encode(text).ids.join() === [...ours.encode(text)].join();
@@ -108,7 +109,7 @@ test("chat templates render in transformers.js as in transformers", async () => 
     { role: "assistant", content: "Hello" },
     { role: "user", content: "Bye" },
   ];
-  // What transformers renders (test/python/test_transformers.py).
+  // The output of transformers (test/python/test_transformers.py).
   const rendered = {
     chatml:
       "<|im_start|>user\n Hi! <|im_end|>\n<|im_start|>assistant\nHello<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n",
@@ -146,7 +147,7 @@ const toolChat = [
   { role: "tool", content: "3" },
   { role: "assistant", content: "3" },
 ];
-/** What transformers renders (test/python/test_transformers.py). */
+/** The output of transformers (test/python/test_transformers.py). */
 const shownTool = '{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}';
 const turn = (role: string, content: string) =>
   `<|start_header_id|>${role}<|end_header_id|>\n\n${content}<|eot_id|>`;

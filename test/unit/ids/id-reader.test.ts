@@ -4,7 +4,7 @@ import { idBytes, npyHead } from "../../../src/ids/id-writers.ts";
 import { put, scratch } from "../../binary.ts";
 import { errorOf } from "../../thrown.ts";
 
-/** Returns a file of 500 ids whose header has another shape, or other changes. */
+/** Returns a file of 500 ids with another shape in its header, or with other changes of the header. */
 function headWith(shape: string, change = (head: Uint8Array) => void head): Uint8Array {
   const head = npyHead("uint16", 500);
   const text = `{'descr': '<u2', 'fortran_order': False, 'shape': ${shape}, }`;
@@ -15,14 +15,14 @@ function headWith(shape: string, change = (head: Uint8Array) => void head): Uint
 
 const problemOf = (head: Uint8Array) => errorOf(() => readNpyHead(head, "x.npy")).message;
 
-test("shapes as Python writes them are read", () => {
+test("shapes in Python's spelling are read", () => {
   const counts = ["()", "(7,)", "(3, 4)", "(2,3,4)", "(0,)"].map(
     (shape) => readNpyHead(headWith(shape), "x").count,
   );
   expect(counts).toEqual([1, 7, 12, 24, 0]);
 });
 
-test("a shape that is not a list of whole numbers, or of more than there can be, is damaged", () => {
+test("a shape that is not a list of whole numbers, or has impossible numbers, is damaged", () => {
   for (const shape of [
     "(1e3,)",
     "(0x10,)",
@@ -47,7 +47,7 @@ test("a version that numpy does not have is refused", () => {
   }
 });
 
-test("ids of several windows are read in order, of any type, with a head or without", async () => {
+test("ids of several windows are read in order, of any type, with a header or without", async () => {
   for (const type of ["uint16", "uint32"] as const) {
     const ids = Uint32Array.from({ length: 1_300_001 }, (_, i) => (i * 2_654_435) % 65_521);
     const bytes = Buffer.from((type === "uint16" ? Uint16Array.from(ids) : ids).buffer);

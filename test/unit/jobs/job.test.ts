@@ -4,7 +4,7 @@ import { UserError } from "../../../src/runtime/errors.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import type { WorkerThread } from "../../../src/runtime/worker-jobs.ts";
 
-/** A job that writes down what it is asked. */
+/** Returns a job that reports each request. */
 function countingJob(tell: Tell<string>) {
   let sum = 0;
   let wake = () => {};
@@ -40,7 +40,7 @@ const rejectionOf = (promise: Promise<unknown>) =>
     (error: Error) => error,
   );
 
-/** A thread that is none: its messages are copied, and wait for a turn of the event loop. */
+/** Returns a fake thread: its messages are copied, and delivered in a later turn of the event loop. */
 function startThread(hear?: (told: string) => void) {
   const ended: string[] = [];
   let close = () => {};
@@ -66,7 +66,7 @@ function startThread(hear?: (told: string) => void) {
   return { thread, worker, ended, close: () => close() };
 }
 
-test("requests are served one after the other, and news come before the answer", async () => {
+test("requests are processed one after the other, and news are delivered before the answer", async () => {
   const heard: string[] = [];
   const { thread, ended } = startThread((told) => void heard.push(told));
   const answers = [1, 2, 3].map((number) =>
@@ -81,7 +81,7 @@ test("requests are served one after the other, and news come before the answer",
   expect(ended).toEqual([]);
 });
 
-test("a note is served while a request is", async () => {
+test("a note is processed during a request", async () => {
   const { thread } = startThread();
   const slept = thread.ask("sleep", undefined as never);
   const added = thread.ask("add", 1);
@@ -90,7 +90,7 @@ test("a note is served while a request is", async () => {
   expect(await added).toBe(1);
 });
 
-test("a failure rejects present and future requests, with its hint, and ends the thread", async () => {
+test("a failure rejects pending and future requests, with its hint, and ends the thread", async () => {
   const { thread, ended, close } = startThread();
   const asked = [thread.ask("refuse", "no"), thread.ask("add", 1)];
   for (const answer of [...asked, asked[0]!.catch(() => thread.ask("add", 2))]) {
@@ -114,7 +114,7 @@ test("a thread that ends early, or whose code throws, fails by name", async () =
   expect((await rejectionOf(broken.thread.ask("add", 1)))?.message).toBe("test worker: out of reach");
 });
 
-test("an error of who hears fails the thread", async () => {
+test("an error of the listener fails the thread", async () => {
   const { thread } = startThread(() => {
     throw new Error("deaf");
   });

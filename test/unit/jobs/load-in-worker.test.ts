@@ -14,11 +14,11 @@ const made = writeTokenizer("gpt2");
 const home = scratch();
 const text = "the lowest newest widest <|endoftext|> é漢 1234\r\n\n ";
 const json = readFileSync(join(made, "tokenizer.json"), "utf8");
-/** So large that it is loaded by another thread. */
+/** A file so large that another thread loads it. */
 const large = put(home, "tokenizer.json", json + " ".repeat(3e6));
 
 describe("a large tokenizer, which is loaded by another thread,", () => {
-  test("is what it is when this one loads it, to encode and to decode", async () => {
+  test("encodes and decodes as if this thread had loaded it", async () => {
     const here = new Tokenizer(await loadTokenizerParts(large));
     const ids = here.encode(text);
     for (const isDecoded of [true, false]) {
@@ -47,7 +47,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
   });
 });
 
-describe("a pipe in the place of a tokenizer's file", () => {
+describe("a pipe in place of a tokenizer's file", () => {
   const refused = (args: readonly string[]) => {
     const { code, stderr } = bpe([...args]);
     expect(code).toBe(1);
@@ -63,7 +63,7 @@ describe("a pipe in the place of a tokenizer's file", () => {
     }
   });
 
-  test("is no partner of another file, and no file of a directory", () => {
+  test("does not count as the second file of a pair, or as a file of a directory", () => {
     const directory = join(home, "partner");
     mkdirSync(directory);
     put(directory, "vocab.json", readFileSync(join(made, "vocab.json")));

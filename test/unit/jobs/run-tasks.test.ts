@@ -26,7 +26,7 @@ const token = "<|end|>";
 const specialTokens = [token];
 const threadCounts = [1, 2, 5];
 
-/** Files with 0, 1, 2, … documents each, some of them lines of JSON, which the main thread may leave to workers. */
+/** Files with 0 to 6 documents each. Some have lines of JSON, which the main thread may leave to workers. */
 const documentCounts = Array.from({ length: 60 }, (_, i) => i % 7);
 const paths = documentCounts.map((count, i) => {
   const texts = Array.from({ length: count }, (_, k) => `text ${k} `.repeat(1 + ((i * 31) % 900)));
@@ -74,7 +74,7 @@ async function jobOn(threadCount: number, { endRange, drain }: RangeSink, given 
   );
 }
 
-test("what tasks find comes in their order, with any number of threads", async () => {
+test("results of tasks arrive in the order of the tasks, with any number of threads", async () => {
   for (const threadCount of threadCounts) {
     const found: [number, number][] = [];
     await jobOn(threadCount, { endRange: (inputIndex, count) => found.push([inputIndex, count]) });
@@ -82,7 +82,7 @@ test("what tasks find comes in their order, with any number of threads", async (
   }
 });
 
-test("an error of the sink ends the job, wherever the task was done", async () => {
+test("an error of the sink ends the job, wherever the task ran", async () => {
   for (const threadCount of threadCounts) {
     for (const failing of [0, 17, 42, documentCounts.length - 1]) {
       const failure = new Error("the reader is gone");
@@ -95,7 +95,7 @@ test("an error of the sink ends the job, wherever the task was done", async () =
   }
 });
 
-test("an error of a task ends the job, with the results before it", async () => {
+test("an error of a task ends the job, after the results before it", async () => {
   const path = put(directory, "shrinks.txt", "some text ".repeat(1000));
   const given = findInputs([...paths.slice(0, 5), path, ...paths.slice(5)]);
   truncateSync(path, 100);
@@ -130,7 +130,7 @@ test("one thread waits for the sink before it continues", async () => {
   expect(takenWhileFull).toBe(0);
 });
 
-/** More tasks than are handed out at a time. */
+/** Enough chunks for more tasks than are handed out at a time. */
 const chunkBytes = 1e6;
 
 function chunkAt(startByte: number, continues: boolean): ChunkTask {
@@ -155,7 +155,7 @@ async function* given(tasks: readonly Task[]): AsyncGenerator<Task, void> {
   yield* tasks;
 }
 
-test("takers resume in the order of the tasks, also if one has to get the next and another waits already", async () => {
+test("takers resume in the order of the tasks, even if one has to fetch the next task and another already waits", async () => {
   const chunks = [true, false, false, true, true, false, false].map((continues, i) =>
     chunkAt(i * chunkBytes, continues),
   );
@@ -181,13 +181,13 @@ test("takers resume in the order of the tasks, also if one has to get the next a
   }
 });
 
-/** Bytes of a file, few enough for a batch with others. */
+/** A task for some bytes of a file, few enough to be batched with others. */
 function rangeOf(startByte: number, sizeBytes: number): RangeTask {
   const place = { inputIndex: 0, startByte, endByte: startByte + sizeBytes };
   return { ...place, startsInside: false, endsInside: false, kind: "range", endsInput: false };
 }
 
-test("who is picky gets the tasks before the first one that it leaves, and none after; that one goes to others", async () => {
+test("a taker that refuses some tasks gets those before the first one that it refuses; others get that one and the rest", async () => {
   const [before, short, long, after] = [rangeOf(0, 10), rangeOf(10, 10), rangeOf(20, 50), rangeOf(70, 10)];
   const leaves = (task: Task) => mayTakeLong(task, 49);
   for (const aheadBytes of [1, 1e9]) {
@@ -197,7 +197,7 @@ test("who is picky gets the tasks before the first one that it leaves, and none 
     expect(first).toEqual([before, short]);
     expect(queue.hasLeft).toBe(true);
     const rest: Task[] = [];
-    // The place of the picky one is another's now.
+    // Another taker continues in its place.
     for (let next = await queue.next(7); next.length > 0; next = await queue.next(7)) rest.push(...next);
     expect(rest).toEqual([long, after]);
     queue.close();
@@ -207,7 +207,7 @@ test("who is picky gets the tasks before the first one that it leaves, and none 
   expect(queue.hasLeft).toBe(false);
 });
 
-test("a task may take long if it is large, holds a large page, or is a part of a stream", () => {
+test("a task may take long if it is large, contains a large page, or is a part of a stream", () => {
   expect([49, 50, 51].map((size) => mayTakeLong(rangeOf(5, size), 50))).toEqual([false, false, true]);
   const pages = { ...rangeOf(5, 10), kind: "pages" as const, pageBytesMax: 51 } as unknown as PagesTask;
   expect(mayTakeLong(pages, 50)).toBe(true);
@@ -218,14 +218,14 @@ test("a task may take long if it is large, holds a large page, or is a part of a
   expect(mayTakeLong({ ...chunk, startByte: 1 }, 50)).toBe(true);
 });
 
-/** A quarter of what may be on its way. */
+/** A quarter of the ids that may be in transit. */
 const idsAtATime = 2 ** 20;
 
 function fill(out: IdBuffer, id: number): void {
   for (let i = 0; i < idsAtATime; i++) out.push(id);
 }
 
-test("who has too much on its way waits until some are written", async () => {
+test("a taker with too many ids in transit waits until some are written", async () => {
   const out = new IdBuffer(true);
   const posted: Ids[] = [];
   const outbox = new Outbox(new IdsOutput(out), ({ ids }) => posted.push(ids));

@@ -19,7 +19,7 @@ put(home, "mixed/picture.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "
 
 const plain = { files, vocabSize: 270, workers: 1 };
 
-/** For each kind of warning a call that has to raise it, and words of its sentence. */
+/** For each kind of warning: options that must cause it, and words of its sentence. */
 const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: object, words: string] } = {
   "invalid bytes": [{ files: invalid }, "1 byte is not valid UTF-8"],
   "class of a model": [
@@ -63,10 +63,10 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
 };
 
-/** Needs another process that writes into the output meanwhile. */
+/** A warning that is not tested here, because it needs another process that writes into the output during the run. */
 type Raced = "files in the old result";
 
-test("the library hears every warning of the command line, in its own names", async () => {
+test("the library reports every warning of the command line, with its own names", async () => {
   for (const name of ["a.counts", "b.counts"]) bpe(["count", files, "-w", "1", "-o", at(name)]);
   bpe(["train", files, "-n", "265", "-w", "1", "-o", at("base")]);
   for (const [kind, [options, words]] of Object.entries(raised)) {
@@ -91,7 +91,7 @@ test("the library extends a base, makes several sizes, and does nothing if nothi
     Bun.file(join(directory, String(size), "merges.txt")).text();
   for (const size of [262, 266]) expect(await merges(output, size)).toBe(await merges(at("typed"), size));
   const again = await trainTokenizer(several);
-  // Sources that are run directly may have changed since.
+  // Without a commit in the build, nothing counts as unchanged: sources that are run directly may have changed.
   expect([...again.encode(text)]).toEqual([...made.encode(text)]);
 
   const base = join(output, "262");

@@ -5,7 +5,7 @@ import { createKernel } from "../../../src/runtime/kernel.ts";
 const cellCount = 100_000_000;
 const threadCount = 64;
 
-/** A text of bytes that is too large to be laid out in a test. Regions are only planned, and nothing in them is written. */
+/** The plan of a text that is too large for a test. Only its regions are planned; nothing in them is written. */
 const plan: MergePlan = {
   ...{ first: 0, end: 1, wordCount: 1, firstStart: 0, positionCount: cellCount, positionBytes: 1, cellCount },
   ...{ firstByte: 0, idLimit: 0, memoryCount: 1, memoryIndex: 0, cellCountOfAll: cellCount },
@@ -14,12 +14,12 @@ const plan: MergePlan = {
   ...{ limitsWords: false, wholeCharacters: false, threadCount },
 };
 
-test("threads get equal parts of a text, also if cells times threads do not fit into 32 bits", () => {
+test("threads get equal parts of a text, even if cells times threads do not fit into 32 bits", () => {
   const { exports, memory } = createKernel();
   expect(planRegions({ exports, memory }, plan, 2 ** 32 - 1)).toBeGreaterThan(0);
   const before = new Uint32Array(memory.buffer, 0, memory.buffer.byteLength / 4).slice();
   exports.startText();
-  // A part has its first cell, the cell after its last, and the next one to process, which is the first, too.
+  // A part has its first cell, the cell after its last, and the next cell to process, which is the first one again.
   const words = new Uint32Array(memory.buffer, 0, before.length);
   const ends = new Map<number, number>();
   for (let i = 0; i + 2 < words.length; i++)

@@ -18,7 +18,7 @@ const sourcesList: readonly (readonly string[])[] = [
   [`(?i:'s|'t|'re|'ve|'m|'ll|'d)|${patterns.tekken.sources[0]}`],
 ];
 
-/** The bytes that the loops need to see after a block that they judge. */
+/** The number of bytes that the loops must see after a block. */
 const lookAhead = 132;
 
 /** A pattern for whole documents, and for documents that end after every line feed. */
@@ -27,7 +27,7 @@ const withLines = (sources: readonly string[]) =>
 
 const kernel = createRegionKernel(createWholeMemory(1 << 28));
 
-/** Puts a pattern's tables into the kernel. */
+/** Copies a pattern's tables into the kernel. */
 function setUp({ exports, memory }: Kernel, tables: ScanTables): void {
   const { columnBlocks, columns } = tables;
   const put = (array: Uint8Array | Uint16Array, size = array.byteLength) => {
@@ -40,7 +40,7 @@ function setUp({ exports, memory }: Kernel, tables: ScanTables): void {
   exports.useMaskTables(masks, put(columnBlocks), put(columns), columns.length);
 }
 
-/** The ends that masks find from `start` on, and how far they come. */
+/** Returns the ends that masks find from `start` on, and the position that they reach. */
 function maskEnds(
   { exports, memory }: Kernel,
   start: number,
@@ -56,7 +56,7 @@ function putText({ exports, memory }: Kernel, text: Uint8Array, following = 0x41
   new Uint8Array(memory.buffer, exports.textAddress(), text.length + 128).fill(following).set(text);
 }
 
-/** Compares the ends of a text from its beginning on; how far masks came. */
+/** Compares the ends in a text, from its beginning on. Returns the position that masks reach. */
 function expectEnds(tables: ScanTables, text: Uint8Array, following?: number): number {
   putText(kernel, text, following);
   const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
@@ -79,7 +79,7 @@ function randomBytes(random: (bound: number) => number, size: number): Uint8Arra
   ]);
 }
 
-test("masks find the ends that the automaton finds, as far as they come, from every end on and up to every stop", () => {
+test("masks find the same ends as the automaton, up to the position they reach, from every end and to every stop", () => {
   for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
     const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
@@ -109,12 +109,12 @@ test("masks find the ends that the automaton finds, as far as they come, from ev
         }
       }
     }
-    // Random characters are often hard, broken or across an edge.
+    // Masks may stop early, because random characters are often hard, invalid or cut by an edge.
     expect(knownBytes / allBytes).toBeGreaterThan(0.2);
   }
 });
 
-test("masks come through ordinary text, but for its last bytes", () => {
+test("masks get through ordinary text, except for its last bytes", () => {
   const latin =
     "The quick brown fox doesn't jump; 12345 of \"lazy\" dogs\n\n\tdo, \t\t\n  they're in  C++ (a[i]->b += 0x7f;)\r\n";
   const others =
@@ -159,7 +159,7 @@ const neighbours = [
   `ª${"B".repeat(70)}c`,
 ];
 
-test("what needs its neighbours is cut right at every place of a block, and over its edge", () => {
+test("characters that depend on their neighbours are cut correctly at every position of a block, and across its edge", () => {
   let turn = 0;
   for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
     const tables = compiledTables(sources, lineWise);
@@ -177,7 +177,7 @@ test("what needs its neighbours is cut right at every place of a block, and over
   }
 });
 
-test("a wrong byte anywhere is left to the automaton", () => {
+test("an invalid byte anywhere is left to the automaton", () => {
   let turn = 0;
   const mixed = "中文字 Да한글éß語 😀がァ. ".repeat(5);
   const han = "文字语".repeat(20);

@@ -9,7 +9,7 @@ const [onLeft, onRight] = [1, 2];
 const listedPairsMax = 1 << 15;
 const random = randomNumbers(7);
 
-/** A word in which each pair of ids occurs, which is more than one call lists: 0 0, 0 1, 1 0, 0 2, 2 0, … */
+/** A word that contains every pair of ids, which is more pairs than one call lists: 0 0, 0 1, 1 0, 0 2, 2 0, … */
 const allPairs = Array.from({ length: idLimit }, (_, a) =>
   Array.from({ length: idLimit }, (_, b) => [a, b]).flat(),
 ).flat();
@@ -19,7 +19,7 @@ function shortWord(): number[] {
   return Array.from({ length: 1 + random(20) }, () => random(idLimit));
 }
 
-/** Puts the words into a kernel, as records. */
+/** Puts the words into a kernel as records. */
 function recordsOfWords() {
   const counter = new WordCounter();
   for (const word of words) {
@@ -43,7 +43,7 @@ function look({ kernel, flagsStart, positionBytes }: RecordWords, flags: Uint8Ar
   return { calls, idCount: exports.lookedIds() };
 }
 
-test("all selected pairs of ids are listed, by as many calls as their number needs", () => {
+test("all selected pairs of ids are listed, in as many calls as their number needs", () => {
   const records = recordsOfWords();
   const someFlags = Uint8Array.from({ length: idLimit }, () => random(4));
   for (const flags of [new Uint8Array(idLimit).fill(onLeft | onRight), someFlags]) {

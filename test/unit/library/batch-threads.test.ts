@@ -9,7 +9,7 @@ const seed = Number(process.env.TEST_SEED ?? 5);
 const base = jsonOf(writeTokenizer("gpt2"));
 const tokenizer = Tokenizer.from(base);
 
-/** Texts of all sizes, some of them bytes, and of more than a share. */
+/** Returns texts of all sizes, some as bytes, which add up to several shares of work. */
 function batchOf(random: (below: number) => number, count: number): (string | Uint8Array)[] {
   return Array.from({ length: count }, () => {
     const text =
@@ -18,7 +18,7 @@ function batchOf(random: (below: number) => number, count: number): (string | Ui
   });
 }
 
-test("threads give what encodeBatch gives, also to several calls at once", async () => {
+test("threads give the result of encodeBatch, even in several calls at once", async () => {
   const random = randomNumbers(seed);
   for (let round = 0; round < rounds(3); round++) {
     const calls = Array.from({ length: 3 }, (_, i) => ({

@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), "bpe-browser-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 let compiled: Promise<typeof import("../../../src/browser.ts")> | undefined;
-/** Compiles the script for browsers, as the package has it; at small scale with tiny sizes. */
+/** Compiles the script for browsers as in the package; at small scale, with tiny sizes. */
 const library = () => {
   compiled ??= compileLibrary("browser", directory, "", isSmallScale).then(
     () => import(join(directory, "browser/browser.js")),
@@ -49,13 +49,13 @@ test("the page of npm/README runs", async () => {
   expect(shown).toBe(TextTokenizer.from(json).encode("some text").join(" "));
 });
 
-test("the script for Workers takes its WebAssembly from files, compiled, and compiles no bytes", async () => {
+test("the script for Workers imports its WebAssembly as compiled files, and compiles no bytes", async () => {
   const built = join(directory, "for-workers");
   await compileLibrary("workers", built, "", isSmallScale);
   const script = readFileSync(join(built, "workers/browser.js"), "utf8");
   const imported = [...script.matchAll(/^import (\w+) from "\.\/(.*)";$/gm)];
   expect(imported.map(([, , name]) => name).sort()).toEqual(["kernel-text.wasm", "kernel.wasm"]);
-  // Bun imports a module as a path.
+  // Bun imports a .wasm file as a path, so the modules are compiled from these files instead.
   const modules = imported.map(
     ([, name, file]) =>
       `const ${name} = new Module(fs.readFileSync(${JSON.stringify(join(built, "workers", file!))}));`,
@@ -79,7 +79,7 @@ test("the script for Workers takes its WebAssembly from files, compiled, and com
   }
 });
 
-test("a tokenizer.json is loaded in a browser as elsewhere, or refused with the same reason", async () => {
+test("a tokenizer.json is loaded in a browser like elsewhere, or refused with the same reason", async () => {
   const browser = await library();
   const seed = 20261124;
   const random = randomNumbers(seed);
@@ -109,7 +109,7 @@ const files = (directory: string, names: Iterable<string>) =>
 const latin1 = (made: Map<string, Uint8Array>) =>
   Object.fromEntries(Array.from(made, ([name, bytes]) => [name, Buffer.from(bytes).toString("latin1")]));
 
-test("a training in a browser makes the files of bpe train, by every rule and of File objects", async () => {
+test("a training in a browser gives the files of bpe train, under every rule and from File objects", async () => {
   const { trainTokenizer } = await library();
   const path = join(directory, "corpus.txt");
   writeFileSync(path, corpus);
@@ -128,7 +128,7 @@ test("a training in a browser makes the files of bpe train, by every rule and of
   }
 });
 
-test("texts in a browser are documents as lines of JSON are, and a normal form and seeds go along", async () => {
+test("texts in a browser are documents like lines of JSON, with a normal form and seeds, too", async () => {
   const { trainTokenizer } = await library();
   const texts = [story, "", `${story}\ud800`, separator, story.slice(0, 40)];
   const path = join(directory, "texts.jsonl");
@@ -150,7 +150,7 @@ test("texts in a browser are documents as lines of JSON are, and a normal form a
   ]);
 });
 
-test("a training in a browser tells how far it is, warns, and ends by a signal", async () => {
+test("a training in a browser reports progress and warnings, and a signal ends it", async () => {
   const { trainTokenizer } = await library();
   const stages = new Set<string>();
   const warnings: string[] = [];
@@ -174,7 +174,7 @@ test("a training in a browser tells how far it is, warns, and ends by a signal",
   }
 });
 
-test("a training in a browser on texts that take long leaves turns to timers, and ends by their signal", async () => {
+test("a training in a browser on slow texts leaves turns to timers, and their signal ends it", async () => {
   const { trainTokenizer } = await library();
   for (const isAsync of [false, true]) {
     const stop = new AbortController();
@@ -198,7 +198,7 @@ test("a training in a browser on texts that take long leaves turns to timers, an
   }
 });
 
-test("a page's value is accepted directly: a list of files, none, and texts of any length in parts", async () => {
+test("a page's values are accepted directly: a list of files, no files, and texts of any length in parts", async () => {
   const { trainTokenizer } = await library();
   const file = new File([corpus], "corpus.txt");
   const made = async (files: unknown) =>
@@ -215,7 +215,7 @@ test("a page's value is accepted directly: a list of files, none, and texts of a
   expect(trained.statistics.distinctWordCount).toBe(3);
 });
 
-test("what bpe train would read in another way is refused in a browser, and so are options that it has not", async () => {
+test("input that bpe train would read differently is refused in a browser, and so are missing options", async () => {
   const { trainTokenizer } = await library();
   const records = '{"text":"a"}\n{"text":"b"}\n';
   const refused: [file: File, message: string][] = [

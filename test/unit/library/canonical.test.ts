@@ -8,7 +8,7 @@ import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 const seed = Number(process.env.TEST_SEED ?? 67);
 const base = jsonOf(writeTokenizer("gpt2"));
 
-/** The tokenizer, or null if its file is refused. */
+/** Returns the tokenizer, or null if its file is refused. */
 function made(json: object): TextTokenizer | null {
   try {
     return TextTokenizer.from(json);
@@ -17,7 +17,7 @@ function made(json: object): TextTokenizer | null {
   }
 }
 
-test("ids are canonical if encoding their text gives them, and recode gives those that do", () => {
+test("ids are canonical if encoding their text gives them, and recode returns the canonical ones", () => {
   const found = { canonical: 0, others: 0, otherTexts: 0 };
   for (let trial = 0; trial < rounds(200); trial++) {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);

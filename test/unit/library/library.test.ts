@@ -13,7 +13,7 @@ const home = scratch();
 const text = Array.from({ length: 20 }, (_, seed) => madeText(seed, 300)).join(special);
 const corpus = put(home, "corpus.txt", text);
 
-test("a tokenizer is trained, used at once, and loaded again from what it wrote", async () => {
+test("a tokenizer is trained, used at once, and loaded again from its files", async () => {
   for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
     const output = join(home, compat);
     const options = {
@@ -36,7 +36,7 @@ test("a tokenizer is trained, used at once, and loaded again from what it wrote"
   }
 });
 
-test("bos in front is added on request, by a tokenizer just trained as by its files, and a URL of a file is loaded", async () => {
+test("bos is added on request, by a tokenizer just trained and by its files, and a file URL is loaded", async () => {
   const output = join(home, "with-bos");
   const model = { roles: { bos: special }, addsBos: true };
   const trained = await trainTokenizer({
@@ -54,7 +54,7 @@ test("bos in front is added on request, by a tokenizer just trained as by its fi
   }
 });
 
-test("encodeFile of a tokenizer from memory reads no record of the working directory", async () => {
+test("encodeFile of a tokenizer from memory reads no record in the working directory", async () => {
   const record = JSON.stringify({
     files: ["training.json"],
     inputs: [{ path: "a", format: "jsonl", textField: "other" }],
@@ -87,7 +87,7 @@ test("encodeFile writes what encode gives", async () => {
   expect([...new Uint32Array(written.buffer, written.byteOffset, idCount)]).toEqual([...ids, ...ids]);
 });
 
-test("encodeFile leaves an output alone that another run writes, and leaves no lock", async () => {
+test("encodeFile does not touch an output that another run writes, and leaves no lock", async () => {
   const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 300 });
   const folder = join(home, "locked");
   mkdirSync(folder);
@@ -101,7 +101,7 @@ test("encodeFile leaves an output alone that another run writes, and leaves no l
   expect(readdirSync(folder)).toEqual(["ids.npy"]);
 });
 
-test("a signal ends encodeFile with its reason, and nothing is written; so does what onProgress throws", async () => {
+test("a signal ends encodeFile with its reason, and nothing is written; an error of onProgress does the same", async () => {
   const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 300 });
   const long = put(home, "long.txt", text.repeat(40));
   const folder = join(home, "stopped");

@@ -9,7 +9,7 @@ import { checkSegments, MaskedSegments, madeAtRandom, madeBases } from "./sessio
 const seed = Number(process.env.TEST_SEED ?? 5);
 const maskOf = (content: string) => `\ue000${specialTokens.indexOf(content)}\ue001`;
 
-/** Special tokens of trusted segments, as names that no text has. */
+/** Replaces special tokens in trusted segments with names that no text contains. */
 function masked({ text, trusted }: { text: string; trusted: boolean }): string {
   if (!trusted) return text;
   const longestFirst = specialTokens.toSorted((a, b) => b.length - a.length);
@@ -83,7 +83,7 @@ test("the ids of segments are those of a text in which only trusted special toke
   }
 });
 
-test("so are those of tokenizers of random settings, other added tokens too", () => {
+test("so are those of tokenizers with random settings, including other added tokens", () => {
   const bases = madeBases();
   for (let trial = 0; trial < rounds(100); trial++) {
     const json = madeAtRandom(bases, seed * 1_000_003 + trial)?.json;
@@ -94,7 +94,7 @@ test("so are those of tokenizers of random settings, other added tokens too", ()
   }
 });
 
-test("segments do not depend on the text before", () => {
+test("segments do not depend on the preceding text", () => {
   const json = jsonOf(writeTokenizer("gpt2"));
   const added_tokens = json.added_tokens.map((token) => ({ ...token, normalized: true }));
   const tokenizer = Tokenizer.from({ ...json, added_tokens, normalizer: { type: "NFC" } });
@@ -111,7 +111,7 @@ test("segments do not depend on the text before", () => {
   }
 });
 
-test("what is no segment is refused", () => {
+test("values other than segments are refused", () => {
   const tokenizer = Tokenizer.from(jsonOf(writeTokenizer("gpt2")));
   const wrong = [["a"], [{ text: "a" }], [{ text: 1, trusted: true }], [{ text: "a", trusted: 1 }], "text"];
   for (const segments of wrong)

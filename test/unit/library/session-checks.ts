@@ -1,5 +1,5 @@
-// Checks of sessions, segments and canonical ids against their definitions, for random tests. Each takes a tokenizer of
-// random settings, and throws if a definition does not hold.
+// Checks of sessions, segments and canonical ids against their definitions, for random tests. Each takes a tokenizer
+// with random settings, and throws if a definition is violated.
 import assert from "node:assert/strict";
 import type { Session } from "../../../src/library/text-session.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
@@ -9,14 +9,14 @@ import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const names = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] as const;
-/** Returns tokenizers of five patterns. `directory`: for their files, if this is not a test. */
+/** Returns tokenizers of five patterns. Outside of tests, their files are written into `directory`. */
 export const madeBases = (directory?: string): TokenizerJson[] =>
   names.map((name) => jsonOf(writeTokenizer(name, "cs336", directory)));
 
 export type Made = {
   readonly json: TokenizerJson;
   readonly tokenizer: TextTokenizer;
-  /** The contents of its added tokens. */
+  /** The contents of the added tokens. */
   readonly tokens: readonly string[];
 };
 
@@ -26,7 +26,7 @@ export const made = (json: TokenizerJson): Made => ({
   tokens: json.added_tokens.map(({ content }) => String(content)),
 });
 
-/** Makes a tokenizer of random settings; null for settings that no tokenizer has. */
+/** Makes a tokenizer with random settings. Returns null for settings that are refused. */
 export function madeAtRandom(bases: readonly TokenizerJson[], seed: number): Made | null {
   const { json } = madeTrial(bases[seed % bases.length]!, seed);
   try {
@@ -38,7 +38,7 @@ export function madeAtRandom(bases: readonly TokenizerJson[], seed: number): Mad
 
 type Segment = { text: string; trusted: boolean };
 
-/** What a session is, without one: each code unit of its text, and whether it is trusted. */
+/** A naive twin of a session: each code unit of its text, and whether it is trusted. */
 class Twin {
   units: { readonly unit: string; readonly trusted: boolean }[] = [];
 
@@ -88,7 +88,10 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return i;
 }
 
-/** Edits a session and its twin alike. Returns how many leading ids have not changed, by the session. */
+/**
+ * Makes the same edit in a session and its twin. Returns how many leading ids have not changed according to the
+ * session.
+ */
 function editBoth(
   random: Random,
   session: Session,
@@ -107,7 +110,10 @@ function editBoth(
   return kind === 5 ? session.truncate(start) : session.replace(start, end, text, options);
 }
 
-/** After each edit, the ids are those of the whole text, and no end changes the stable ones. Returns the session. */
+/**
+ * Checks after each edit that the ids are those of the whole text, and that no further text changes the stable ids.
+ * Returns the session.
+ */
 export function checkEdits(
   { tokenizer, tokens }: Made,
   random: Random,
@@ -144,9 +150,9 @@ export function checkEdits(
 const nameOf = (i: number) => `\ue000${i}\ue001`;
 
 /**
- * The definition of segments: added tokens have names that no text has, and where one is found, the text has its name.
- * As in HF's tokenizers, a special token that is found in a segment that is not trusted stays text, and so do other
- * tokens that overlap it. This definition needs tokens that do not look at their neighbours.
+ * The definition of segments: added tokens get names that no text contains, and trusted text has these names instead
+ * of the tokens. As in HF's tokenizers, a special token in an untrusted segment stays text, and so do other tokens
+ * that overlap it. The definition requires tokens that do not depend on their neighbours.
  */
 export class MaskedSegments {
   readonly made: Made;
@@ -190,7 +196,10 @@ export class MaskedSegments {
   }
 }
 
-/** The ids of segments are those of their definition, and isolated ones are those of each. */
+/**
+ * Checks that the ids of segments are those of their definition, and that isolated segments have the ids of each
+ * alone.
+ */
 export function checkSegments(naive: MaskedSegments, random: Random): void {
   const { tokenizer, tokens } = naive.made;
   const part = () => {
@@ -213,9 +222,12 @@ export function checkSegments(naive: MaskedSegments, random: Random): void {
   assert.deepEqual([...tokenizer.encodeSegments(segments, { isolate: true })], alone);
 }
 
-/** Ids are canonical if encoding their text gives them, and the spans of `recode` lead from them to the ids that do. */
+/**
+ * Checks that ids are canonical if encoding their text gives them, and that the spans of `recode` map them to the
+ * canonical ids.
+ */
 export function checkCanonical({ json, tokenizer, tokens }: Made, random: Random): void {
-  // An id that a vocabulary has twice may be that of a token and of the empty text, and is not decoded.
+  // If two tokens share an id, one of them may be empty, so the id cannot be decoded.
   const vocabIds = Object.values(json.model.vocab);
   if (new Set(vocabIds).size < vocabIds.length) return;
   const text = madePart(random, tokens);

@@ -11,7 +11,7 @@ import { OffsetFinder } from "../tokenizer/naive-offsets.ts";
 const seed = Number(process.env.TEST_SEED ?? 23);
 const base = jsonOf(writeTokenizer("gpt2"));
 
-/** The naive offsets of a text, those in characters as a string counts. */
+/** Returns the naive offsets of a text. Offsets in characters count UTF-16 code units. */
 function naiveOffsets({ parts }: TextTokenizer, text: string, unit: "bytes" | "characters") {
   const notes = new TextNotes();
   const encoding = new TextEncoding(parts, notes);
@@ -37,7 +37,7 @@ const trimming = (addPrefixSpace: boolean) => ({
   use_regex: true,
 });
 
-test("offsets are those of the naive finder, in bytes and as a string counts", () => {
+test("offsets are those of the naive finder, in bytes and in UTF-16 code units", () => {
   let checked = 0;
   for (let trial = 0; trial < rounds(60); trial++) {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
@@ -65,7 +65,7 @@ test("offsets are those of the naive finder, in bytes and as a string counts", (
   expect(checked).toBeGreaterThan(rounds(50));
 });
 
-test("parts of a long text are its tokens, and ids around it are at its start", () => {
+test("the spans of a long text are those of its tokens, and ids added around it are at its start", () => {
   const [first, second] = specialTokens.map((token) => [
     token,
     base.added_tokens.find(({ content }) => content === token)!.id,
@@ -85,11 +85,11 @@ test("parts of a long text are its tokens, and ids around it are at its start", 
   expect(at).toBe(text.length);
   expect([...tokenizer.encode(text, { addSpecialTokens: true })]).toEqual([...ids]);
   expect(plain(tokenizer.encodeWithOffsets(""))).toEqual({ ids: [], starts: [], ends: [] });
-  // Half a surrogate pair is a replacement character, which is one unit, too.
+  // Half a surrogate pair becomes a replacement character, which is one code unit, too.
   expect(tokenizer.encodeWithOffsets("a\ud800b").ends.at(-1)).toBe(3);
 });
 
-test("a post-processor that trims in two ways is refused for strings, and has offsets in bytes", () => {
+test("a post-processor that trims in two ways is refused for strings, but has offsets in bytes", () => {
   const processors = [trimming(true), trimming(false)];
   const tokenizer = TextTokenizer.from({ ...base, post_processor: { type: "Sequence", processors } });
   expect(errorOf(() => tokenizer.encodeWithOffsets("a b")).message).toContain(

@@ -16,7 +16,7 @@ const jsonsOf = (base: TokenizerJson): TokenizerJson[] => [
   { ...base, added_tokens: base.added_tokens.map((token, i) => ({ ...token, special: i > 0 })) },
 ];
 
-/** Tokenizers that change a text before it is cut, or have tokens that look at their neighbours. */
+/** Tokenizers that change a text before they cut it, or have tokens that depend on their neighbours. */
 const changing = (base: TokenizerJson): TokenizerJson[] => [
   {
     ...base,
@@ -31,7 +31,7 @@ const changing = (base: TokenizerJson): TokenizerJson[] => [
   },
 ];
 
-/** Tokenizers of five patterns, and of random settings. */
+/** Yields tokenizers of five patterns, and with random settings. */
 function* madeTokenizers(): Generator<Made> {
   for (const [i, base] of bases.entries()) for (const json of turns(jsonsOf(base), i)) yield made(json);
   for (let trial = 0; trial < rounds(80); trial++) {
@@ -48,7 +48,7 @@ test("after any edits the ids are those of the whole text", () => {
     for (const isMixed of [false, true])
       others.push(checkEdits(tokenizer, random, { isMixed, editCount: 50 }));
   }
-  // More tokenizers than memories: each has to be set up again.
+  // There are more tokenizers than kernel memories, so each session has to be set up again.
   for (const session of others) {
     const [kept, count, text] = [session.fork(), session.count, session.text];
     session.append(" and more");
@@ -57,7 +57,7 @@ test("after any edits the ids are those of the whole text", () => {
   }
 });
 
-test.skipIf(isSmallScale)("an edit encodes what has changed, and little next to it", () => {
+test.skipIf(isSmallScale)("an edit encodes the changed text, and little around it", () => {
   const base = bases[1]!;
   for (const json of [base, ...changing(base)]) {
     const tokenizer = TextTokenizer.from(json);
@@ -75,7 +75,7 @@ test.skipIf(isSmallScale)("an edit encodes what has changed, and little next to 
   }
 });
 
-test("a cut after an edit is one of the new text, too", () => {
+test("a cut after an edit is a cut of the new text, too", () => {
   const text = "it's 1234 low  lower\n\n the'll é漢 e\u0301 <|end|> 12 [é漢]".repeat(4);
   for (const [i, base] of bases.entries())
     for (const json of turns([base, ...changing(base)], i)) {
@@ -93,7 +93,7 @@ test("a cut after an edit is one of the new text, too", () => {
     }
 });
 
-test("a text may begin with a space that it does not have, and continue with a character that is changed", () => {
+test("a text may begin with an added space, and continue with a character that normalization changes", () => {
   const [spaced, , folded] = changing(bases[0]!).map((json) => TextTokenizer.from(json));
   for (const [tokenizer, text] of [
     [spaced!, `'ll${"x".repeat(60)}`],
@@ -122,7 +122,7 @@ test("half a surrogate pair is a replacement character until its other half is n
   expect([...parted.ids]).toEqual(ids("😀"));
 });
 
-test("a session has its own text, and refuses what is none", () => {
+test("a session has its own text, and refuses values other than text", () => {
   const tokenizer = TextTokenizer.from(bases[0]!);
   const session = tokenizer.session("one two");
   const fork = session.fork();

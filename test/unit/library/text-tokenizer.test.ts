@@ -16,7 +16,7 @@ const seed = Number(process.env.TEST_SEED ?? 67);
 const base = jsonOf(writeTokenizer("gpt2"));
 const tokenizer = TextTokenizer.from(base);
 
-/** The tokenizer, or null if its file is refused. */
+/** Returns the tokenizer, or null if its file is refused. */
 function made(json: object): TextTokenizer | null {
   try {
     return TextTokenizer.from(json);
@@ -25,7 +25,7 @@ function made(json: object): TextTokenizer | null {
   }
 }
 
-test("count says how many ids encode gives, and with a limit whether it is more", () => {
+test("count returns how many ids encode gives, and with a limit whether there are more", () => {
   let moreCount = 0;
   for (let trial = 0; trial < rounds(75); trial++) {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
@@ -47,7 +47,7 @@ test("count says how many ids encode gives, and with a limit whether it is more"
   expect(moreCount).toBeGreaterThan(rounds(300));
 });
 
-test("with a limit no more of a text is read than that takes, and nothing of it is left", () => {
+test("with a limit only the necessary part of a text is read, and no state of it remains", () => {
   const encoding = new TextEncoding(tokenizer.parts);
   const text = madeText(3, 20_000);
   const readTo = (limit: number) => encoding.pushUntil(text, limit, false);
@@ -59,14 +59,14 @@ test("with a limit no more of a text is read than that takes, and nothing of it 
   expect(readTo(Number.POSITIVE_INFINITY)).toBe(text.length);
   expect([encoding.pendingBytes, encoding.out.count]).toEqual([0, 0]);
   expect(tokenizer.count("a", { limit: 5 })).toBe(1);
-  // A character of a string is in one step.
+  // A character of a string is never split between two steps.
   expect(tokenizer.count("🦊".repeat(100), { limit: 1000 })).toBe(tokenizer.encode("🦊".repeat(100)).length);
 });
 
 test("a text is read up to four bytes for each id, and then by quarters of the part read", () => {
   const encoding = new TextEncoding(tokenizer.parts);
   expect(encoding.pushUntil("a!".repeat(1000), 63, false)).toBe(256);
-  // Two tokens of 26 bytes are certain in 64 bytes.
+  // 64 bytes contain two whole tokens of 26 bytes, so more than one id is certain.
   expect(encoding.pushUntil(specialTokens[1]!.repeat(10), 1, false)).toBe(64);
   expect(encoding.pushUntil(specialTokens[1]!.repeat(10), 2, false)).toBe(128);
   let pushCount = 0;
@@ -79,7 +79,7 @@ test("a text is read up to four bytes for each id, and then by quarters of the p
   expect(pushCount).toBeWithin(30, 45);
 });
 
-test("a batch has the ids of each text, end to end, and where they begin", () => {
+test("a batch has the ids of each text, end to end, and their offsets", () => {
   const texts = ["", "low lower", specialTokens[0]!, "", Buffer.from([0xff, 0x41]), madeText(5, 2000)];
   for (const specialTokensAsText of [false, true]) {
     const { ids, offsets } = tokenizer.encodeBatch(texts, { specialTokensAsText });
@@ -93,7 +93,7 @@ test("a batch has the ids of each text, end to end, and where they begin", () =>
   expect(tokenizer.encodeBatch([])).toEqual({ ids: new Uint32Array(0), offsets: new Int32Array(1) });
   expect(() => tokenizer.encodeBatch(["a", 5 as never])).toThrow("encodeBatch: texts[1] is 5");
   expect(() => tokenizer.encodeBatch("a" as never)).toThrow('encodeBatch: texts is "a": it must be an array');
-  // Nothing of the encoded part remains.
+  // No state of the failed encoding remains.
   expect([...tokenizer.encode("a")]).toEqual([..."a"].map((letter) => base.model.vocab[letter]!));
 });
 
@@ -119,7 +119,7 @@ test("mistakes are reported with their value", () => {
   expect(tokenizer.count("")).toBe(0);
 });
 
-test("tokens have the names that HF gives them, added ones too; where two have one id that is an error", async () => {
+test("tokens have HF's names, including added ones; two tokens with one id are an error", async () => {
   for (let trial = 0; trial < rounds(30); trial++) {
     const { json, texts } = madeTrial(base, seed * 2_000_003 + trial);
     const tokenizer = made(json);
@@ -145,7 +145,7 @@ test("tokens have the names that HF gives them, added ones too; where two have o
   expect(tokenizer.vocabSize).toBe(tokenizer.size);
 });
 
-test("preTokenize cuts as the pattern does, and at added tokens; a byte order mark stays", () => {
+test("preTokenize cuts like the pattern, and at added tokens; a byte order mark stays", () => {
   const [special] = specialTokens;
   const gpt2 = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
   for (const text of ["I'm  here, 42é 日本!\n\n x", madeText(4, 50), "\ufeffa b", ""])
@@ -153,7 +153,7 @@ test("preTokenize cuts as the pattern does, and at added tokens; a byte order ma
   expect(tokenizer.preTokenize(`a b${special}c`)).toEqual(["a", " b", special!, "c"]);
 });
 
-test("names of other packages are refused with the way here", () => {
+test("names from other packages are refused with our names", () => {
   const call = (name: string) => () => (tokenizer as unknown as Record<string, () => void>)[name]!();
   expect(call("add_special_tokens")).toThrow("a Tokenizer has no add_special_tokens");
   expect(errorOf(call("encode_ordinary")).hint).toContain("specialTokensAsText: true");
@@ -161,7 +161,7 @@ test("names of other packages are refused with the way here", () => {
   expect(Object.keys(tokenizer)).not.toContain("free");
 });
 
-test("what a tokenizer gives is the caller's own: to write to it or to transfer it changes no answer", () => {
+test("returned arrays belong to the caller: writing to them or transferring them changes no later answer", () => {
   const text = "low lower lowest";
   const answers = () => [
     tokenizer.decode(tokenizer.encode(text)),
@@ -188,7 +188,7 @@ test("what a tokenizer gives is the caller's own: to write to it or to transfer 
   expect(answers()).toEqual(before);
 });
 
-test("bytes of a caller are not changed, and their parts do not change with them", () => {
+test("a caller's bytes are not changed, and returned parts do not change with them", () => {
   const bytes = Buffer.from("low lower lowest");
   const whole = tokenizer.truncate(bytes, 100);
   const cut = tokenizer.truncate(bytes, 2);
@@ -200,7 +200,7 @@ test("bytes of a caller are not changed, and their parts do not change with them
   expect(whole).toEqual(uncut!);
 });
 
-test("an id that no token has, whole or not, has no bytes and no name", () => {
+test("an id without a token, whole or not, has no bytes and no name", () => {
   const all = tokenizer.idLimit;
   for (const id of [
     0.5,
@@ -227,7 +227,7 @@ test("an id that no token has, whole or not, has no bytes and no name", () => {
   }
 });
 
-test("holes in arrays are mistakes, and an array or options that change are read once", () => {
+test("holes in arrays are mistakes, and an array or options that change while they are read are read once", () => {
   const withHole = <T>(...list: T[]) => {
     delete list[1];
     return list;
@@ -265,7 +265,7 @@ test("holes in arrays are mistakes, and an array or options that change are read
   expect(readCount).toBe(1);
 });
 
-test("a mistake keeps the tokenizer's memory: the next text makes no other", () => {
+test("a mistake keeps the tokenizer's memory: the next text needs no new one", () => {
   const tokenizer = TextTokenizer.from(base);
   tokenizer.encode("a");
   const instanceCount = countMade("Instance", () => {
@@ -284,7 +284,7 @@ test("a mistake keeps the tokenizer's memory: the next text makes no other", () 
   expect(instanceCount).toBe(0);
 });
 
-/** How many objects of a class of WebAssembly the work makes; or each of them is this error. */
+/** Returns how many objects of a WebAssembly class the work makes. With `error`, making one throws it. */
 function countMade(name: "Instance" | "Memory", work: () => void, error?: Error): number {
   const given = WebAssembly[name];
   let count = 0;
@@ -303,7 +303,7 @@ function countMade(name: "Instance" | "Memory", work: () => void, error?: Error)
   return count;
 }
 
-test("special tokens are found, or are text, in one memory, in any order of the two", () => {
+test("special tokens are found, or are text, with one memory, in any order of such calls", () => {
   const [special] = specialTokens;
   const text = `low${special}lower ${special}`;
   const tokensIn = (ids: Uint32Array) =>
@@ -330,12 +330,12 @@ test("special tokens are found, or are text, in one memory, in any order of the 
         }
       }
     });
-    // Two are the tokenizer's: for texts, and for the tokens of texts that are cut.
+    // The tokenizer itself has two: one for texts, and one for the tokens of cut texts.
     expect(memoryCount).toBe(order.length * 3 + 2);
   }
 });
 
-test("both ways of added tokens give the ids of encodings of their own, whatever the tokens are", () => {
+test("texts with and without special tokens have the ids of separate encoders, whatever the tokens are", () => {
   for (let trial = 0; trial < rounds(40); trial++) {
     const { json, texts } = madeTrial(base, seed * 3_000_017 + trial);
     const tokenizer = made(json);
@@ -352,7 +352,7 @@ test("both ways of added tokens give the ids of encodings of their own, whatever
   }
 });
 
-test("where the engine refuses WebAssembly, or more memory for it, an error says what to do", () => {
+test("where the engine refuses WebAssembly, or memory for it, the error says what to do", () => {
   const refusals: [error: Error, message: RegExp, hint: RegExp][] = [
     [
       new WebAssembly.CompileError("disallowed by embedder"),
@@ -386,7 +386,7 @@ test("where the engine refuses WebAssembly, or more memory for it, an error says
   }
 });
 
-test("bytes, ids and options of another realm are taken, as from a frame", () => {
+test("bytes, ids and options of another realm, such as a frame, are accepted", () => {
   const there = runInNewContext(
     `({ bytes: new Uint8Array([108, 111, 119]), ids: new Uint32Array([97]), narrow: new Uint16Array([97]), list: [97],
     options: { specialTokensAsText: true }, texts: ["low"], map: new Map(), wrong: new Uint8ClampedArray([97]),
@@ -407,7 +407,7 @@ test("bytes, ids and options of another realm are taken, as from a frame", () =>
   expect(() => tokenizer.encode(there.wrong)).toThrow("encode: text is an object of Uint8ClampedArray");
 });
 
-test("an array whose memory was transferred is refused, not taken for an empty one", () => {
+test("an array whose memory was transferred is refused, not treated as empty", () => {
   const gone = <T extends Uint8Array | Uint32Array>(array: T): T => {
     structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
     return array;
@@ -427,7 +427,7 @@ test("an array whose memory was transferred is refused, not taken for an empty o
   expect(tokenizer.encode(new Uint8Array(0))).toHaveLength(0);
 });
 
-test("shared and growing memory is read as other bytes are, and no proxy is", () => {
+test("shared and resizable memory is read like other bytes, but a proxy is not", () => {
   const bytes = Buffer.from("low lower");
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
   const growing = new Uint8Array(new ArrayBuffer(bytes.length, { maxByteLength: 100 }));
@@ -444,7 +444,7 @@ test("shared and growing memory is read as other bytes are, and no proxy is", ()
   expect(() => tokenizer.encode(new Proxy(new Uint8Array(3), {}))).toThrow(message);
 });
 
-test("consoles and JSON show what a tokenizer is, not what it holds", () => {
+test("consoles and JSON show a short description of a tokenizer, not its contents", () => {
   const facts = { kind: "tokenizer.json", vocabSize: tokenizer.size, specialTokenCount: 2, pattern: "gpt2" };
   expect(tokenizer.toJSON()).toEqual({ ...facts, specialTokenCount: tokenizer.specialTokens.size });
   const shown = `Tokenizer ${JSON.stringify(tokenizer)}`;
@@ -453,11 +453,11 @@ test("consoles and JSON show what a tokenizer is, not what it holds", () => {
   const there = tokenizer as unknown as Record<symbol, () => string>;
   expect(there[Symbol.for("Deno.customInspect")]!()).toBe(shown);
   expect(inspect(tokenizer.stream()).length).toBeLessThan(100);
-  // Node asks the prototype, too.
+  // Node also inspects the prototype.
   expect(inspect(TextTokenizer.prototype).length).toBeLessThan(100);
 });
 
-test("decode leaves out special tokens, and bytes that are not UTF-8 are replaced", () => {
+test("decode omits special tokens on request, and replaces bytes that are not UTF-8", () => {
   const [special] = specialTokens;
   const ids = [...tokenizer.encode(`\ufefflow${special}lower`), 0xff];
   expect(tokenizer.decode(ids)).toBe(`\ufefflow${special}lower\ufffd`);
@@ -477,7 +477,7 @@ test("decode leaves out special tokens, and bytes that are not UTF-8 are replace
   expect(other.decode(other.encode(`[x]${special}`), { skipSpecialTokens: true })).toBe("[x]");
 });
 
-test("a stream may begin after other ids, leave out special tokens, and pass over unknown ids", () => {
+test("a stream may begin after other ids, omit special tokens, and skip unknown ids", () => {
   const [special] = specialTokens;
   const id = tokenizer.specialTokens.get(special!)!;
   const [a, b, ...rest] = Buffer.from("🦊");
@@ -526,7 +526,7 @@ test("ids around a text are those of HF's post-processors, or refused with the r
   expect([...odd.encode("a")]).toEqual([...tokenizer.encode("a")]);
 });
 
-test("a tokenizer.json is fetched by its URL, and what goes wrong says which and why", async () => {
+test("a tokenizer.json is fetched by its URL, and errors name the URL and the reason", async () => {
   const server = Bun.serve({
     port: 0,
     fetch: ({ url }) => {

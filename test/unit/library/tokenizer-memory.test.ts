@@ -10,7 +10,7 @@ import { jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokeniz
 const seed = Number(process.env.TEST_SEED ?? 11);
 const base = jsonOf(writeTokenizer("gpt2"));
 
-/** Returns the ids of a text, encoded separately in a new memory. */
+/** Returns the ids of a text, encoded in a new memory. */
 function idsInNewMemory({ parts }: TextTokenizer, text: string, specialTokensAsText: boolean): number[] {
   const encoding = new TextEncoding({ ...parts, specialTokensAsText });
   const bytes = Buffer.from(text);
@@ -18,7 +18,7 @@ function idsInNewMemory({ parts }: TextTokenizer, text: string, specialTokensAsT
   return [...encoding.out.flush()];
 }
 
-test("more tokenizers than memories encode and decode in any order, each in a memory that others had", () => {
+test("more tokenizers than memories encode and decode in any order, each in a memory that others used before", () => {
   const random = randomNumbers(seed);
   const made = Array.from({ length: 60 }, (_, trial) => {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
@@ -43,7 +43,7 @@ test("more tokenizers than memories encode and decode in any order, each in a me
   }
 });
 
-test("hundreds of tokenizers are used, though an engine has only some hundred memories", () => {
+test("hundreds of tokenizers are used, though an engine allows only some hundred memories", () => {
   const tokenizers = Array.from({ length: 10 }, () => TextTokenizer.from(base));
   const wanted = [...tokenizers[0]!.encode("low lower")];
   const all = Array.from({ length: 100 }, (_, i) => new TextTokenizer(tokenizers[i % 10]!.parts));
@@ -53,7 +53,7 @@ test("hundreds of tokenizers are used, though an engine has only some hundred me
   }
 }, 60_000);
 
-test("a tokenizer that was disposed refuses work, and its streams and others keep working", () => {
+test("a disposed tokenizer refuses work, and its streams and other tokenizers keep working", () => {
   const [special] = specialTokens;
   const [first, second] = [TextTokenizer.from(base), TextTokenizer.from(base)];
   const ids = [...first.encode(`low${special}`)];
@@ -64,7 +64,7 @@ test("a tokenizer that was disposed refuses work, and its streams and others kee
   expect(() => first.decode([97])).toThrow("the tokenizer was disposed");
   expect(() => first.stream()).toThrow("the tokenizer was disposed");
   expect([first.size, first.idToToken(97)]).toEqual([second.size, second.idToToken(97)]);
-  // The memory of the first.
+  // The second tokenizer reuses the memory of the first.
   expect([...second.encode(`low${special}`)]).toEqual(ids);
   expect(stream.push(ids)).toBe(`low${special}`);
 });

@@ -23,7 +23,7 @@ const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);
 const special = specialTokens[0]!;
 
-/** Made text with special tokens in it, whole and cut off. */
+/** Returns made-up texts with whole and truncated special tokens. */
 function texts(count: number): string[] {
   return Array.from({ length: count }, (_, n) => {
     const parts = Array.from({ length: 1 + random(4) }, (_, k) => {
@@ -35,7 +35,7 @@ function texts(count: number): string[] {
   });
 }
 
-/** The cases of CS336's tests of a tokenizer. */
+/** The cases of CS336's tests for tokenizers. */
 const cases = [
   "",
   "s",
@@ -82,7 +82,7 @@ describe("ids are HF's", () => {
     for (const text of texts(20)) expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
   });
 
-  test("with ignore_merges and tokens that merging does not reach", async () => {
+  test("with ignore_merges and tokens that no merges reach", async () => {
     const json = gpt2Json();
     json.model.ignore_merges = true;
     let id = Object.keys(json.model.vocab).length;
@@ -96,7 +96,7 @@ describe("ids are HF's", () => {
     }
   });
 
-  test("with merges in any order, and several to one token", async () => {
+  test("with merges in any order, and with several for one token", async () => {
     for (let round = 0; round < 8; round++) {
       const json = gpt2Json();
       const { vocab, merges } = json.model;
@@ -141,7 +141,7 @@ describe("ids are HF's", () => {
     }
   });
 
-  test("where the vocabulary lacks one byte, what HF does with neighbours of it is refused", () => {
+  test("where the vocabulary lacks one byte, fuse_unk is refused", () => {
     const json = gpt2Json();
     for (const token of Object.keys(json.model.vocab))
       if (token.includes("q")) delete json.model.vocab[token];
@@ -161,7 +161,7 @@ describe("ids are HF's", () => {
     }
   });
 
-  test("where nothing cuts a text", async () => {
+  test("if nothing cuts a text", async () => {
     const json = gpt2Json();
     for (const add_prefix_space of [false, true]) {
       json.pre_tokenizer = { type: "ByteLevel", add_prefix_space, trim_offsets: true, use_regex: false };
@@ -207,7 +207,7 @@ describe("added tokens", () => {
     ...flags,
   });
 
-  test("take white space along and keep off words, as their flags say", async () => {
+  test("strip white space and require word boundaries according to their flags", async () => {
     const json = gpt2Json();
     const id = Object.keys(json.model.vocab).length;
     json.added_tokens.push(
@@ -248,7 +248,7 @@ describe("added tokens", () => {
     }
   });
 
-  test("are plain text where that is asked for, as HF's encode_special_tokens", async () => {
+  test("are plain text on request, like with HF's encode_special_tokens", async () => {
     const ours = await Tokenizer.load(writeTokenizer("gpt2"));
     const text = `the low${special}new`;
     const ids = ours.encode(text, { specialTokensAsText: true });
@@ -304,7 +304,7 @@ describe("normal forms", () => {
     });
   }
 
-  test("NFC leaves invalid bytes, and text around them is normalized on its own", async () => {
+  test("NFC leaves invalid bytes unchanged, and text around them is normalized separately", async () => {
     const json = gpt2Json();
     json.normalizer = { type: "NFC" };
     const { ours } = await bothOf(json);
@@ -347,7 +347,7 @@ describe(".tiktoken", () => {
     theirs.free();
   });
 
-  test("gives them also where ranks are in no order of training", async () => {
+  test("gives tiktoken's ids even if the ranks are not in the order of a training", async () => {
     for (let round = 0; round < 10; round++) {
       const tokens = new Set(Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)));
       for (let n = 0; n < 60; n++)
@@ -373,7 +373,7 @@ describe(".tiktoken", () => {
     }
   });
 
-  test("takes special tokens with ids beyond 16 bits", async () => {
+  test("accepts special tokens with ids beyond 16 bits", async () => {
     for (const id of [65_535, 65_536, 70_000]) {
       const ours = await Tokenizer.load(path, { pattern: "gpt2", specialTokens: { "<|far|>": id } });
       expect([...ours.encode("<|far|>a<|far|>")]).toEqual([id, 97, id]);
@@ -389,7 +389,7 @@ describe(".tiktoken", () => {
 });
 
 describe("vocab.json and merges.txt", () => {
-  test("give HF's ids, with and without the header; what no merge makes is special", async () => {
+  test("give HF's ids, with and without the header; tokens that no merge produces are special", async () => {
     const directory = writeTokenizer("gpt2");
     const theirs = HuggingFace.fromFile(join(directory, "tokenizer.json"));
     rmSync(join(directory, "tokenizer.json"));
@@ -446,7 +446,7 @@ describe("a regular expression of tokenizer.json", () => {
     await expect(Tokenizer.load(path)).rejects.toThrow(regex);
   });
 
-  test("is no pattern for a file of ranks if it may leave text unmatched", async () => {
+  test("is not accepted for a file of ranks if it may leave text unmatched", async () => {
     const path = join(scratch(), "ranks.tiktoken");
     const ranks = Array.from(
       { length: 256 },
@@ -514,7 +514,7 @@ describe("what cannot be reproduced is refused, and the error names it", () => {
     await expect(Tokenizer.load(path)).rejects.toThrow(`its "${field}" is `);
   });
 
-  test("and a template post-processor is only noted", async () => {
+  test("but a template post-processor only causes a note", async () => {
     const json = gpt2Json();
     json.post_processor = {
       type: "TemplateProcessing",
@@ -531,7 +531,7 @@ describe("what cannot be reproduced is refused, and the error names it", () => {
 });
 
 describe("bytes", () => {
-  test("come back as they were, valid UTF-8 or not: 10,000 cases", async () => {
+  test("are decoded as they were, valid UTF-8 or not: 10,000 cases", async () => {
     const tokenizer = await Tokenizer.load(writeTokenizer("o200k"));
     const alphabet = Buffer.concat([
       Buffer.from("the low é漢🙃<|end|>\n "),
@@ -559,7 +559,7 @@ describe("bytes", () => {
   });
 });
 
-test("a large vocabulary without merges is loaded, each token a pretoken of its own", async () => {
+test("a large vocabulary without merges is loaded, where each token is a separate pretoken", async () => {
   const json = gpt2Json();
   json.model.ignore_merges = true;
   json.model.merges = [];
@@ -574,7 +574,7 @@ test("a large vocabulary without merges is loaded, each token a pretoken of its 
   expect((await Tokenizer.load(directory)).idLimit).toBe(71_000);
 });
 
-test("an id that a special token shares with an ordinary token is decoded as the latter, as by HF", async () => {
+test("an id that a special token shares with an ordinary token is decoded as the ordinary one, as by HF", async () => {
   const specials = ["é", "Ġthe", "Ã", "<é>", "<|end|>"];
   const texts = ["頁 the 語 the aé <é> the the\n", "naïve 頁頁 é", "Ġthe <|end|> the", "<é>"];
   const warnings: string[] = [];
@@ -600,7 +600,7 @@ test("an id that a special token shares with an ordinary token is decoded as the
     for (const tokenizer of [trained, loaded]) {
       expect([...tokenizer.encode(text)]).toEqual(ids);
       const ours = tokenizer.decode(ids);
-      // HF takes the characters of a special token for bytes, also where no other token has its id.
+      // HF decodes the characters of a special token as bytes, even if no other token has its id.
       expect(ours).toBe(decoded.replaceAll("<\ufffd>", "<é>"));
     }
   }

@@ -9,7 +9,7 @@ import { naiveWords } from "../../naive.ts";
 import { turns } from "../../rounds.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 
-// Training with the library: on what a caller has in memory, texts and word counts, and on files with a cache.
+// Training with the library: on texts and word counts in memory, and on files with a cache.
 
 const home = scratch();
 const special = "<|endoftext|>";
@@ -36,7 +36,7 @@ async function* oneByOne(texts: readonly string[]) {
   }
 }
 
-/** The executable's files for the same corpus. */
+/** The files that the executable writes for the same corpus. */
 const output = join(home, "executable");
 const trained = bpe(["train", corpus, "-n", "600", "-s", special, "-o", output, "-q"]);
 if (trained.code !== 0) throw new Error(trained.stderr);
@@ -76,7 +76,7 @@ test("a pattern that only HF's engine reads is read as it does", async () => {
   expect(["aab", "ab"].map((text) => tokenizer.encode(text).length)).toEqual([1, 2]);
 });
 
-test("words of a Map may come as text, and twice", async () => {
+test("words of a Map may be strings, and duplicates", async () => {
   const words = new Map([...naiveWords("the cat, the hat")].map(([word, count]) => [word, 3 * count]));
   const twice: [string, number][] = [...words].flatMap(([word, count]) => [
     [word, count - 1],
@@ -95,7 +95,7 @@ test("words of a Map may come as text, and twice", async () => {
   expect(once!.merges[0]!.map((half) => Buffer.from(half).toString())).toEqual(["t", "h"]);
 });
 
-test("counts files are added, and say how text is cut where nothing else does", async () => {
+test("counts files are added, and provide the settings that the caller does not give", async () => {
   const counts = join(home, "words.tsv");
   expect(bpe(["count", corpus, "-s", special, "-o", counts, "-q"]).code).toBe(0);
   const tokenizer = await trainTokenizer({ ...settings, counts, pattern: "gpt2" });
@@ -113,13 +113,13 @@ test("counts files are added, and say how text is cut where nothing else does", 
   await expect(trainTokenizer(other)).rejects.toThrow("made with");
 });
 
-test("half a surrogate pair is trained on as it is encoded: as U+FFFD", async () => {
+test("half a surrogate pair is trained on as it is encoded, as U+FFFD", async () => {
   const broken = await trainTokenizer({ texts: ["a\ud800b a\ud800b"], vocabSize: 262 });
   const whole = await trainTokenizer({ texts: ["a\ufffdb a\ufffdb"], vocabSize: 262 });
   expect(filesOf(broken.files())).toEqual(filesOf(whole.files()));
 });
 
-test("a trained tokenizer is saved as a whole, over an earlier one, in the formats that are asked for", async () => {
+test("a trained tokenizer is saved as a whole, over an earlier one, in the requested formats", async () => {
   const tokenizer = await trainTokenizer({ ...settings, texts: documents });
   const directory = join(home, "saved");
   await tokenizer.save(directory);
@@ -133,7 +133,7 @@ test("a trained tokenizer is saved as a whole, over an earlier one, in the forma
   await expect(tokenizer.save(home)).rejects.toThrow("is not replaced");
 });
 
-test("a corpus without text, and values other than a corpus, are errors that say so", async () => {
+test("a corpus without text, and values other than a corpus, are errors with a message", async () => {
   const errorOf = async (corpus: object) => {
     const options = { vocabSize: 300, ...corpus } as TrainTokenizerOptions;
     const error = await trainTokenizer(options).then(
@@ -182,7 +182,7 @@ test("a corpus without text, and values other than a corpus, are errors that say
   ).toBe("of its own");
 });
 
-/** Yields texts without end, stops the training after some, and reports when it is no longer read. */
+/** Yields texts without end, stops the training after some of them, and calls `hasEnded` when it is closed. */
 async function* neverEnding(stop: AbortController, hasEnded: () => void) {
   try {
     for (let n = 0; ; n++) {
@@ -224,7 +224,7 @@ test("a signal ends training in every stage with its reason, and leaves no files
   await expect(trainTokenizer(before)).rejects.toThrow("before");
 });
 
-test("a signal ends training on texts that never end, or never come", async () => {
+test("a signal ends training on texts that never end, or never arrive", async () => {
   for (const workers of [1, 2]) {
     const stop = new AbortController();
     const { promise: hasEnded, resolve } = Promise.withResolvers<void>();
@@ -241,7 +241,7 @@ test("a signal ends training on texts that never end, or never come", async () =
   }
 });
 
-test("what onProgress throws ends the training, also while only workers count", async () => {
+test("an error of onProgress ends the training, even while only workers count", async () => {
   for (const workers of [1, 2]) {
     const onProgress = () => {
       throw new Error("enough");
@@ -258,7 +258,7 @@ test("what onProgress throws ends the training, also while only workers count", 
 const at = (name: string) => join(home, name);
 const files = [1, 2, 3].map((seed) => put(home, `text-${seed}.txt`, madeText(seed, 400)));
 
-test("a cache keeps to its limit, and reports mistakes", async () => {
+test("a cache stays within its limit, and reports mistakes", async () => {
   const warnings: string[] = [];
   const train = (cacheLimitBytes: number) =>
     trainTokenizer({
@@ -289,7 +289,7 @@ test("skipped files of a directory are reported", async () => {
   expect(warnings).toEqual([expect.stringMatching(/^".*b\.png" is not read: ./)]);
 });
 
-test("a limit without a cache, and a corpus that contains an output, are mistakes", async () => {
+test("a cache limit without a cache, and a corpus that contains an output, are mistakes", async () => {
   const options = { files, vocabSize: 300 };
   await expect(trainTokenizer({ ...options, cacheLimitBytes: 1 })).rejects.toThrow("cacheLimitBytes");
   await expect(trainTokenizer({ ...options, cache: "" })).rejects.toThrow('cache is ""');
@@ -317,7 +317,7 @@ test("a limit without a cache, and a corpus that contains an output, are mistake
 
 test("ifChanged does nothing for unchanged files, and trains again on data in memory", async () => {
   const built = globalThis as { BPE_COMMIT?: string };
-  // As in a build: sources that are run directly have no name for their code, so nothing counts as unchanged.
+  // As in a build. Sources that are run directly have no commit, so nothing counts as unchanged.
   built.BPE_COMMIT = "abcdef012345";
   try {
     const train = (name: string, sources: Partial<TrainTokenizerOptions>) =>
@@ -347,7 +347,7 @@ test("ifChanged does nothing for unchanged files, and trains again on data in me
   }
 });
 
-test("an output stays free where another one is being written", async () => {
+test("an output does not stay locked if another one is being written", async () => {
   const counts = join(home, "held.counts");
   const given = { texts: documents.slice(0, 3), vocabSize: 270, output: join(home, "free") };
   const held = takeLockNow(placeOf(counts));
@@ -357,7 +357,7 @@ test("an output stays free where another one is being written", async () => {
   expect(existsSync(counts)).toBe(true);
 });
 
-test("a text that is none is an error with its place, wherever it is", async () => {
+test("a value that is not text is an error with its position, wherever it is", async () => {
   for (const wrong of [null, undefined, 5, {}]) {
     const texts = ["a", wrong] as string[];
     const training = trainTokenizer({ texts, vocabSize: 300 });
@@ -382,13 +382,16 @@ test("lists of options have no holes, and later changes to them have no effect",
   }
 });
 
-/** Works for longer than the event loop may wait. */
+/** Keeps the thread busy for longer than the event loop may wait. */
 function work(): void {
   const startMs = performance.now();
   while (performance.now() - startMs < 12);
 }
 
-/** Values that are there at once, each after long work, and whether the event loop turned between any two. */
+/**
+ * Returns iterables whose values are ready at once, each after long work, and which detect whether the event loop ran
+ * between two values.
+ */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
   let turn = 0;
   let isOver = false;
@@ -413,7 +416,7 @@ function slowly<T>(values: readonly T[], onValue: (index: number) => void = () =
   return { each, seen, turned: () => seen.filter((at, i) => i > 0 && at > seen[i - 1]!).length };
 }
 
-test("an iterator that works long for each text or word leaves turns to the event loop, and to a signal", async () => {
+test("an iterator that works long for each text or word leaves turns to the event loop and to a signal", async () => {
   const texts = Array.from({ length: 12 }, (_, i) => `low lower ${i}`);
   const words = texts.map((text, i) => [text, i + 1] as const);
   const ways = [
@@ -438,7 +441,7 @@ test("an iterator that works long for each text or word leaves turns to the even
     await trainTokenizer({ ...optionsOf(all.each), vocabSize: 260 });
     expect([way, all.seen.length]).toEqual([way, texts.length]);
     expect([way, all.turned() >= texts.length - 3]).toEqual([way, true]);
-    // A timer serves the signal: it needs such a turn.
+    // A timer aborts the signal, which needs a turn of the event loop.
     const stop = new AbortController();
     const some = slowly(texts, (index) => index === 3 && setTimeout(() => stop.abort(new Error("stop")), 0));
     const training = trainTokenizer({ ...optionsOf(some.each), vocabSize: 260, signal: stop.signal });
@@ -447,7 +450,7 @@ test("an iterator that works long for each text or word leaves turns to the even
   }
 });
 
-test("a signal ends the counting of words that are given, and of long texts", async () => {
+test("a signal ends the counting of given words, and of long texts", async () => {
   const wordCounts = new Map(Array.from({ length: 200_000 }, (_, i) => [`word${i}`, 1 + (i % 7)]));
   const stop = new AbortController();
   const reports: string[] = [];

@@ -9,10 +9,9 @@ import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { tableOf } from "./made-words.ts";
 
-// The npm package trains with HF's default options only: 30,000 entries, and an alphabet of the characters
-// that occur. The order of the alphabet is the same among those, so the merges are equal up to the shorter
-// list.
-test("merges equal those of HF's own trainer on made text, ties and repeats included", () => {
+// The npm package trains only with HF's default options: 30,000 entries, and an alphabet of the characters that
+// occur. These have the same order in both alphabets, so the merges are equal up to the length of the shorter list.
+test("merges equal those of HF's own trainer on made-up text, including ties and repeats", () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = randomNumbers(seed * 65537);
     const lines = Array.from({ length: 1 + random(60) }, () => makeLine(random));
@@ -25,7 +24,10 @@ test("merges equal those of HF's own trainer on made text, ties and repeats incl
   }
 });
 
-/** Words of letters between single spaces: split as "first", " second", " third", ..., "\n", whatever the pattern. */
+/**
+ * Returns words of letters with single spaces between them. Every pattern splits such a line as "first", " second", "
+ * third", ..., "\n".
+ */
 function makeLine(random: Random): string[] {
   const alphabet = ["ab", "abc", "aé", "thequickbrownfox"][random(4)]!;
   const letter = () => alphabet[random(alphabet.length)]!;

@@ -11,7 +11,9 @@ import { makeTuning } from "./made-words.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
 
-/** Words of ids below 40; every other id is a start token; some are frequent, some have one id. */
+/**
+ * Returns words of even ids below 40. A start token is half of an id. Some words are frequent, and some have one id.
+ */
 function makeIdWords(random: Random): Map<string, number> {
   const words = new Map<string, number>();
   for (let n = 1 + random(60); n > 0; n--) {
@@ -27,7 +29,7 @@ function makeIdWords(random: Random): Map<string, number> {
 const idLimit = 40;
 const numbers = Int32Array.from({ length: idLimit }, (_, id) => (id % 2 === 0 ? id / 2 : -1));
 
-/** The words as a table of start tokens, and as ids of `idBytes` bytes in a table and in a counter. */
+/** Returns the words as a table of start tokens, and as ids of `idBytes` bytes, in a table and in a counter. */
 function allFormsOf(words: ReadonlyMap<string, number>, idBytes: 2 | 4) {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   const counter = new WordCounter();
@@ -67,7 +69,7 @@ const options = (threadCount: number) => ({
   threadCount,
 });
 
-test("merges learned where words were counted are those of a table of the words, and of a table of the ids", () => {
+test("merges learned from the records of a counter are those of a table of the words, and of a table of the ids", () => {
   const random = randomNumbers(seed);
   for (let trial = 0; trial < rounds(120); trial++) {
     const words = makeIdWords(random);
@@ -87,7 +89,7 @@ test("merges learned where words were counted are those of a table of the words,
   }
 });
 
-test("where the memory has no room for merging the words stay, unless it shows in the middle", () => {
+test("if memory is too small for merging, the words survive, unless it fails in the middle", () => {
   const random = randomNumbers(seed);
   const words = makeIdWords(random);
   const ends: string[] = [];

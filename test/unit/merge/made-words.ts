@@ -6,7 +6,7 @@ import { pick, type Random } from "../../random.ts";
 import { wordTableOf } from "../words/generators.ts";
 import type { NaiveWords } from "./naive.ts";
 
-/** Words biased to hard cases: few letters, runs, repeats, equal counts; occasionally huge counts. */
+/** Returns words biased to hard cases: few letters, runs, repeats, equal counts, and occasionally huge counts. */
 export function makeWords(random: Random): Map<string, number> {
   const alphabetSize = pick(random, [2, 2, 3, 3, 4, 8, 256]);
   const firstByte = random(250);
@@ -38,11 +38,11 @@ export function makeWords(random: Random): Map<string, number> {
   return words;
 }
 
-/** A word is a string of code points 0-255. */
+/** Converts naive words into a table. A naive word is a string of code points 0-255. */
 export const tableOf = (words: NaiveWords): WordTable =>
   wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
-/** Every knob turned at random: small slices, thresholds that prove too high, arenas that overflow, prefixes of a byte. */
+/** Returns random tuning: small slices, thresholds that prove too high, arenas that overflow, prefixes of one byte. */
 export function makeTuning(random: Random): MergeTuning {
   return {
     ...defaultTuning,
@@ -66,7 +66,7 @@ export function makeTuning(random: Random): MergeTuning {
 
 /**
  * Returns the number of merges, and a checksum of all their data. For texts that are too large for a naive twin, the
- * tests have the checksums that a separate engine in JavaScript gave.
+ * tests have the checksums that an independent JavaScript engine gave.
  */
 export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {
   const hash = createHash("sha256");

@@ -14,7 +14,7 @@ import { sumOf, tableOf } from "./made-words.ts";
 const random = randomNumbers(77);
 const words = tableOf(new Map(Array.from({ length: 60_000 }, () => [makeWord(), 1 + random(50)])));
 
-/** Letters early in the alphabet are frequent, so that there are long lists. */
+/** Returns a random word. Letters early in the alphabet are more frequent, so that some pairs have long lists. */
 function makeWord(): string {
   const letter = () => String.fromCharCode(97 + Math.min(random(26), random(26)));
   return Array.from({ length: 2 + random(12) }, letter).join("");
@@ -26,7 +26,7 @@ const sums = {
   rustbpe: "2000 50b2af49126a483d",
 } as const;
 
-test("threads that help change nothing, however many, however short the lists they share, in however many memories", async () => {
+test("helper threads change nothing, for any number of them, any length of shared lists, and any number of memories", async () => {
   let turn = 0;
   for (const [memoryCountMin, sharedListLength] of [
     [1, 2],
@@ -34,7 +34,7 @@ test("threads that help change nothing, however many, however short the lists th
     [1, 2048],
     [3, 64],
   ] as const) {
-    turn++; // Each rule with each number of threads.
+    turn++; // Combines each rule with each number of threads.
     for (const threadCount of [2, 3, 7]) {
       const all = ["cs336", "huggingface", "rustbpe"] as const satisfies Compat[];
       for (const compat of turns(all, turn++)) {
@@ -48,10 +48,10 @@ test("threads that help change nothing, however many, however short the lists th
   }
 });
 
-test("a helper does help", async () => {
+test("a helper does some of the work", async () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  // A thread that starts late finds nothing to do: then another one has more time.
+  // A thread that starts late finds nothing to do. Then the test is repeated with a longer wait.
   for (let [helpedCount, waitMs] = [0, 10]; helpedCount === 0; waitMs *= 2) {
     const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
     const helpers = startMergeHelpers(engine.memories[0]!);

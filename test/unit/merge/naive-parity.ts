@@ -27,7 +27,7 @@ export function naiveParity(
   const startLengths = measured.map(lengthOf);
   const ids = new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte]));
   const merges: Pair[] = [];
-  // By ratio an empty text has no length to compare.
+  // With ratios, a language with an empty text has no length to compare, so it is done from the start.
   const done = new Set(ratio ? startLengths.flatMap((length, k) => (length === 0 ? [k] : [])) : []);
   const choices: number[] = [];
   const isHuggingface = compat === "huggingface";
@@ -58,7 +58,7 @@ export function naiveParity(
       const share = choices.slice(-window.size).filter((k) => k === worst).length / window.size;
       if (share <= window.alpha / needs.length) return worst;
       out.add(worst);
-      // The last of all, if none was left out from the start.
+      // Returns the worst language if all are out, and none was done from the start.
       if (out.size === needs.length && done.size === 0) return worst;
     }
   };

@@ -12,7 +12,7 @@ import { naiveMayJoin } from "./naive-whole-characters.ts";
 
 type Halves = readonly [left: string, right: string];
 
-/** The merges of the seeds, each a string of code points 0-255. */
+/** Returns the merges of the seeds. Each seed is a string of code points 0-255. */
 export function naiveSeedMerges(seeds: readonly string[]): Halves[] {
   const merges: Halves[] = [];
   for (const seed of seeds) {
@@ -33,7 +33,7 @@ type SeededOptions = {
   mayJoin: (left: string, right: string) => boolean;
 };
 
-/** Makes the merges of the seeds, then counts all pairs, merges the best, begins again. */
+/** Makes the merges of the seeds. Then counts all pairs, merges the best one, and starts over. */
 export function naiveSeeded(
   compat: Compat,
   words: NaiveWords,

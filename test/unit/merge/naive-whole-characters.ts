@@ -10,7 +10,7 @@ export function isWhole(bytes: string): boolean {
   }
 }
 
-/** The bytes that may follow the first byte of a character: nothing, or any that a whole one has there. */
+/** Whether the bytes are an unfinished character: the first bytes of some character, but not all of it. */
 export const isBegun = (bytes: string) => bytes.length < 4 && begun.has(bytes);
 const begun = new Set<string>();
 for (let point = 0x80; point < 0x110000; point += point < 0x800 ? 1 : 0x40) {
@@ -19,11 +19,11 @@ for (let point = 0x80; point < 0x110000; point += point < 0x800 ? 1 : 0x40) {
   for (let length = 1; length < bytes.length; length++) begun.add(bytes.slice(0, length));
 }
 
-/** The rule, by the bytes of two tokens. */
+/** Whether two tokens may be merged, by their bytes. */
 export function naiveMayJoin(left: string, right: string): boolean {
   if (isWhole(left) || isWhole(right)) return isWhole(left) && isWhole(right);
   if (right.length > 1) return false;
-  // Whole characters may precede the one that has begun.
+  // Whole characters may precede the last one, which may be unfinished.
   for (let length = 1; length <= 4; length++) {
     const [before, last] = [(left + right).slice(0, -length), (left + right).slice(-length)];
     if (isWhole(before) && (isWhole(last) || isBegun(last))) return true;

@@ -1,7 +1,7 @@
 import { keyOf, mergePair, type Pair, trainOnWords } from "../../../examples/learn.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
 
-// The naive trainer is `examples/learn.ts`: here are the limits of a training, and what makes the merges comparable.
+// The naive trainer is `examples/learn.ts`. This file adds the limits of a training, and makes merges comparable.
 
 export type NaiveOptions = {
   mergeCount: number;
@@ -13,17 +13,17 @@ export type NaiveOptions = {
 
 export const anyTwo = () => true;
 
-/** A corpus: distinct words, each a string of code points 0-255 (a character a byte), and how often each occurs. */
+/** A corpus: distinct words with their counts. A word is a string of code points 0-255, one for each byte. */
 export type NaiveWords = ReadonlyMap<string, number>;
 
-/** The rank of each pair, in the form that `encodeWord` takes. If a pair is listed twice, the later rank counts. */
+/** Maps each pair to its rank, as `encodeWord` expects. If a pair is listed twice, the later rank counts. */
 export const ranksOf = (merges: readonly (readonly [left: string, right: string])[]) =>
   new Map(merges.map(([left, right], rank) => [keyOf(left, right), rank]));
 
 export const textsOf = (words: NaiveWords) =>
   Array.from(words, ([word, count]) => ({ tokens: [...word], count }));
 
-/** The truth that the engine is measured against. HF's limits mean something else: `naive-huggingface.ts`. */
+/** Returns the merges that an engine must learn. HF's limits have another meaning: see `naive-huggingface.ts`. */
 export function naiveMerges(
   compat: Exclude<Compat, "huggingface">,
   words: NaiveWords,
@@ -36,7 +36,7 @@ export function naiveMerges(
   return [...trainOnWords(words, 256 + mergeCount, compat, mayMerge).merges];
 }
 
-/** The merges of an engine, with the bytes of each half as a string of code points 0-255. */
+/** Converts the merges of an engine. The bytes of each half become a string of code points 0-255. */
 export function spelledMerges(merges: Merges): Pair[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   return Array.from({ length: merges.mergeCount }, (_, k) => {
@@ -47,7 +47,7 @@ export function spelledMerges(merges: Merges): Pair[] {
   });
 }
 
-/** How many places each merge replaced, weighted by the words' counts. */
+/** Returns how many occurrences each merge replaced, weighted by the words' counts. */
 export function naiveReplacedCounts(words: NaiveWords, merges: readonly Pair[]): number[] {
   const texts = textsOf(words);
   return merges.map(({ left, right }) => {

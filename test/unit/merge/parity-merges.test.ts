@@ -49,13 +49,13 @@ describe("worked example", () => {
   const aabb = wordsOf({ aabb: 10 });
   const ccdd = wordsOf({ ccdd: 10 });
 
-  test("the longer text chooses, the first of equal ones; ties go to the greater pair", () => {
+  test("the language with the longer text chooses, and of equal ones the first; ties go to the greater pair", () => {
     const merges = train([aabb, ccdd], { mergeCount: 6, compat: "huggingface" });
     expect(readable(merges)).toEqual(["b b", "d d", "a bb", "c dd", "a abb", "c cdd"]);
     expect([...merges.counts]).toEqual([10, 10, 10, 10, 10, 10]);
   });
 
-  test("dev words say who is worst off", () => {
+  test("dev words determine which language is worst off", () => {
     const dev = [wordsOf({ ab: 1 }), wordsOf({ cdcdcd: 5 })];
     const merges = train([aabb, ccdd], { mergeCount: 4, compat: "huggingface" }, {}, dev);
     expect(readable(merges)).toEqual(["d d", "c dd", "c cdd", "b b"]);
@@ -64,7 +64,7 @@ describe("worked example", () => {
 
 function makeLanguages(random: Random, count: number): NaiveWords[] {
   const languages = Array.from({ length: count }, () => makeWords(random));
-  // Two that are the same choose by turns only if one of them is asked first.
+  // Two equal languages only take turns if one of them comes first.
   if (count > 1 && random(4) === 0) languages[1] = languages[0]!;
   if (random(8) === 0) languages[random(count)] = new Map();
   return languages;
@@ -102,7 +102,7 @@ test.each([
 test("each language counts its replacements, and the merges have the sum", () => {
   const [a, b] = [new Map([["aaab", 3]]), new Map([["aab", 5]])];
   const merges = train([a, b], { mergeCount: 1, compat: "cs336" });
-  // The text of b is longer; "a a" and "a b" are there 5 times each, and the greater one wins.
+  // The text of b is longer. In it, "a a" and "a b" occur 5 times each, and the greater one wins.
   expect(readable(merges)).toEqual(["a b"]);
   expect([...merges.counts, ...merges.replacedCounts]).toEqual([8, 8]);
   expect([merges.startCounts[97], merges.startCounts[98]]).toEqual([19, 8]);
@@ -118,7 +118,7 @@ test("a single language learns what an ordinary training learns", () => {
   }
 });
 
-test("merges that are named come first, then those of all together, then those that languages choose", () => {
+test("given merges come first, then those of all languages together, then those that languages choose", () => {
   for (let seed = 1; seed <= rounds(30); seed++) {
     const random = randomNumbers(seed * 31);
     const languages = makeLanguages(random, 1 + random(4));

@@ -15,7 +15,7 @@ type Pair = readonly [left: string, right: string];
 
 const latin = (text: string) => Buffer.from(text).toString("latin1");
 
-/** Merges over ids as pairs of strings of code points 0-255. */
+/** Converts merges over ids into pairs of strings of code points 0-255. */
 function spelled(left: ArrayLike<number>, right: ArrayLike<number>): Pair[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   return Array.from({ length: left.length }, (_, k) => {
@@ -33,7 +33,7 @@ const merged = (seeds: readonly string[]) => {
   );
 };
 
-test("seeds are built from the left, from existing tokens, characters first", () => {
+test("seeds are built from the left out of existing tokens, characters first", () => {
   const lines = (...seeds: string[]) => merged(seeds).map((pair) => pair.join(" "));
   expect(lines("aaaa", "aaaaa")).toEqual(["a a", "aa aa", "aaaa a"]);
   expect(lines("abab", "ab", "abc", "cab")).toEqual(["a b", "ab ab", "ab c", "c ab"]);
@@ -58,7 +58,7 @@ function makeSeeds(random: Random): string[] {
     const part = text(1 + random(4));
     return random(2) === 0 ? part.repeat(1 + random(4)) : part + text(random(6));
   });
-  // Prefixes and suffixes of others, by characters.
+  // Prefixes and suffixes of the seeds, cut between characters.
   const others = seeds.map((seed) => {
     const characters = [...seed];
     const cut = 1 + random(characters.length);
@@ -80,7 +80,7 @@ function makeWords(random: Random, seeds: readonly string[]): Map<string, number
 }
 
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
-  test(`${compat}: seeds first, then the engine continues as its naive twin, and every seed is one token`, () => {
+  test(`${compat}: seeds first, then the engine continues like its naive twin, and every seed is one token`, () => {
     for (let seed = 1; seed <= rounds(120); seed++) {
       const random = randomNumbers(seed * 7919);
       const seeds = makeSeeds(random);

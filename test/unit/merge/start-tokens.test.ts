@@ -29,11 +29,14 @@ type NaiveOptions = {
   /** Whether the pair (a, b) wins a tie against the pair (c, d). */
   readonly wins: (a: number, b: number, c: number, d: number) => boolean;
   readonly sizeOf: (token: number) => number;
-  /** Tells that a token was made; false if it existed already. */
+  /** Called when a token is made. Returns false if it existed already. */
   readonly make: (left: number, right: number) => boolean;
 };
 
-/** Counts all pairs, merges the best, begins again. A token is a number: start tokens, then one for each merge. */
+/**
+ * Counts all pairs, merges the best one, and starts over. A token is a number: first the start tokens, then one for
+ * each merge.
+ */
 function naiveMerges(words: readonly (readonly [number[], number])[], startCount: number, how: NaiveOptions) {
   const texts = words.map(([tokens, count]) => ({ tokens: [...tokens], count }));
   const merges: { left: number; right: number; count: number }[] = [];
@@ -65,7 +68,10 @@ function naiveMerges(words: readonly (readonly [number[], number])[], startCount
   return merges;
 }
 
-/** Distinct spellings, none a prefix of another, so that no two sequences spell the same. Some are long, many share much. */
+/**
+ * Returns distinct spellings. None is a prefix of another, so no two sequences have the same bytes. Some are long,
+ * and many share long prefixes.
+ */
 function makeSpellings(random: Random, count: number): string[] {
   const end = [0, 97, 200, 255][random(4)]!;
   const stem = Array.from({ length: 70 }, () => 32 + random(3));
@@ -88,32 +94,33 @@ function spellingOf(spellings: readonly string[]): NonNullable<StartTokens["spel
   return { bytes: bytesOf(spellings.join("")), starts };
 }
 
-/** The words of `makeWords` with start tokens of the alphabet for letters. */
+/** Returns the words of `makeWords`, with start tokens instead of letters. */
 function makeTokenWords(random: Random, count: number) {
   const tokenOf = (letter: string) => (letter.charCodeAt(0) * 7919) % count;
   return [...makeWords(random)].map(([word, times]): [number[], number] => [[...word].map(tokenOf), times]);
 }
 
-/** The words in each width that holds their ids. */
+/** Returns the words in each integer type that is wide enough for their ids. */
 function inWidths(words: readonly (readonly [number[], number])[], count: number): TokenWords[] {
   const table = tokenWordsOf(words, count);
   const widths = count <= 256 ? [Uint8Array, Uint16Array, Uint32Array] : [Uint16Array, Uint32Array];
   return widths.map((Width) => ({ ...table, tokens: Width.from(table.tokens) }));
 }
 
-describe("words of start tokens, every knob turned", () => {
+describe("words of start tokens, with random tuning", () => {
   for (const ties of orders) {
     test(`${ties} win: the engine agrees with its naive twin`, () => {
       for (let seed = 1; seed <= rounds(70); seed++) {
         const random = randomNumbers(seed * 7919);
         const count = [4, 7, 30, 256, 257, 3000][random(6)]!;
         const spellings = makeSpellings(random, count);
-        // The last two are in no word: they are made by merges, or never.
+        // The last two start tokens occur in no word. Merges may produce them.
         const words = makeTokenWords(random, count - 2);
         const ranks = shuffled(random, count);
         const known = [spellings[0]! + spellings[1]!, spellings[1]! + spellings[1]!];
         const knownRanks = ranks.slice(-2);
-        // Known tokens with the byte 1, which no word has. Some are as long as tokens that merges make.
+        // More known tokens, which contain the byte 1, which no word has. Some are as long as tokens that merges
+        // produce.
         const neverMade = Array.from({ length: random(50) }, (_, k) => ({
           bytes: bytesOf(`\u0001${known[k % 2]!.slice(random(3))}${k}`),
           rank: 0,
@@ -164,7 +171,7 @@ describe("words of start tokens, every knob turned", () => {
     });
   }
 
-  test("100,000 tokens that exist already are looked up, not walked through, for each token", () => {
+  test("100,000 existing tokens are looked up, not scanned, for each new token", () => {
     const spellings = Array.from({ length: 100_000 }, (_, k) => `<|extra_${k}|>`);
     const known = spellings.map((spelling, rank) => ({ bytes: bytesOf(spelling), rank }));
     const startTokens = { count: spellings.length, spelling: spellingOf(spellings), known };
@@ -176,7 +183,7 @@ describe("words of start tokens, every knob turned", () => {
     ]);
   });
 
-  test("start tokens without bytes: ids decide, and a limit of length counts tokens", () => {
+  test("start tokens without bytes: ids decide ties, and a length limit counts tokens", () => {
     for (let seed = 1; seed <= rounds(60); seed++) {
       const random = randomNumbers(seed * 104729);
       const count = [1, 4, 256, 400, 70_000][random(5)]!;
@@ -188,7 +195,7 @@ describe("words of start tokens, every knob turned", () => {
         maxTokenLength,
         startTokens: { count },
       };
-      // HF: strictly less, and a pair of start tokens always.
+      // With HF's rule, a token must be shorter than the limit, and a pair of start tokens is always allowed.
       const isHuggingface = options.compat === "huggingface";
       const limit = (maxTokenLength ?? Infinity) - (isHuggingface ? 1 : 0);
       const sizes = Array.from({ length: count }, () => 1);
@@ -208,7 +215,7 @@ describe("words of start tokens, every knob turned", () => {
     }
   });
 
-  test("the bytes as start tokens are what the engine takes where none are named", () => {
+  test("without named start tokens, the engine uses the 256 bytes", () => {
     const words = tableOf(makeWords(randomNumbers(3)));
     const merges = train(byteWords(words), { mergeCount: 50, compat: "cs336" });
     const spelling = spellingOf(Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)));
@@ -241,7 +248,7 @@ describe("edges", () => {
     }
   });
 
-  test("many pairs are indexed in slices, the growth of their table included", () => {
+  test("many pairs are indexed in slices, and so is the growth of their table", () => {
     const random = randomNumbers(9);
     const word = Array.from({ length: 60_000 }, () => random(1000));
     const options = { mergeCount: 20, compat: "rustbpe", startTokens } as const;
@@ -252,16 +259,17 @@ describe("edges", () => {
     let step = training.next();
     for (; !step.done; step = training.next()) sliceCount++;
     expect(step.value).toEqual(whole);
-    // Layout, counting, tallying, keeping and lists: 60,000 each; and the table grows four times, to 65,536 pairs.
+    // Layout, counting, tallying, storing and lists take 60,000 steps each; and the table grows four times, up to
+    // 65,536 pairs.
     expect(sliceCount).toBeGreaterThan((5 * 60_000 + 57_000) / sliceWork);
   });
-  test("however many threads index a text, they find the same pairs, and so do their helpers", () => {
+  test("any number of threads finds the same pairs in a text, and so do their helpers", () => {
     for (const [wordLength, wordCount] of [
       [60_000, 1],
       [6, 20_000],
     ] as const) {
       const random = randomNumbers(wordLength);
-      // Enough pairs occur once to grow the tables; some are frequent. The merges in between rebuild the
+      // Enough pairs occur only once to make the tables grow, and some are frequent. Merges in between rebuild the
       // index.
       const token = () => (random(2) === 0 ? random(900) : 900 + random(12));
       const word = () => Array.from({ length: wordLength }, token);

@@ -37,15 +37,16 @@ function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
   };
 }
 
-/** HF's naive trainer speaks the byte-to-character form. */
+/** Converts merges for comparison with HF's naive trainer, which writes bytes as characters. */
 function inCharacters(merges: readonly Pair[]): Pair[] {
   const encode = (bytes: string) => encodeBytes(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
   return merges.map(({ left, right, count }) => ({ left: encode(left), right: encode(right), count }));
 }
 
 describe("worked example", () => {
-  // low 5 times, lower 2, widest 3, newest 6. Most frequent at first: "e s" and "s t", 9 times each. The tie goes to
-  // the greater pair, (s, t). Then "e st" 9 times; then "o w" and "l o" 7 times, the greater first; ...
+  // The counts are low 5, lower 2, widest 3, newest 6. At first "e s" and "s t" are the most frequent pairs, with 9
+  // each. The tie goes to the greater pair, (s, t). Then "e st" has 9; then "o w" and "l o" have 7 each, the greater
+  // one first; and so on.
   const words = wordTableOf([
     ["low", 5],
     ["lower", 2],
@@ -72,7 +73,7 @@ describe("worked example", () => {
   });
 });
 
-describe("random words, every knob turned", () => {
+describe("random words, with random tuning", () => {
   for (const compat of compats) {
     test(`${compat}: the engine agrees with its naive twin, counts included`, () => {
       for (let seed = 1; seed <= rounds(150); seed++) {
@@ -108,7 +109,7 @@ describe("random words, every knob turned", () => {
     });
   }
 
-  test("special tokens that merges spell come before the first of the alphabet in ties, in their order", () => {
+  test("in ties, special tokens that merges spell come before the first letter of the alphabet, in their order", () => {
     const specialTokens = ["#$", '!"', "!!", '"#', "$!", '!"#'];
     for (let seed = 1; seed <= rounds(150); seed++) {
       const random = randomNumbers(seed * 7919);
@@ -123,7 +124,7 @@ describe("random words, every knob turned", () => {
     }
   });
 
-  test("no two merges make the same bytes: a pair is created once, and the engine relies on it", () => {
+  test("no two merges produce the same bytes: a pair is created only once, which the engine relies on", () => {
     for (let seed = 1; seed <= rounds(100); seed++) {
       const words = makeWords(randomNumbers(seed * 31337));
       const made = naiveMerges("rustbpe", words, { mergeCount: 300 }).map(({ left, right }) => left + right);
@@ -149,7 +150,7 @@ describe("edges", () => {
     expect(() => train(tooMany, { mergeCount: 1, compat: "cs336" })).toThrow(UserError);
   });
 
-  test("a vocabulary beyond 16 bits is asked for and the ids fit", () => {
+  test("a vocabulary of more than 2^16 tokens is supported, and its ids are right", () => {
     const random = randomNumbers(5);
     const words = makeWords(random);
     for (const mergeCount of [65_279, 65_280, 70_000]) {
@@ -159,7 +160,7 @@ describe("edges", () => {
   });
 });
 
-test("more cells than positions can name are an error with a remedy, not a wrap", () => {
+test("more cells than positions can address are an error with a remedy, without overflow", () => {
   checkCellCount(2 ** 31 - 2);
   for (const cellCount of [2 ** 31 - 1, 2 ** 32]) {
     expect(errorOf(() => checkCellCount(cellCount)).hint).toContain("--pattern");
@@ -178,7 +179,7 @@ describe("words in several memories", () => {
 
   const pairs = someWords(30_000, () => 97 + Math.min(random(26), random(26)));
 
-  /** The least address space of a memory with which an engine of this size begins. */
+  /** Returns the smallest address space of a memory with which such an engine can begin. */
   function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
     const fits = (memoryBytesMax: number) =>
       createMergeEngine(byteWords(words), memoryCount, options, { ...defaultTuning, memoryBytesMax }) !==
@@ -192,7 +193,7 @@ describe("words in several memories", () => {
     return high;
   }
 
-  /** The phases in the order in which they are entered. */
+  /** Returns the phases in the order in which the training enters them. */
   function phasesOf(words: WordTable, options: MergeOptions, tuning: MergeTuning) {
     const training = trainMerges(words, options, { ...tuning, sliceWork: 1 << 12 });
     const phases: string[] = [];
@@ -203,7 +204,7 @@ describe("words in several memories", () => {
     return { phases, merges: step.value };
   }
 
-  test("the merges are the same, in however many", () => {
+  test("the merges are the same in any number of memories", () => {
     const sums = {
       cs336: "3000 072e3ac9b146f05c",
       huggingface: "3000 52142a731309c83b",
@@ -242,7 +243,7 @@ describe("words in several memories", () => {
     expect(() => train(counts(2 ** 52), { mergeCount: 1, compat: "cs336" }, tuning)).toThrow(UserError);
   });
 
-  test("what does not fit into one lies in two", () => {
+  test("words that do not fit into one memory are in two", () => {
     const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
     const memoryBytesMax = leastBytes(noise, options, 1) - 1;
     expect(
@@ -256,14 +257,15 @@ describe("words in several memories", () => {
     expect(merges).toEqual(train(noise, options));
   });
 
-  test("each makes room in its own arena", () => {
+  test("each memory frees space in its own arena", () => {
     const options: MergeOptions = { mergeCount: 3000, compat: "cs336" };
     const tuning = { ...defaultTuning, memoryCountMin: 3, arenaSlack: 1 };
     expect(sumOf(train(pairs, options, tuning))).toBe("3000 25475870e2d69af5");
   });
 
-  test("if one memory turns out too small only later, two start over: too many occurrences", () => {
-    // "ababababababababab" and a number in two bytes: after the first merge the arena must hold it, and what it may bring.
+  test("if a single memory proves too small later, training starts over with two: too many occurrences", () => {
+    // Each word is "ab" nine times and its number in two bytes. After the first merge, the arena must contain all its
+    // occurrences and the pairs that it creates.
     const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
     const words = someWords(10_000, (pos) => {
       const [word, k] = [Math.floor(pos / 20), pos % 20];
@@ -300,11 +302,11 @@ describe("slices", () => {
       { ...defaultTuning, sliceWork: 50 },
     );
     const phases = Array.from(training, ({ phase }) => phase);
-    // They are brought into the order of the tie rule before the first merge.
+    // The pairs with the highest count are sorted by the tie rule before the first merge.
     expect(phases.filter((phase) => phase === "merge").length).toBeGreaterThanOrEqual(10_000 / 50);
   });
 
-  test("work between two yields is bounded in every phase, one huge word included", () => {
+  test("work between two yields is bounded in every phase, even with one huge word", () => {
     const training = trainMerges(
       oneWord(() => 97, 400_000),
       { mergeCount: 10, compat: "cs336" },
@@ -312,7 +314,7 @@ describe("slices", () => {
     );
     const phases = { layout: 0, index: 0, merge: 0 };
     for (let step = training.next(); !step.done; step = training.next()) phases[step.value.phase]++;
-    // 400,000 cells are laid out, walked twice for the index, and merged: at least 300 yields each.
+    // 400,000 cells are laid out, scanned twice for the index, and merged, with at least 300 yields for each pass.
     expect(phases.layout).toBeGreaterThan(300);
     expect(phases.index).toBeGreaterThan(600);
     expect(phases.merge).toBeGreaterThan(600);
@@ -320,13 +322,13 @@ describe("slices", () => {
 });
 
 describe("long words", () => {
-  test("a megabyte of one letter doubles its way up", () => {
+  test("a megabyte of one letter is merged by doubling", () => {
     const merges = train(oneWord(() => 97, 1 << 20), { mergeCount: 1000, compat: "cs336" }); // biome-ignore format: one thought
     expect(merges.mergeCount).toBe(20);
     expect(merges.counts[19]).toBe(1);
   });
 
-  test("a megabyte of DNA, and runs whose tokens grow long, take no time to speak of", () => {
+  test("a megabyte of DNA, and repeats whose tokens grow long, take little time", () => {
     const random = randomNumbers(7);
     const dna = oneWord(() => "ACGT".charCodeAt(random(4)), 1 << 20);
     expect(train(dna, { mergeCount: 1000, compat: "cs336" }).mergeCount).toBe(1000);
@@ -342,21 +344,21 @@ describe("long words", () => {
 
 const words = tableOf(makeWords(randomNumbers(3)));
 
-test("the estimate grows with the merges asked for only as far as the words can give them", () => {
+test("the estimate grows with the requested merges only up to what the words can give", () => {
   const estimate = (mergeCount: number) =>
     estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), { mergeCount, compat: "cs336" });
   expect(estimate(20)).toBeGreaterThan(estimate(10));
   expect(estimate(1e9)).toBe(estimate(1e8));
 });
 
-test("the bound covers the cells, and the occurrences of words that are longer than their order takes", () => {
+test("the bound covers the cells, and the occurrences of words that are longer than sorting needs", () => {
   const [wordCount, positionCount] = [1e6, 7e6];
   const bound = estimateMergeMemoryBytes({ wordCount, positionCount }, { mergeCount: 10, compat: "rustbpe" });
   expect(bound).toBeGreaterThan(2 * (positionCount + wordCount) + 4 * positionCount);
   expect(bound).toBeLessThan(2 * (2 * (positionCount + wordCount) + 4 * positionCount));
 });
 
-test.skipIf(isSmallScale)("threads that help are counted where there are cells enough for them", () => {
+test.skipIf(isSmallScale)("helper threads are counted if there are enough cells for them", () => {
   const bound = (wordCount: number, threadCount: number) =>
     estimateMergeMemoryBytes(
       { wordCount, positionCount: 7 * wordCount },
@@ -368,7 +370,7 @@ test.skipIf(isSmallScale)("threads that help are counted where there are cells e
   expect(bound(1e6, 100)).toBe(bound(1e6, 8));
 });
 
-test("of superwords the lists of many cells are in huge pages, those of few are not", () => {
+test("for superwords, the lists of many cells are in huge pages, and those of few are not", () => {
   const areHuge = (sharedCellCount: number, limitsWords = true) => {
     const tuning = { ...defaultTuning, sharedCellCount };
     const words = byteWords(oneWord((pos) => pos, 400_000));
@@ -382,7 +384,7 @@ test("of superwords the lists of many cells are in huge pages, those of few are 
     // Skips the first 64 KB, which may share a huge page with what precedes them.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
-  // The word has a boundary before and after it.
+  // The word has a boundary cell before and after it.
   expect(areHuge(400_002)).not.toBe(false);
   expect(areHuge(400_003)).not.toBe(true);
   expect(areHuge(0, false)).not.toBe(true);

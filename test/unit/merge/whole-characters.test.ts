@@ -17,7 +17,7 @@ const { exports } = createKernel();
 const stateOf = (bytes: string) =>
   bytesOf(bytes).reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 
-test("the state after any bytes is whole, begun, a tail byte or stray, by Unicode's table", () => {
+test("the state after any bytes is whole, begun, a tail byte or stray, according to Unicode's table", () => {
   const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const edges = ["", "a", "\x7f", "\x80", "\x8f", "\x90", "\x9f", "\xa0", "\xbf"];
   const leads = all.filter((byte) => byte >= "\x80");
@@ -83,7 +83,7 @@ const trainedMerges = (words: NaiveWords, options: MergeOptions, random: Random)
   spelledMerges(runToEnd(trainMerges(tableOf(words), options, makeTuning(random))));
 
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
-  test(`${compat}: the engine agrees with its naive twin on text, ties and bytes that are no text`, () => {
+  test(`${compat}: the engine agrees with its naive twin on text, ties and bytes that are not text`, () => {
     for (let seed = 1; seed <= rounds(120); seed++) {
       const random = randomNumbers(seed * 7919);
       const words = makeText(random);
@@ -112,7 +112,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
   });
 }
 
-test("start tokens of several bytes keep the rule, whatever their content", () => {
+test("start tokens of several bytes follow the rule, whatever their content", () => {
   const pieces = [
     "a",
     "é",

@@ -6,7 +6,7 @@ import { trainingOptions } from "../../../src/options/training-table.ts";
 
 const root = join(import.meta.dir, "../../..");
 
-/** Ignores layout, because the formatter breaks lines of TypeScript, and adds bars and commas there. */
+/** Removes layout, because the formatter breaks lines of TypeScript, and adds bars and commas there. */
 const withoutLayout = (text: string) => text.replaceAll(/[\s|,;()*/]+/g, "");
 
 describe("files generated from the tables of options are up to date (npm run suite options writes them):", () => {
@@ -18,7 +18,7 @@ describe("files generated from the tables of options are up to date (npm run sui
     });
   }
 
-  // `sizes` and flags have no printer.
+  // Not flags and the kind `sizes`, which have no printer.
   test("Python prints every kind of value", () => {
     const printers = readFileSync(join(root, "python/bpe_trainer/_training.py"), "utf8").match(
       /^_PRINTERS[^{]*\{(.*?)^\}/ms,

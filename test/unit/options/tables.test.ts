@@ -18,7 +18,7 @@ const options = Object.entries(trainingOptions).map(
 );
 const optionOf = (name: string) => options.find((option) => option.name === name);
 
-/** An option that is given, as `name` or, where a value matters, `name value`. */
+/** Returns the argument for an option given as `name` or, if its value matters, `name value`. */
 const argument = (known: readonly Option[], given: string): string => {
   const [name, said] = given.split(" ");
   const { value, words } = known.find((option) => option.name === name)!.kind;
@@ -55,13 +55,13 @@ function given(option: (typeof options)[number]): object {
 const cannotBe = " cannot be combined with ";
 
 describe("of every command", () => {
-  test("two options that exclude each other are refused, by their names", () => {
+  test("two options that exclude each other are refused by name", () => {
     let count = 0;
     for (const command of commands) {
       const has = (given: string) => command.options.some(({ name }) => name === given.split(" ")[0]);
       for (const option of command.options) {
         for (const { other } of (option.excludes ?? []).filter(({ other }) => has(other))) {
-          // Drops `needs`, which is tested elsewhere.
+          // Removes `needs`, which another test covers.
           const only: Option = { ...option, needs: undefined as never };
           const typed = [option.name, other].map((given) => argument(command.options, given));
           const { options: given } = parseInvocation(command, typed);
@@ -86,7 +86,7 @@ describe("of every command", () => {
     }
   });
 
-  test("a value that is not of the option's kind is refused, by the option's name", () => {
+  test("a value that is not of the option's kind is refused with the option's name", () => {
     const never: Readonly<Record<string, string>> = {
       ...{ N: "x", SIZE: "x", RULE: "x", LIST: "x,y", "N,N,...": "1,x", "N:FACTOR": "1:2:3" },
       ...{ "[NAME=]FILE...": "=x", "TEXT[=ID]": "", "OLD=NEW": "x", "NAME=FILE...": "x" },
@@ -118,7 +118,7 @@ describe("of every command", () => {
     expect(languageWindow.kind.read(["100:2.0"], "")).toEqual({ size: 100, alpha: 2 });
   });
 
-  test("all that is required and left out is named in one error", () => {
+  test("all missing required arguments are named in one error", () => {
     for (const command of commands) {
       const required = command.options.filter(({ required }) => required).map(({ name }) => `--${name}`);
       const files = command.files.split(" ").filter((file) => file.startsWith("<"));
@@ -159,7 +159,7 @@ describe("in the library, by its names,", () => {
     expect(inLibrary.length).toBeGreaterThan(20);
   });
 
-  test("every message names options in the library's words; quoted text stays", async () => {
+  test("every message names options as the library does; quoted text stays", async () => {
     const refused = (call: object) =>
       refusalOf(runCall(async () => settle(readCall({ vocabSize: 1000, ...call }), {})));
     const twice = await refused({ specialTokens: ["--pad-to", "--pad-to"] });
@@ -184,7 +184,7 @@ describe("in the library, by its names,", () => {
   });
 });
 
-test("a value of the library that is not of the kind is refused by its name, for every option", () => {
+test("a value that is not of the kind is refused with the library's name, for every option", () => {
   expect(errorOf(() => readCall({ vocabSize: 1000, model: 5 })).message).toStartWith("trainTokenizer: model");
   for (const { library } of options) {
     if (library === null || library.includes(":")) continue;

@@ -32,7 +32,7 @@ function pieces(source: string, text: string): string[] {
   });
 }
 
-test("no named pattern needs a refused construct, as published or in the form for HF's engine", () => {
+test("no named pattern needs a refused construct, neither as published nor in the form for HF's engine", () => {
   for (const name of triedPatterns) {
     const { sources, huggingfaceSources = sources }: NamedPattern = patterns[name];
     for (const form of [sources, huggingfaceSources])
@@ -81,25 +81,25 @@ describe("a pattern", () => {
     expect(pieces("ab|a|b", "ab")).toEqual(["ab"]);
   });
 
-  test("gives nothing back where it is possessive", () => {
+  test("does not backtrack into a possessive quantifier", () => {
     expect(pieces("a?ab|a|b", "ab")).toEqual(["ab"]);
     expect(pieces("a?+ab|a|b", "ab")).toEqual(["a", "b"]);
   });
 
-  test("keeps unmatched text as pieces, neighbouring characters joined", () => {
+  test("keeps unmatched text as pieces, which join adjacent characters", () => {
     expect(pieces("[0-9]+", "ab12cd")).toEqual(["ab", "12", "cd"]);
   });
 
-  test("returns to the match it had when a longer one fails", () => {
+  test("falls back to an earlier match if a longer one fails", () => {
     expect(pieces("abc|a|b", "ababc")).toEqual(["a", "b", "abc"]);
     expect(pieces("ab{0,4}c|a|b", "abbbabbc")).toEqual(["a", "b", "b", "b", "abbc"]);
   });
 
-  test("takes white space as Unicode has it", () => {
+  test("uses Unicode's white space", () => {
     expect(pieces("\\s+|\\S+", "a\u0085\u3000b\ufeff")).toEqual(["a", "\u0085\u3000", "b\ufeff"]);
   });
 
-  test("ignores case as Unicode folds it", () => {
+  test("uses Unicode's case folding", () => {
     expect(pieces("(?i:'s)|.", "'S'ſ'k")).toEqual(["'S", "'ſ", "'", "k"]);
     expect(pieces("(?i:k)+|.", "kK\u212ax")).toEqual(["kK\u212a", "x"]);
     expect(pieces("(?i)é|.", "éÉ")).toEqual(["é", "É"]);
@@ -139,12 +139,12 @@ describe("a pattern", () => {
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
 
-  test("that can match the empty string in a text, though in no line, is refused for lines", () => {
+  test("that can match the empty string in a text, though not in a line, is refused for lines", () => {
     const error = errorOf(() => compilePattern(["(?<=\\n)(?!\\z)|."], { lineWise: true }));
     expect(error.message).toContain("can match the empty string");
   });
 
-  test("that matches no text at all is refused", () => {
+  test("that matches no text is refused", () => {
     expect(errorOf(() => compilePattern(["(?!a)a"])).message).toContain("matches no text at all");
   });
 
@@ -201,7 +201,7 @@ describe("a pattern", () => {
     expect(automata.map(({ annotation }) => annotation)).toEqual([undefined]);
   });
 
-  test("gives nothing back, and tries no second way, where it is atomic", () => {
+  test("does not backtrack into an atomic group", () => {
     expect(pieces("(?>[ab]c|[ab])c|.", "accac")).toEqual(["acc", "a", "c"]);
     expect(pieces("(?>'s|'t|'ll)|'l|.", "'s'll'l")).toEqual(["'s", "'ll", "'l"]);
     expect(pieces("(?>\\d|\\d\\p{L})1|(?s:.)", "1a1 11")).toEqual(["1", "a", "1", " ", "11"]);
@@ -210,7 +210,7 @@ describe("a pattern", () => {
     expect(pieces("(?>(?:\\d\\p{L})+?)\\d|.", "1a2b3")).toEqual(["1a2", "b", "3"]);
   });
 
-  test("made at random splits random text as JavaScript does", () => {
+  test("that is random splits random text like JavaScript", () => {
     const seed = 7;
     const random = randomNumbers(seed);
     const set = () =>
@@ -251,7 +251,8 @@ describe("a pattern", () => {
         expect(error).toBeInstanceOf(UserError);
         continue;
       }
-      // A turn of a repeat that takes nothing ends the repeat; in JavaScript it fails. A match may be nothing there.
+      // An iteration of a repeat that matches the empty string ends the repeat here, but fails in JavaScript. There,
+      // a match may be empty.
       if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
       compiledCount++;
       const regexp = new RegExp(
@@ -273,7 +274,7 @@ describe("a pattern", () => {
     expect(compiledCount).toBeGreaterThan(rounds(20));
   });
 
-  test("made at random of the whole grammar splits as the textbook matcher does", () => {
+  test("that is random, with the whole grammar, splits like the textbook matcher", () => {
     const seed = 20261122;
     const random = randomNumbers(seed);
     let trialCount = 0;
@@ -351,7 +352,7 @@ describe("a pattern", () => {
 });
 
 describe("--pattern", () => {
-  test("takes a name for a name and anything else for a regular expression", () => {
+  test("treats a known name as a name, and anything else as a regular expression", () => {
     expect(resolvePattern("gpt2").name).toBe("gpt2");
     expect(resolvePattern("deepseek-v3").sources.length).toBe(3);
     expect(resolvePattern("\\S+|\\s+").name).toBeNull();
@@ -369,7 +370,7 @@ describe("--pattern", () => {
     expect(errorOf(() => resolvePattern("code")).hint).toContain("did you mean codex (p50k)?");
   });
 
-  test("takes the names of tiktoken and of models, and gives its own", () => {
+  test("accepts the names of tiktoken and of models, and reports its own", () => {
     for (const [typed, name] of [
       ["gpt-4o", "o200k"],
       ["gpt4o", "o200k"],
@@ -413,7 +414,7 @@ describe("--pattern", () => {
 
 const { sources } = patterns.gpt2;
 
-test("patterns that cut otherwise have other digests, and line-wise ones, too", () => {
+test("patterns that cut differently have different digests, and line-wise ones, too", () => {
   const all = ["gpt2", "cl100k", "o200k"] as const;
   const compiled = all.flatMap((name) =>
     [false, true].map((lineWise) => compilePattern(patterns[name].sources, { lineWise })),
@@ -421,7 +422,7 @@ test("patterns that cut otherwise have other digests, and line-wise ones, too", 
   expect(new Set(compiled.map(patternDigest)).size).toBe(compiled.length);
 });
 
-test("one entry of one table that is another makes another digest", () => {
+test("a single changed entry of one table changes the digest", () => {
   const digest = patternDigest(compilePattern(sources));
   for (const name of ["transitions", "columnBlocks", "columns"] as const) {
     const changed = structuredClone(compilePattern(sources));
@@ -430,7 +431,7 @@ test("one entry of one table that is another makes another digest", () => {
   }
 });
 
-test("tables that were made ahead have the digest of those that are made now", () => {
+test("precomputed tables have the digest of tables that are built now", () => {
   const compiled = compilePattern(sources);
   const { bytes } = readyMadeFile(sources, {}, compiled);
   const readyMade = deserialize(Bun.zstdDecompressSync(bytes)) as CompiledPattern;
@@ -441,19 +442,20 @@ test("tables that were made ahead have the digest of those that are made now", (
 const seed = 20261122;
 const [gpt2] = patterns.gpt2.sources;
 
-/** Sequences in which more splits than the last one decide late, and how many automata they need. */
+/** Sequences in which the outcome of an earlier split is also known late, and how many automata they need. */
 const sequences: readonly (readonly [readonly string[], number])[] = [
   [patterns.falcon.sources, 1],
   [[gpt2, "[0-9]{3}"], 1],
   [[gpt2, gpt2], 1],
   [["\\s+\\S+|\\s+", gpt2], 1],
   [[gpt2, "abc|a|b", "[^b]"], 1],
-  // In "12" both digits may be in one gap, or "12" begins "123": gpt2 would have to keep ends for both.
+  // In "12", both digits may be in one gap, or "12" begins "123". For one automaton, gpt2 would have to track the
+  // ends of both cases.
   [["[0-9]{3}", gpt2], 2],
 ];
 
-describe("splits that follow one another", () => {
-  test.each(sequences)("%j cut as the naive splitter does, in %d automata", (sources, count) => {
+describe("consecutive splits", () => {
+  test.each(sequences)("%j cut like the naive splitter, in %d automata", (sources, count) => {
     const random = randomNumbers(seed);
     const regexps = sources.map(naiveRegExp);
     for (const lineWise of [false, true]) {
@@ -468,7 +470,7 @@ describe("splits that follow one another", () => {
     }
   });
 
-  test("cut as the textbook matcher does, whatever the patterns", () => {
+  test("cut like the textbook matcher, with any patterns", () => {
     const random = randomNumbers(seed + 1);
     const counts = [0, 0, 0, 0];
     for (let tried = 0; tried < rounds(20) || counts[2] === 0; ) {
@@ -498,7 +500,7 @@ describe("splits that follow one another", () => {
   });
 });
 
-/** Each split over the pieces of the one before it, by the textbook matcher. Ends in bytes. */
+/** Returns the ends in bytes when each split cuts the pieces of the previous one, by the textbook matcher. */
 function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
   let pieces = [Array.from(text, (character) => character.codePointAt(0)!)];
   for (const source of sources) {
@@ -511,28 +513,28 @@ function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
   return pieces.map((piece) => (end += Buffer.byteLength(String.fromCodePoint(...piece))));
 }
 
-describe("what compiling a pattern takes", () => {
+describe("the cost of compiling a pattern", () => {
   function stepsOf(sources: readonly string[]): number {
     const steps = new CompileSteps();
     compilePattern(sources, {}, steps);
     return steps.count;
   }
 
-  test("grows with the number of splits, whether they go together or not", () => {
+  test("grows with the number of splits, whether or not they are combined", () => {
     for (const source of [`${"\\p{L}".repeat(100)}|.`, "a+b|.", "[a-z]+|.", "[0-9]{3}"]) {
       const some = stepsOf(Array(8).fill(source));
       expect(stepsOf(Array(32).fill(source)) / some).toBeLessThan(5);
     }
   });
 
-  test("is little for named patterns, and more than that is refused", () => {
+  test("is small for named patterns, and more than the limit is refused", () => {
     for (const { sources } of Object.values<NamedPattern>(patterns))
       expect(stepsOf(sources)).toBeLessThan(3_000_000);
     const { message } = errorOf(() => compilePattern(Array(2000).fill("a+b|.")));
     expect(message).toStartWith("pattern: it takes too long to compile: a+b|.");
   });
 
-  test("a set is united once, however often a class names it", () => {
+  test("a union of sets is computed once, however often a class names it", () => {
     for (const item of ["\\p{L}", "\\P{L}", "\\w", "\\W", "\\S", "[:alpha:]", "[^\\p{L}]", "\\p{L}&&"]) {
       const [one] = compilePattern([`[${item}a]|.`]).automata;
       expect([item, compilePattern([`[${item.repeat(20_000)}a]|.`]).automata[0]]).toEqual([item, one]);
@@ -551,7 +553,7 @@ describe("what compiling a pattern takes", () => {
   });
 });
 
-test("a pattern compiled ahead is the pattern compiled now, its four-byte tables included", () => {
+test("a precompiled pattern equals one compiled now, including its four-byte tables", () => {
   const directory = mkdtempSync(join(tmpdir(), "bpe-ready-made-"));
   try {
     for (const place of places(triedPatterns.length, 0)) {
@@ -560,7 +562,7 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
         const compiled = compilePattern(sources, { lineWise });
         const file = readyMadeFile(sources, { lineWise }, compiled);
         writeFileSync(join(directory, file.name), file.bytes);
-        // Those after the first of a chain are not scanned by four bytes.
+        // Only the first automaton of a chain scans four bytes at a time.
         const automata = compiled.automata.map((tables, i) => ({
           ...tables,
           fourBytes: (i === 0 && buildFourByteTables(tables)) || null,

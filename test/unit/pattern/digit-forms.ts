@@ -12,11 +12,11 @@ const marin = [String.raw`\p{N}{1,510}`, String.raw`^\p{N}{1,2}(?=(?:\p{N}{3})+$
 
 type DigitForm = {
   readonly sources: readonly string[];
-  /** The pieces of a text by rules that look at whole runs of digits, and at nothing ahead of them. */
+  /** Cuts a text by rules about whole runs of digits, without look-ahead. */
   readonly pieces: (text: string) => string[];
 };
 
-/** Digits grouped from the right, in the forms that are in use. */
+/** The published patterns that group digits from the right, with equivalent rules. */
 export const digitForms: Readonly<Record<string, DigitForm>> = {
   wordEnd: { sources: [wordEnd], pieces: wordEndPieces },
   wordEndAsWritten: {
@@ -58,7 +58,7 @@ export const digitForms: Readonly<Record<string, DigitForm>> = {
 
 const points = (text: string) => Array.from(text);
 
-/** Groups of three characters, the first of one to three. */
+/** Splits a run into groups of three characters. The first group has one to three. */
 function fromTheRight(run: string): string[] {
   const all = points(run);
   const first = all.length % 3 || 3;
@@ -67,7 +67,7 @@ function fromTheRight(run: string): string[] {
   return groups;
 }
 
-/** Runs become separate pieces, and are grouped; the text between them stays. */
+/** Cuts the runs out of a text and splits each into groups. The text between runs stays whole. */
 function groupRuns(text: string, runs: RegExp, group: (run: string) => string[]): string[] {
   const pieces: string[] = [];
   let settled = 0;
@@ -80,14 +80,14 @@ function groupRuns(text: string, runs: RegExp, group: (run: string) => string[])
 
 const wordEndRuns = new RegExp(String.raw`(?<!\p{Nd})\p{Nd}+(?!${word})`, "gu");
 
-/** The first digit after one of these does not belong to the run. */
+/** The first digit after one of these characters does not belong to the run. */
 const guards = "[.\\/\\-:a-zA-Z]";
 const guardedRuns = new RegExp(
   String.raw`(?:(?<!${guards}|\p{Nd})|(?<=${guards}\p{Nd}))\p{Nd}+(?!${word})`,
   "gu",
 );
 
-/** A run directly followed by a part of a word stays with its neighbours. */
+/** Groups the runs, except for runs directly before a part of a word, which stay with their neighbours. */
 function wordEndPieces(text: string): string[] {
   return groupRuns(text, wordEndRuns, fromTheRight);
 }
@@ -101,7 +101,7 @@ function marinPieces(text: string): string[] {
   });
 }
 
-/** Cuts before each group of three of a run, optionally not before its first; adjacent text stays with it. */
+/** Cuts before each group of three of a run, and before its first one if `cutsBefore`. Adjacent text stays attached. */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {
     const groups = fromTheRight(run);
@@ -125,7 +125,7 @@ const parts = Array.from("0123456789٣٤５𝟚½²Ⅷ①abXéж万円 \n\t.,-/:
   "444",
 ]);
 
-/** Digits of all kinds, and everything that may be next to them. */
+/** Returns text with digits of all kinds, and everything that may be next to them. */
 export function digitText(random: Random, partCount: number): string {
   let text = "";
   for (let i = 0; i < partCount; i++) {

@@ -11,7 +11,7 @@ import {
 } from "../../../src/pattern/unicode.ts";
 import { isThorough } from "../../rounds.ts";
 
-/** All code points that can occur in a text. */
+/** All code points that can occur in a text, which excludes surrogates. */
 export const characters = complementOf([0xd800, 0xdfff]);
 export const everyCharacter = textOf(characters);
 
@@ -24,7 +24,7 @@ export function textOf(set: CodePointSet): string {
   return parts.join("");
 }
 
-/** The characters at both edges of each range of the set, and their neighbours outside. */
+/** Returns the characters at both edges of each range of the set, inside and outside. */
 export function edgesOf(set: CodePointSet): CodePointSet {
   const edges = [...set, ...complementOf(set)];
   return intersectionOf(setOf([...new Set(edges)].sort((a, b) => a - b)), characters);
@@ -33,8 +33,8 @@ export function edgesOf(set: CodePointSet): CodePointSet {
 let categoryEdges: CodePointSet | undefined;
 
 /**
- * Returns the characters with which an engine is asked about a set: all; in a quick run, only those at the edges of the
- * set and of every general category, some 10,000.
+ * Returns the characters with which an engine is tested on a set: all of them or, in a quick run, only those at the
+ * edges of the set and of every general category, about 10,000.
  */
 export function textAbout(set: CodePointSet): string {
   if (isThorough) return everyCharacter;
@@ -46,7 +46,7 @@ export function setIn(text: string): CodePointSet {
   return setOf(Array.from(text, (character) => character.codePointAt(0)!));
 }
 
-/** An engine's consecutive matches in a text in which no character occurs twice. */
+/** Returns an engine's consecutive matches in a text in which no character occurs twice. */
 export type Engine = (regex: string, text: string) => string[];
 
 export const huggingface: Engine = (regex, text) => {
@@ -67,7 +67,7 @@ export function preTokenizer(step: object): (text: string) => string[] {
 
 const byteRanks = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte]).toString("base64"));
 
-/** Tiktoken drops unmatched text; its tokens are bytes here, so the matches are joined. */
+/** tiktoken drops unmatched text. Its tokens are single bytes here, so the matches are joined. */
 export const tiktoken: Engine = (regex, text) => {
   const encoder = new Tiktoken(`! 0 ${byteRanks.join(" ")}`, {}, regex);
   const bytes = Uint8Array.from(encoder.encode_ordinary(text));

@@ -10,7 +10,7 @@ import { randomLookPattern, randomPattern, randomText } from "./random-patterns.
 
 const seed = Number(process.env.TEST_SEED ?? 41);
 
-/** The matches, and what is between them. */
+/** Returns the matches, and the pieces between them. */
 function piecesByJavascript(source: string, text: string): string[] {
   const pieces: string[] = [];
   let end = 0;
@@ -32,7 +32,10 @@ function ourPieces(sources: readonly string[], text: string): string[] {
 
 const unassigned = generalCategorySet("Cn") ?? emptySet;
 
-/** Characters of all planes that Unicode 16 has, many of them white space, digits, marks and letters with case. */
+/**
+ * Returns random characters of all planes, assigned in Unicode 16. Many are white space, digits, marks, or letters
+ * with case.
+ */
 function randomUnicode(random: (below: number) => number, lengthMax: number): string {
   const common = "  \n\r\t\u0085\u00a0\u2028\u3000\ufeff'sSſKk1٣²_-\u0301\u200d.!?/ñßİıΣςА漢カ🦊";
   let text = "";
@@ -96,7 +99,7 @@ test("random patterns cut alike in JavaScript, or have no source there", () => {
   expect(written).toBeGreaterThan(rounds(80));
 });
 
-test("what JavaScript cannot say has no source", () => {
+test("patterns that JavaScript cannot express have no source", () => {
   expect(javascriptSource(["a\\z|(?i:s)"])).toBe("a$|[Ss\\u{17f}]");
   expect(javascriptSource(["a*"])).toBeNull();
   expect(javascriptSource([])).toBeNull();

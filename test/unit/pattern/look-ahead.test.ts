@@ -23,7 +23,7 @@ function expectSame(found: readonly number[], wanted: readonly number[], what: u
   if (found.join() !== wanted.join()) throw new Error(`${JSON.stringify(what)}: [${found}], not [${wanted}]`);
 }
 
-test("random patterns that look far ahead are cut as the textbook matcher cuts them", () => {
+test("random patterns with long look-aheads are cut as by the textbook matcher", () => {
   const random = randomNumbers(seed + 1);
   let annotatedCount = 0;
   for (let round = 0; annotatedCount < rounds(15) && round < rounds(2000); round++) {
@@ -69,7 +69,7 @@ test.each(
   }
 });
 
-test("safe cuts of shadows: the parts are cut as the whole is", () => {
+test("safe cuts of annotated texts: the parts are cut like the whole", () => {
   const random = randomNumbers(seed + 3);
   let cutCount = 0;
   for (const [turn, [name, { sources }]] of Object.entries(digitForms).entries()) {
@@ -96,18 +96,18 @@ test("safe cuts of shadows: the parts are cut as the whole is", () => {
   expect(cutCount).toBeGreaterThan(rounds(200));
 });
 
-test("a chain has a shadow of its own where a split cuts inside of what is looked at", () => {
+test("a chain has a separate annotated text if a split cuts inside of the look-ahead", () => {
   expect(countOf(...digitForms.superbpe!.sources)).toBe(2);
   expect(countOf(...digitForms.wordEndGpt4o!.sources)).toBe(1);
   expect(countOf(...digitForms.marinLlama3!.sources)).toBe(3);
   expect(countOf("[0-9]{5}", "[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9]))")).toBe(2);
 });
 
-test("a look over twenty characters at a time is one automaton", () => {
+test("a look-ahead over groups of twenty characters is one automaton", () => {
   expect(countOf("\\d{1,20}(?=(?:\\d{20})*(?!\\d))")).toBe(1);
 });
 
-test("a split at assertions alone cuts where they hold", () => {
+test("a split by assertions alone cuts where they hold", () => {
   const pieces = (source: string, text: string) => {
     const ends = pretokenEnds(compilePattern([source]), Buffer.from(text));
     return ends.map((end, i) => Buffer.from(text).toString("utf8", ends[i - 1] ?? 0, end));

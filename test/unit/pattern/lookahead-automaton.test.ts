@@ -26,7 +26,7 @@ const pieces = (source: string, text: string) => {
   return ends.map((end, i) => Buffer.from(text).toString("utf8", ends[i - 1] ?? 0, end));
 };
 
-/** Patterns that people write, in which a match may wait for any distance. */
+/** Typical patterns in which a match may depend on text at any distance. */
 const ordinary: readonly [source: string, text: string, pieces: readonly string[]][] = [
   ["a+b|a", "aabaac", ["aab", "a", "a", "c"]],
   ["a+?b|[ab]", "aabaa", ["aab", "a", "a"]],
@@ -43,11 +43,11 @@ const ordinary: readonly [source: string, text: string, pieces: readonly string[
   ["—(?=é)|[a—]—|\\p{L}", "——éa—é—é", ["——", "é", "a—", "é", "—", "é"]],
 ];
 
-test.each(ordinary)("a match may wait for any distance: %s", (source, text, wanted) => {
+test.each(ordinary)("a match may depend on text at any distance: %s", (source, text, wanted) => {
   expect(pieces(source, text)).toEqual([...wanted]);
 });
 
-test("an atomic group tries its first way only, whatever follows it", () => {
+test("an atomic group tries only its first alternative, whatever follows it", () => {
   expect(pieces("(?>(?:a|aa)b*)c|.", "aabcabc")).toEqual(["a", "abc", "abc"]);
   expect(pieces("(?>a+b|a)c|.", "aabcaac")).toEqual(["aabc", "a", "ac"]);
   expect(pieces("x(?:a|ab)++|.", "xaabab")).toEqual(["xaa", "b", "a", "b"]);
@@ -55,7 +55,7 @@ test("an atomic group tries its first way only, whatever follows it", () => {
   expect(pieces("(?:a|ab){2}+c|.", "aabc")).toEqual(["a", "a", "b", "c"]);
 });
 
-test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, also in lines and after safe cuts", () => {
+test("ordinary patterns cut all of Unicode and invalid bytes like RegExp, also in lines and after safe cuts", () => {
   const random = randomNumbers(seed);
   let cutCount = 0;
   for (const [source] of ordinary) {
@@ -114,7 +114,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
   expect(cutCount).toBeGreaterThan(rounds(200));
 });
 
-/** The tables, if the pattern can be foreseen in this way. */
+/** Returns the tables that this construction builds, or undefined if it does not support the pattern. */
 function tablesBy(foresee: typeof buildLookaheadAutomaton, split: Split): PatternTables | undefined {
   try {
     return foresee([split]);
@@ -124,7 +124,7 @@ function tablesBy(foresee: typeof buildLookaheadAutomaton, split: Split): Patter
   }
 }
 
-test("random patterns are foreseen as the textbook matcher cuts, also those that need it not", () => {
+test("random patterns are cut as by the textbook matcher, including those that need no look-ahead", () => {
   const random = randomNumbers(seed + 1);
   let trialCount = 0;
   for (let round = 0; round < rounds(100); round++) {
@@ -164,7 +164,7 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
   expect(trialCount).toBeGreaterThan(rounds(200));
 });
 
-test("alternatives that look far ahead are foreseen alone, and the others keep their characters", () => {
+test("alternatives with long look-aheads are annotated alone, and the others keep their characters", () => {
   const random = randomNumbers(seed + 2);
   const heads = ["1{1,3}", "[12]{1,3}", "a1?", "a+", "1+?2", "b?1{2}", "(?:a|1)+"];
   const looks = [
@@ -204,7 +204,7 @@ test("alternatives that look far ahead are foreseen alone, and the others keep t
   expect(quietCount).toBeGreaterThan(rounds(40));
 });
 
-test("of numbers that are grouped from the right only digits depend on what follows", () => {
+test("for numbers grouped from the right, only digits depend on what follows", () => {
   const number = "\\p{N}{1,3}(?=(?:\\p{N}{3})*(?:\\P{N}|$))";
   for (const name of ["llama3", "gpt2", "o200k", "tekken"] as const) {
     const source = patterns[name].sources[0]!.replace(/ \?\\p\{N\}\+|\\p\{N\}(?:\{1,3\})?(?=\|)/, number);
@@ -216,7 +216,7 @@ test("of numbers that are grouped from the right only digits depend on what foll
   }
 });
 
-test("a class of one character can say many things, with rare characters", () => {
+test("a class of one character can have many annotations, with rare characters", () => {
   const { annotation } = buildLookaheadAutomaton([
     parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b", false),
   ]);
@@ -229,7 +229,7 @@ test("a class of one character can say many things, with rare characters", () =>
   expect(said.size).toBeGreaterThan(2);
 });
 
-test("what says too much is refused", () => {
+test("patterns with too many annotations are refused", () => {
   const many = Array.from({ length: 14 }, (_, i) => `a(?=.{${i}}b)`).join("|");
   const error = errorOf(() => compilePattern([`(?:${many}){2}|[^c]`]));
   expect([error.exitCode, error.hint]).toEqual([

@@ -53,13 +53,16 @@ const membersOfNames: Record<string, Member> = {
   "deepseek-v3": member("deepseek", 3),
 };
 
-/** falcon is fused of two automata; none has no classes of characters; the others read shadows, or are chains. */
+/**
+ * Named patterns without a formula: falcon combines two automata, none has no character classes, and the others read
+ * annotated text or are chains.
+ */
 const withoutFormula: readonly string[] = [
   ...["falcon", "none"],
   ...["llama3-r2l", "gpt-4o-r2l", "trinity", "marin", "marin-gpt-4o"],
 ];
 
-test("every other named pattern has a formula that is proved, and its masks", () => {
+test("every other named pattern has a proved formula, and its masks", () => {
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
     if (withoutFormula.includes(name)) continue;
     const wanted = membersOfNames[name]!;
@@ -72,7 +75,7 @@ test("every other named pattern has a formula that is proved, and its masks", ()
   }
 });
 
-test("a pattern that cuts as a named one has its masks, any other runs on the tables", () => {
+test("a pattern that cuts like a named one has its masks, and any other runs on the tables", () => {
   const isTold = (source: string) => {
     const kernel = createRegionKernel(createWholeMemory(1 << 28));
     const told: number[] = [];
@@ -94,7 +97,7 @@ test("a pattern that cuts as a named one has its masks, any other runs on the ta
   const words = String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
   expect(isTold(patterns.gpt2.sources[0])).toBeTrue();
   expect(isTold(`'(?:re|ll|ve|[stdm])|${words.replaceAll("+|", "++|")}`)).toBeTrue();
-  // They have formulas.
+  // These patterns have formulas.
   expect(isTold(words)).toBeFalse();
   expect(isTold(`'s|'t|'re|'ve|'m|'ll| ?\\p{N}{1,3}|${words}`)).toBeFalse();
 });
@@ -105,7 +108,7 @@ const cased = (suffix = "") =>
   String.raw`[^\r\n\p{L}\p{N}]?${upper}*${lower}+${suffix}|[^\r\n\p{L}\p{N}]?${upper}+${lower}*${suffix}`;
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
 
-/** A user's own patterns, and the formulas that they have. */
+/** Patterns of users, and the formulas that they have. */
 const variants: readonly (readonly [string | readonly string[], Member])[] = [
   [String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, member("gpt2", 0)],
   [
@@ -133,7 +136,7 @@ const variants: readonly (readonly [string | readonly string[], Member])[] = [
     String.raw`${cased("(?:'s|'t|'re|'ve|'m|'ll|'d)?")}|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
     member("modernCased", 0, "suffixes"),
   ],
-  // An alternative that can never take anything is seen through.
+  // An alternative that can never match is recognized and ignored.
   [
     String.raw`(?<=a)b|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
     member("modern", 3),
@@ -147,11 +150,12 @@ test("a user's pattern of a family has its formula, however it is written", () =
   }
 });
 
-test("what no formula fits exactly has none", () => {
+test("a pattern that no formula fits exactly has none", () => {
   const tooFew = [
     String.raw`\w+|[^\w\s]+|\s+`,
     String.raw`\s|\S+`,
-    // Letters end with five; the letters of a contraction; no (?!\S); digits that only some signs go with.
+    // The differences: letters end after five; other letters of contractions; no (?!\S); digits that only some signs
+    // can precede.
     String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
@@ -165,7 +169,7 @@ test("what no formula fits exactly has none", () => {
     expect([source, findFormula(tablesOf(source))?.member]).toEqual([source, undefined]);
 });
 
-test("the formulas cut where the automata cut, run over whole texts and with claims of what comes", () => {
+test("the formulas cut like the automata, over whole texts and with claims about the text to come", () => {
   const named = Object.entries<NamedPattern>(patterns).filter(([name]) => !withoutFormula.includes(name));
   const sources = [
     ...named.map(([, pattern]) => pattern.sources),
@@ -207,7 +211,9 @@ test("the formulas cut where the automata cut, run over whole texts and with cla
   }
 });
 
-/** Indices of the characters that begin pretokens, the first one included, and of the first that is hard. */
+/**
+ * The indices of the characters that begin pretokens, including the first, and the index of the first hard character.
+ */
 type Run = { begins: number[]; firstHard: number };
 
 function runNaively(
@@ -236,7 +242,7 @@ function runNaively(
   return { begins, firstHard: hard.includes(true) ? hard.indexOf(true) : Number.POSITIVE_INFINITY };
 }
 
-/** Every way to claim that the text bears out. */
+/** Runs a formula with every sequence of claims that is consistent with the text. */
 function runWithClaims(
   member: Member,
   characters: readonly string[],
@@ -324,7 +330,7 @@ const operators: readonly Operator[] = [
 // biome-ignore lint/suspicious/noExplicitAny: it changes calls of any operator
 type Call = (...args: any[]) => any;
 
-/** Small wrong changes of an operator's call, by number of operands. */
+/** Small wrong changes of a call of each operator. Their number depends on the number of operands. */
 const changes: Record<
   Operator,
   { count(operands: number): number; change(call: Call, which: number): Call }
@@ -375,7 +381,7 @@ function leaveOutOperand() {
   };
 }
 
-/** The operator is called, for what it remembers, and something else is its result. */
+/** Calls the operator, because it may keep state, but returns something else. */
 function resultIs(...results: Call[]) {
   return {
     count: () => results.length,
@@ -388,7 +394,7 @@ function resultIs(...results: Call[]) {
   };
 }
 
-/** A formula in which one call of one operator does something else. */
+/** Returns a formula in which one call of one operator is changed. */
 function mutant(formula: BitFormula, operator: Operator, callIndex: number, which: number): BitFormula {
   return (ops, classes) => {
     let calls = 0;
@@ -399,7 +405,7 @@ function mutant(formula: BitFormula, operator: Operator, callIndex: number, whic
   };
 }
 
-/** For each call of an operator, the number of its operands. */
+/** Returns the number of operands of each call of an operator. */
 function operandCounts(formula: BitFormula, operator: Operator): number[] {
   const counts: number[] = [];
   const ops = new BitOps();
@@ -414,7 +420,7 @@ function operandCounts(formula: BitFormula, operator: Operator): number[] {
   return counts;
 }
 
-/** Patterns in which, together, every option of a family is on and off. */
+/** Patterns of each family, which together use every option of the family in both states. */
 const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
   gpt2: [
     patterns.gpt2.sources,
@@ -436,21 +442,21 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
   deepseek: [patterns["deepseek-v3"].sources],
 };
 
-/** Changes that make no difference. */
+/** Changes without an effect. */
 const explained = [
-  // Narrowed so that the kernel needs to look ahead less often.
+  // This operand only lets the kernel look ahead less often.
   "gpt2: and 0, change 0",
-  // A requested character does not end the text: a claim about that is empty.
+  // A claimed next character excludes the end of the text, so this claim is empty.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe always begins a pretoken, and its letters never do.
+  // The apostrophe always begins a pretoken, and its letters never begin one.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",
 ];
 
-test("every part of every formula is needed: a proof fails without it, or more places are hard", () => {
+test("every part of every formula is needed: without it, a proof fails or more positions are hard", () => {
   const unnoticed: string[] = [];
   let mutantCount = 0;
   for (const [family, sourcesList] of Object.entries(patternsOfFamily)) {
@@ -479,12 +485,12 @@ test("every part of every formula is needed: a proof fails without it, or more p
   expect(unnoticed.sort()).toEqual(explained.toSorted());
 });
 
-/** The operators in a few obvious lines: a mask is an array with a boolean for each character of a text. */
+/** The operators in simple code: a mask is an array with a boolean for each character of a text. */
 function naiveOps(characters: readonly string[]): Ops<boolean[]> {
   const indices = characters.map((_, i) => i);
   const { length } = characters;
   const not = (mask: boolean[]) => mask.map((is) => !is);
-  /** First index after the run that contains i. */
+  /** Returns the first index after the run that contains i, or i if it is in none. */
   const runEnd = (run: boolean[], i: number) => {
     while (i < length && run[i]) i++;
     return i;

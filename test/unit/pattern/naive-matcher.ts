@@ -1,6 +1,6 @@
 import { type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
 
-/** Thrown if a pattern takes too long on a text to be worth a test. */
+/** Thrown if a pattern takes too many steps on a text. */
 export class TooSlow extends Error {}
 
 /**
@@ -14,8 +14,8 @@ type Next = (pos: number) => number;
 const failed = -1;
 
 /**
- * Ends of the pretokens of a text, in code points: the textbook matcher, in continuations, over the syntax tree. It shares the
- * parser with the compiler and nothing else.
+ * Returns the ends of the pretokens of a text, in code points, by the textbook matcher with continuations over the
+ * syntax tree. It shares only the parser with the compiler.
  */
 export function naiveTreeEnds(source: string, text: readonly number[]): number[] {
   const tree = parsePattern(source);
@@ -38,8 +38,8 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
 }
 
 /**
- * The ends of a text by the textbook matcher: lines, if requested, and spans between invalid bytes are
- * separate texts.
+ * Returns the ends of a text by the textbook matcher. Text between invalid bytes is matched separately, and so is
+ * each line if `lineWise`.
  */
 export function textbookEnds(
   sources: readonly string[],
@@ -69,7 +69,7 @@ export function textbookEnds(
   return ends;
 }
 
-/** Whether there is a match that begins at a position. */
+/** Whether a match begins at this position. */
 export const naiveMatches = (tree: Node, text: readonly number[], start: number) =>
   matchAt(tree, text, start) !== failed;
 
@@ -128,7 +128,7 @@ function matchAt(tree: Node, text: readonly number[], start: number): number {
       count === node.max
         ? failed
         : match(node.body, pos, (end) =>
-            // A turn that takes nothing ends the repeat.
+            // An iteration that matches the empty string ends the repeat.
             end === pos && count >= node.min ? next(end) : repeat(node, count + 1, end, next),
           );
     if (count < node.min) return again();

@@ -3,8 +3,9 @@ import { chainEnds, cutText } from "../../../src/pattern/cut-text.ts";
 import { pick, type Random } from "../../random.ts";
 
 /**
- * Translates a published pattern to JavaScript by replacing text: no parser, no sets, nothing shared with the
- * compiler. Possessive quantifiers become atomic groups in JavaScript's way, and \s is White_Space.
+ * Translates a published pattern to JavaScript by replacing text. It shares no parser and no sets with the compiler.
+ * Possessive quantifiers become atomic groups, which JavaScript expresses as a look-ahead and a back-reference; and
+ * \s becomes White_Space.
  */
 export function naiveRegExp(source: string): RegExp {
   let captures = 0;
@@ -16,7 +17,7 @@ export function naiveRegExp(source: string): RegExp {
   return new RegExp(spaces, "gu");
 }
 
-/** The pieces of a text, split by split; unmatched text stays a piece. */
+/** Returns the pieces of a text after all splits. Unmatched text stays as pieces. */
 export function naivePieces(text: string, regexps: readonly RegExp[]): string[] {
   let pieces = text === "" ? [] : [text];
   for (const regexp of regexps) {
@@ -69,16 +70,16 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
     try {
       return strict.decode(bytes.subarray(pos, pos + length));
     } catch {
-      // longer, or none
+      // // longer, or none => // Not a character of this length; a longer one may be.
     }
   }
   return undefined;
 }
 
-/** Ends of the pretokens by the twin of the kernel's scan. */
+/** Returns the ends of the pretokens, by the JavaScript twin of the kernel's scan. */
 export const pretokenEnds = cutText;
 
-/** The ends of the text before a cut, for a reader that has seen the character there and nothing after it. */
+/** Returns the ends of the text before a cut, if only the character at the cut is known of the text after it. */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;
@@ -86,7 +87,7 @@ export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut
 }
 
 /**
- * Characters that some named pattern distinguishes. The first twenty cover every kind, and are used for exhaustive
+ * Characters that some named pattern distinguishes. The first twenty include every kind, and are used for exhaustive
  * strings.
  */
 export const tellingCharacters = [
@@ -113,7 +114,7 @@ const brokenBytes: readonly (readonly number[])[] = [
   [0xf8, 0x88, 0x80, 0x80, 0x80],
 ];
 
-/** Characters, broken bytes, and now and then a whole byte at random. */
+/** Returns characters, broken sequences, and occasionally a random byte. */
 export function randomBytes(random: Random, partCount: number): Uint8Array {
   const parts: number[] = [];
   for (let i = 0; i < partCount; i++) {
@@ -125,7 +126,7 @@ export function randomBytes(random: Random, partCount: number): Uint8Array {
   return Uint8Array.from(parts);
 }
 
-/** Everything that a little text can hold, many times over. */
+/** Returns a long text that contains everything of a short one many times. */
 export function longText(random: Random, sizeBytes: number): Buffer {
   const words = [
     "the",

@@ -16,7 +16,7 @@ const texts = Array.from({ length: 1500 }, () => {
   return text;
 });
 
-/** The first text on which they differ. */
+/** Returns the first text on which the pattern and the oracle differ. */
 function firstDifference(sources: readonly string[], oracle: Oracle): string | undefined {
   const compiled = compilePattern(sources);
   for (const text of texts) {
@@ -27,13 +27,13 @@ function firstDifference(sources: readonly string[], oracle: Oracle): string | u
   return undefined;
 }
 
-test.each(triedPatterns)("%s splits as HF's tokenizers does with the exported form", (name) => {
+test.each(triedPatterns)("%s splits like HF's tokenizers with the exported form", (name) => {
   const { sources }: NamedPattern = patterns[name];
   expect(firstDifference(sources, huggingfaceOracle({ name, sources }))).toBeUndefined();
 });
 
 const singleNames = triedPatterns.filter((name) => patterns[name].sources.length === 1);
-test.each(singleNames)("%s splits as tiktoken does with the published form", (name) => {
+test.each(singleNames)("%s splits like tiktoken with the published form", (name) => {
   const { sources }: NamedPattern = patterns[name];
   const { oracle, free } = tiktokenOracle(sources[0]!, texts);
   expect(firstDifference(sources, oracle)).toBeUndefined();

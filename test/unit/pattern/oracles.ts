@@ -3,10 +3,10 @@ import { Tokenizer } from "tokenizers";
 import { exportForm, type PatternExport } from "../../../src/pattern/export-form.ts";
 import type { PatternName } from "../../../src/pattern/named-patterns.ts";
 
-/** Ends in bytes of the pretokens of a text of valid UTF-8. */
+/** Returns the ends of the pretokens in bytes. The text must be valid UTF-8. */
 export type Oracle = (text: string) => number[];
 
-/** Cuts with HF `tokenizers`, which gets the pattern as our tokenizer.json has it. */
+/** Cuts with HF `tokenizers`, with the pattern in the form of our tokenizer.json. */
 export function huggingfaceOracle(pattern: { name: PatternName | null; sources: readonly string[] }): Oracle {
   const form = exportForm(pattern);
   const byteLevel = (useRegex: boolean) => ({
@@ -35,14 +35,14 @@ export function huggingfaceOracle(pattern: { name: PatternName | null; sources: 
   const reader = tokenizer.getPreTokenizer()!;
   return (text) => {
     let end = 0;
-    // ByteLevel turns every byte into one character of the Basic Multilingual Plane.
+    // ByteLevel replaces every byte with one character of the Basic Multilingual Plane, so lengths count bytes.
     return text === "" ? [] : reader.preTokenizeString(text).map(([piece]) => (end += piece.length));
   };
 }
 
 /**
- * tiktoken, told the published pattern, for the texts given. It only hands out tokens; but a pretoken that is in the
- * vocabulary is one token, so with every substring of every text for a vocabulary its tokens are its pretokens.
+ * Cuts these texts with tiktoken by the published pattern. tiktoken returns only tokens, but a pretoken that is in
+ * the vocabulary is one token. So with every substring of every text as vocabulary, its tokens are its pretokens.
  */
 export function tiktokenOracle(
   source: string,

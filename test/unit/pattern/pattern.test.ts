@@ -20,7 +20,7 @@ import {
 const names = Object.keys(patterns) as (keyof typeof patterns)[];
 const seed = 20261120;
 
-/** Some take a second to compile, so each is compiled once. */
+/** Compiled patterns, because some take a second to compile. */
 const compiledPatterns = new Map<string, CompiledPattern>();
 
 function prepared(name: keyof typeof patterns, lineWise = false) {
@@ -31,7 +31,7 @@ function prepared(name: keyof typeof patterns, lineWise = false) {
   return { compiled, regexps: sources.map(naiveRegExp) };
 }
 
-/** Says the pattern and the bytes of a difference. */
+/** Throws with the pattern and the bytes if the ends differ. */
 function expectEqual(found: number[], wanted: number[], name: string, bytes: Uint8Array): void {
   if (found.join() === wanted.join()) return;
   throw new Error(
@@ -39,14 +39,14 @@ function expectEqual(found: number[], wanted: number[], name: string, bytes: Uin
   );
 }
 
-/** The ends of the text before a cut, and of the text after it. */
+/** Returns the ends of the text before a cut, and of the text after it. */
 const endsOfParts = (compiled: CompiledPattern, bytes: Uint8Array, cut: number) => [
   ...endsOfLeftPart(compiled, bytes, cut),
   ...pretokenEnds(compiled, bytes.subarray(cut)).map((end) => cut + end),
 ];
 
 describe.each(names)("%s", (name) => {
-  test("splits every string of up to three telling characters as the naive splitter does", () => {
+  test("splits every string of up to three telling characters like the naive splitter", () => {
     const { compiled, regexps } = prepared(name);
     const characters = tellingCharacters.filter((_, i) => i % 2 === 0 || i < 20);
     const strings: string[] = [];
@@ -63,7 +63,7 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  test("splits random bytes as the naive splitter does", () => {
+  test("splits random bytes like the naive splitter", () => {
     const { compiled, regexps } = prepared(name);
     const random = randomNumbers(seed);
     for (let round = 0; round < rounds(30); round++) {
@@ -87,7 +87,7 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  test("splits a long text as the naive splitter does", () => {
+  test("splits a long text like the naive splitter", () => {
     const { compiled, regexps } = prepared(name);
     const text = longText(randomNumbers(seed), rounds(500_000)).toString();
     let end = 0;
@@ -95,7 +95,7 @@ describe.each(names)("%s", (name) => {
     expect(Bun.deepEquals(pretokenEnds(compiled, Buffer.from(text)), wanted)).toBe(true);
   });
 
-  test("splits the parts between safe cuts as it splits the whole", () => {
+  test("splits the parts between safe cuts like the whole", () => {
     const { compiled } = prepared(name);
     const random = randomNumbers(seed);
     let cutCount = 0;
@@ -113,7 +113,7 @@ describe.each(names)("%s", (name) => {
 });
 
 describe("a pattern that looks left", () => {
-  test("splits the parts between safe cuts as it splits the whole", () => {
+  test("splits the parts between safe cuts like the whole", () => {
     const random = randomNumbers(12);
     const parts = ["a", "b", " ", "\n", "'", "1", "!", "ab ", "a'b "].map((part) => Buffer.from(part));
     parts.push(Buffer.from([0xff]));
@@ -143,7 +143,7 @@ describe("a pattern that looks left", () => {
   });
 
   test("is cut only where the automaton continues as from the start of a document", () => {
-    // Every pretoken after "a" ends at 2; but "bc" is one for a reader that has seen the "a" only.
+    // Every pretoken after "a" ends at 2. But for a reader that has only seen that "a", "bc" is one pretoken.
     const compiled = compilePattern(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");
     expect(pretokenEnds(compiled, bytes)).toEqual([1, 2, 4, 5, 6]);

@@ -21,7 +21,7 @@ import {
 import { pretokenEnds } from "./naive.ts";
 import { tiktokenOracle } from "./oracles.ts";
 
-/** Cuts a text into pieces by a pattern of a dialect. */
+/** Returns a function that cuts a text by a pattern of a dialect. */
 function cutterOf(source: string, dialect: Dialect): (text: string) => string[] {
   const compiled = compilePattern([portableForm(source, dialect)]);
   return (text) => {
@@ -47,7 +47,7 @@ const texts = characters.flatMap((a) =>
   characters.flatMap((b) => ["a", "\n", "1"].map((c) => a + b + c + b)),
 );
 
-/** Patterns that the engines read otherwise, and forms that only one of them has. */
+/** Patterns that the engines read differently, and forms that only one of them has. */
 const both = [
   "\\w+|\\s",
   "[\\w]+|\\s",
@@ -111,7 +111,7 @@ describe("a pattern of HF's engine", () => {
     expect(error.exitCode).toBe(2);
   });
 
-  test("is refused for every character that equals several without regard to case", () => {
+  test("is refused for every character that equals several others when case is ignored", () => {
     for (const [from, ...to] of fullFoldings) {
       for (const source of [String.fromCodePoint(from!), String.fromCodePoint(...to)])
         expect(errorOf(() => parsePattern(`(?i:${source})`, oniguruma)).message).toContain(
@@ -120,7 +120,7 @@ describe("a pattern of HF's engine", () => {
     }
   });
 
-  test("ignores case as it does there, for every character with case that is not refused", () => {
+  test("ignores case like HF's engine, for every character with case that is not refused", () => {
     const refused = new Set(fullFoldings.map(([from]) => from!));
     const classes = caseClasses().filter((members) => !members.some((member) => refused.has(member)));
     const text = classes.map((members) => String.fromCodePoint(...members)).join("\0");
@@ -137,8 +137,8 @@ describe("a pattern of HF's engine", () => {
 });
 
 describe("a pattern of tiktoken's engine", () => {
-  test.each(both)("splits as it does there: %s", (source) => {
-    // Unmatched text is dropped there, so every character is.
+  test.each(both)("splits like that engine: %s", (source) => {
+    // tiktoken drops unmatched text, so the pattern matches every character.
     const whole = `(?:${source})|[\\s\\S]`;
     const { oracle, free } = tiktokenOracle(whole, texts);
     const compiled = compilePattern([whole]);
@@ -184,7 +184,7 @@ describe.each([
       (name) => `[[:${name}:]]`,
     ),
   ];
-  test.each(sources)("are ours, on all code points, or at all edges in a quick look: %s", (source) => {
+  test.each(sources)("are ours, on all code points, or at all edges in a quick run: %s", (source) => {
     const tree = parsePattern(source, dialect);
     if (tree.kind !== "set") throw new Error("it is a set");
     const ours = intersectionOf(tree.set, allCharacters);

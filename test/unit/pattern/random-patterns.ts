@@ -51,8 +51,8 @@ const wideSets = ["\\d", "\\p{L}", "\\s", "[^\\s\\p{L}\\d]", "\\w", "[\\d\\s]", 
 const wideCounts = ["", "", "?", "*", "+", "{1,3}", "{2}", "{1,3}?", "*?", "++"];
 
 /**
- * The characters that a look-around may require, from sets with many characters: those have some left to
- * represent the outcome.
+ * Returns a random pattern for a look-around, from sets with many characters, so that some remain to represent its
+ * outcome.
  */
 export function randomLookPattern(random: Random, depth: number): string {
   const sequence = (): string => {

@@ -7,20 +7,26 @@ export function tablesOf(...sources: string[]): ScanTables {
   return compiledTables(sources, false);
 }
 
-/** Returns such tables. With `lineWise`, a document may end after each line feed. */
+/**
+ * Returns the tables of a pattern that compiles to one automaton. With `lineWise`, a document may end after each line
+ * feed.
+ */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
   const compiled = compilePattern(sources, { lineWise });
   if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);
   return compiled.automata[0]!;
 }
 
-/** Characters of every class of every family: letters of each case, marks, digits, white space, signs, kana, unassigned ones. */
+/**
+ * Characters of every class of every family: letters of each case, marks, digits, white space, signs, kana, and
+ * unassigned characters.
+ */
 const tellingCharacters = Array.from(
   "aelrvsdmtxALRESTZ \n\r\t\f'!/“.129\u0001\u00a0\u3000\u0085\u2028ſKéÉǅʰªÃßا中文々がァー〜・゛\u3040\u3099한글ДяѐЯαΩ" +
     "。，\u0301\u093f²Ⅷ٣３𝟎𝒜𝐚😀❤\ufe0f𐐀𐐨𠀀\ud7ff\ue000\uffff",
 );
 
-/** A text of few or many kinds of characters, with runs in it. */
+/** Returns a text of few or many kinds of characters, with runs. */
 export function randomText(random: Random, characterCountMax: number): string {
   const kindCount = 2 + random(random(3) > 0 ? 8 : 50);
   const kinds = Array.from({ length: kindCount }, () => tellingCharacters[random(tellingCharacters.length)]!);

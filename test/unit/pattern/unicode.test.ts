@@ -31,24 +31,24 @@ import {
 } from "./engines.ts";
 
 /*
- * The oracles are asked here, so a test fails when a dev dependency brings an engine of another Unicode version: then
- * take the package of that version for scripts/generate-unicode-data.ts, and say it in docs/internals/pattern.md.
+ * The oracles are queried here, so a test fails when a dev dependency brings an engine with another Unicode version.
+ * Then use the package of that version in scripts/generate-unicode-data.ts, and update docs/internals/pattern.md.
  */
 
 const generalCategories = Object.keys(categoryNames).filter((name) => name.length === 2 && name !== "LC");
 
-test("the embedded data are those of the pinned version", () => {
+test("the embedded data have the pinned version", () => {
   expect(unicodeVersion).toBe("16.0.0");
 });
 
-test("the categories divide all code points", () => {
+test("the categories partition all code points", () => {
   const sets = generalCategories.map((name) => propertySet(name)!);
   const sizes = sets.flat().map((bound, i) => (i % 2 === 0 ? -bound : bound + 1));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(0x110000);
   expect(unionOf(sets)).toEqual([0, 0x10ffff]);
 });
 
-test("names are matched as Unicode matches them, loosely", () => {
+test("names are matched loosely, by Unicode's rule", () => {
   expect(propertySet("uppercase letter")).toEqual(propertySet("Lu")!);
   expect(propertySet("LC")).toEqual(unionOf(["Lu", "Ll", "Lt"].map((name) => propertySet(name)!)));
   expect(parsePattern("\\p{Script=Han}")).toMatchObject({ set: propertySet("han") });
@@ -63,7 +63,7 @@ describe.each([
   test("has our categories, on all code points", () => {
     for (const name of [...generalCategories, "L", "M", "N", "P", "S", "Z", "LC"]) {
       const ours = intersectionOf(propertySet(name)!, characters);
-      // The characters between the edges are tested together, below.
+      // The characters between the edges are tested together below.
       const text = textOf(edgesOf(ours));
       expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
         name,
@@ -90,7 +90,7 @@ describe.each([
     }
   });
 
-  test("has our \\s and \\d, on all code points, or at all edges in a quick look", () => {
+  test("has our s and d, on all code points, or at all edges in a quick run", () => {
     for (const [source, ours] of [
       ["\\s", whiteSpace],
       ["\\d", decimalDigits()],
@@ -106,7 +106,7 @@ test("tiktoken has our \\w, on all code points", () => {
 });
 
 test("tiktoken has our case folding, on all code points", () => {
-  // Every class has a number; each question takes a member of those classes whose number has one bit set.
+  // Every class has a number. Each query has a member of each class whose number has one bit set, or not set.
   const classes = caseClasses().map((members) => setOf(members));
   const text = textOf(unionOf(classes));
   for (let bit = 1; bit < classes.length; bit *= 2) {
@@ -129,7 +129,7 @@ test.each([
   const { sources } = readPreTokenizer({ type: "Sequence", pretokenizers: [step, byteLevel] }, "");
   const tree = parsePattern(sources[0]!);
   if (tree.kind !== "set") throw new Error("one character is cut at a time");
-  // Between two letters, only characters that are cut separate them.
+  // The letter between two characters is never cut, so only cut characters become pieces of their own.
   const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);

@@ -5,12 +5,12 @@ import { Buffer as BrowserBuffer, isUtf8 } from "../../../src/runtime/host.brows
 import * as host from "../../../src/runtime/host.ts";
 import { randomNumbers } from "../../random.ts";
 
-// Compares the library's replacement of Buffer for browsers with Node's, as far as it goes.
+// Compares the library's replacement of Buffer for browsers with Node's Buffer, for the methods that it has.
 
 const texts = ["", "a", "naïve 数据 🦊", "\ufeffmark", "x".repeat(10_000)];
 const bytesOf = (buffer: Uint8Array) => [...buffer];
 
-test("texts become bytes and bytes texts", () => {
+test("texts become bytes, and bytes become texts", () => {
   for (const text of texts) {
     expect(bytesOf(BrowserBuffer.from(text))).toEqual(bytesOf(NodeBuffer.from(text)));
     const inBase64 = NodeBuffer.from(text).toString("base64");
@@ -27,7 +27,7 @@ test("texts become bytes and bytes texts", () => {
   expect(BrowserBuffer.from([0xff, 0x41]).toString()).toBe(NodeBuffer.from([0xff, 0x41]).toString());
 });
 
-test("a part of a buffer is a view of it, shared memory too; an array is copied", () => {
+test("a part of a buffer is a view of it, even of shared memory; an array is copied", () => {
   for (const memory of [new ArrayBuffer(16), new SharedArrayBuffer(16)]) {
     const view = BrowserBuffer.from(memory, 4, 8);
     view[0] = 65;
@@ -39,7 +39,7 @@ test("a part of a buffer is a view of it, shared memory too; an array is copied"
   expect(bytes[0]).toBe(1);
 });
 
-test("bytes are found, compared and joined as Node does it", () => {
+test("bytes are found, compared and joined like in Node", () => {
   const random = randomNumbers(7);
   const made = (length: number) => Uint8Array.from({ length }, () => random(2));
   for (let n = 0; n < 500; n++) {

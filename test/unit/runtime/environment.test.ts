@@ -9,10 +9,10 @@ const home = scratch();
 
 const text = Array.from({ length: 300 }, (_, n) => `${n} the cat sat on the mat, naïve 数据\n`).join("");
 put(home, "corpus.txt", text);
-/** Does what nothing here may do: says that it was loaded. */
+/** A script that must never be loaded: it prints, and exits. */
 const evil = put(home, "evil.js", 'console.log("LOADED"); console.error("LOADED"); process.exit(3);');
 
-/** Trains in a new directory, with workers, and with `-q`, so that stderr is empty unless something is wrong. */
+/** Trains in a new directory, with workers. With `-q`, stderr is empty unless something is wrong. */
 async function train(env: Record<string, string>, cwd: string) {
   mkdirSync(cwd, { recursive: true });
   const command = [binary, "train", join(home, "corpus.txt"), "-n", "300", "-o", "out", "-w", "2", "-q"];
@@ -28,14 +28,17 @@ const nothing = "nothing";
 const speaks = "the same bytes, and more on stderr";
 const refuses = "the run is refused by the runtime";
 
-/** The documented variables, which have an effect. No other variable tried has one. */
+/** The documented variables with an effect. No other variable that the test tries has one. */
 const effects: Record<string, string> = {
   "BUN_JSC_dumpOptions=1": speaks,
   "BUN_JSC_nonsense=1": refuses,
   "MIMALLOC_VERBOSE=1": speaks,
 };
 
-/** Doors of the runtime that the build closes; its compiler, collector and allocator; its switches; Node's; the machine's. */
+/**
+ * Entries to the runtime that the build closes; settings of its compiler, collector and allocator; its switches;
+ * variables of Node; and of the system.
+ */
 const tried = `
   BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/
   BUN_INSPECT_CONNECT_TO=127.0.0.1:9 BUN_INSPECT_PRELOAD=${evil} BUN_INSPECT_NOTIFY=unix:///nonexistent
@@ -67,7 +70,10 @@ const tried = `
   .split(/\s+/)
   .concat("BUN_OPTIONS=--smol --inspect");
 
-/** Those with an effect are tried alone; the others together, but for settings of the same variable. */
+/**
+ * Groups settings that can be tried together. Those with an effect are tried alone, and so are two values of one
+ * variable.
+ */
 function groupsOf(settings: readonly string[]): string[][] {
   const groups: string[][] = [];
   const turns = new Map<string, number>();
@@ -82,7 +88,7 @@ function groupsOf(settings: readonly string[]): string[][] {
 }
 
 test("no variable changes the training except the documented ones", async () => {
-  // Where HOME and XDG_CONFIG_HOME point to, a file that Bun would read.
+  // Files that Bun would read where HOME and XDG_CONFIG_HOME point.
   put(home, ".bunfig.toml", `preload = [${JSON.stringify(evil)}]\n`);
   put(home, "bunfig.toml", `preload = [${JSON.stringify(evil)}]\n`);
   const plain = await train({}, join(home, "plain"));
@@ -109,11 +115,11 @@ test("no variable changes the training except the documented ones", async () => 
   const wanted = Object.fromEntries(tried.map((variable) => [variable, effects[variable] ?? nothing]));
   expect(found).toEqual(wanted);
   rmSync(tries, { recursive: true });
-  // Nor did any have something written elsewhere.
+  // Nothing was written elsewhere, either.
   expect(readdirSync(home).sort()).toEqual(before);
 }, 600_000);
 
-test("the build closed the variables that the runtime reads before the program", async () => {
+test("the build removed the variables that the runtime reads before the program", async () => {
   if (process.platform !== "linux") return console.log("skipped: closed on Linux only");
   const bytes = Buffer.from(await Bun.file(binary).arrayBuffer());
   for (const name of closedVariables) expect([name, bytes.includes(`\0${name}\0`)]).toEqual([name, false]);

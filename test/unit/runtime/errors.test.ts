@@ -9,7 +9,7 @@ function caught(run: () => unknown): unknown {
   }
 }
 
-test("a value of 100 kB is not repeated in an error: its middle is left out, and no character is halved", () => {
+test("a value of 100 kB is shortened in an error: its middle is left out, and no character is split", () => {
   const path = `"${"p".repeat(4096)}": no such file`;
   expect(new UserError(path).message).toBe(path);
   for (const value of ["a".repeat(100_000), "𝒜".repeat(50_000), `x${"𝒜".repeat(50_000)}`]) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beginFlush, exchange, flush, writeAll } from "../../../src/runtime/file-calls.ts";
 import { scratch } from "../../binary.ts";
 
-test("a flush may be begun of whatever is open: a file keeps its bytes, anything else is left alone", () => {
+test("a flush may be started on anything open: a file keeps its bytes, and anything else is unaffected", () => {
   const path = join(scratch(), "file");
   const fd = openSync(path, "wx");
   writeAll(fd, Buffer.from("one "));
@@ -17,13 +17,13 @@ test("a flush may be begun of whatever is open: a file keeps its bytes, anything
   const device = openSync("/dev/null", "w");
   beginFlush(device);
   closeSync(device);
-  // A closed descriptor does no harm.
+  // A closed descriptor is ignored.
   beginFlush(device);
 });
 
 const home = scratch();
 
-test("two directories change places", () => {
+test("two directories are exchanged", () => {
   if (process.platform !== "linux") {
     console.log("skipped: only Linux has renameat2");
     return;
@@ -38,7 +38,7 @@ test("two directories change places", () => {
   expect(readdirSync(b)).toEqual(["was a"]);
 });
 
-test("what does not exist cannot be exchanged, and nothing moves", () => {
+test("a missing path cannot be exchanged, and nothing moves", () => {
   const c = join(home, "c");
   mkdirSync(c);
   expect(exchange(c, join(home, "nothing"))).toBe(false);

@@ -36,13 +36,13 @@ test("a part of a file is at the window's start, followed by zeros after the fil
   closeSync(fd);
 });
 
-test("nothing of a longer part remains after a shorter one", () => {
+test("nothing of a longer part remains after a shorter one is mapped", () => {
   const { fd, window, bytes } = open(content);
   window.canMap(fd);
   window.map(fd, 0, content.length);
   window.map(fd, pageBytes, 10);
   expect(bytes.slice(0, pageBytes)).toEqual(content.slice(pageBytes, 2 * pageBytes));
-  // Written: a mapping that is left could not be.
+  // Memory that is not mapped can be written, but a leftover mapping could not.
   bytes.fill(1, pageBytes);
   window.clear();
   expect(bytes.slice(0, pageBytes)).toEqual(zeros(pageBytes));
@@ -50,7 +50,7 @@ test("nothing of a longer part remains after a shorter one", () => {
   closeSync(fd);
 });
 
-test("cleared, it is memory as it was: zeros, which may be written", () => {
+test("after clearing, the memory is zero and writable again", () => {
   const { fd, window, bytes } = open(content);
   bytes.fill(1);
   window.clear();
@@ -65,7 +65,7 @@ test("cleared, it is memory as it was: zeros, which may be written", () => {
   closeSync(fd);
 });
 
-test("a part without room, including the following page, is not mapped", () => {
+test("a part that does not fit, with the page after it, is not mapped", () => {
   const { fd, window, bytes } = open(new Uint8Array(2 * sizeBytes).fill(5));
   window.canMap(fd);
   expect(window.map(fd, 0, sizeBytes - pageBytes)).toBe(true);
@@ -86,7 +86,7 @@ test("failures to map are reported", () => {
   closeSync(fd);
 });
 
-test("a page starts where it should", () => {
+test("a page starts at the expected address", () => {
   const { fd, window } = open(content);
   window.canMap(fd);
   expect([0, pageBytes - 1, pageBytes, 2 ** 40 + 1].map((offset) => window.pageStart(offset))).toEqual([
@@ -98,7 +98,7 @@ test("a page starts where it should", () => {
   closeSync(fd);
 });
 
-test("memory with a file in it may go", async () => {
+test("memory with a mapped file may be collected", async () => {
   for (let round = 0; round < 20; round++) {
     const { fd, window } = open(content);
     window.canMap(fd);
@@ -109,11 +109,11 @@ test("memory with a file in it may go", async () => {
   }
 });
 
-test("huge pages are asked for where an array is, whose content stays, and go back as others do", () => {
+test("huge pages are requested for an array, whose content stays, and are released like others", () => {
   const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
   const array = new Uint8Array(memory.buffer, 1 << 20, 4 << 20).fill(3);
   requestHugePages(array);
-  // A memory may begin in the middle of the range given to the system.
+  // The memory may begin in the middle of the range for which huge pages were requested.
   expect(isHuge(array.subarray(1 << 16))).not.toBe(false);
   expect(isHuge(new Uint8Array(memory.buffer, 6 << 20))).not.toBe(true);
   expect(array.every((byte) => byte === 3)).toBe(true);
@@ -121,7 +121,7 @@ test("huge pages are asked for where an array is, whose content stays, and go ba
   expect(array.every((byte) => byte === 0)).toBe(true);
 });
 
-test("for an array that is smaller than a page the system is asked nothing", () => {
+test("for an array smaller than a page, the system is not called", () => {
   const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
   const array = new Uint8Array(memory.buffer, 0, 1 << 19).fill(3);
   requestHugePages(array);

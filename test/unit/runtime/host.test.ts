@@ -6,9 +6,9 @@ import * as node from "../../../src/runtime/host.node.ts";
 import * as bun from "../../../src/runtime/host.ts";
 import { scratch } from "../../binary.ts";
 
-// Compares the library's replacements of Bun's functions under Node with these.
+// Compares the library's replacements for Bun's functions under Node with Bun's own.
 
-/** Without the C library, which Node cannot call. */
+/** All functions except those that call the C library, which Node cannot. */
 type Host = Omit<typeof bun, "openLibc" | "errnoOf">;
 
 const texts = ["", "a", "ä€🦊", "x".repeat(100_000)];
@@ -35,7 +35,7 @@ test("hashes are the same for texts and bytes, with every seed", () => {
   }
 });
 
-test("base64 is the same there and back, also of a part of a buffer", () => {
+test("base64 is the same in both directions, including for a part of a buffer", () => {
   for (const text of texts) {
     const bytes = bytesOf(`--${text}`).subarray(2);
     expect(node.toBase64(bytes)).toBe(bun.toBase64(bytes));
@@ -43,7 +43,7 @@ test("base64 is the same there and back, also of a part of a buffer", () => {
   }
 });
 
-test("released memory is zero, and sleeping takes its time", () => {
+test("released memory is zero, and sleeping takes the requested time", () => {
   for (const host of [bun, node]) {
     const buffer = new ArrayBuffer(1 << 16);
     host.releaseMemory(buffer);
@@ -54,7 +54,7 @@ test("released memory is zero, and sleeping takes its time", () => {
   }
 });
 
-test("globs name the same files, also through links and below hidden directories that were typed", () => {
+test("globs name the same files, including through links and below hidden directories that were typed", () => {
   const home = scratch();
   for (const path of ["a/b/c", "a/.hidden", ".top/d", "e"]) mkdirSync(join(home, path), { recursive: true });
   const files = [
@@ -93,7 +93,7 @@ test("globs name the same files, also through links and below hidden directories
     expect([glob, named(node, home, glob)]).toEqual([glob, named(bun, home, glob)]);
     const absolute = join(home, glob);
     expect([glob, named(node, "/", absolute)]).toEqual([glob, named(bun, "/", absolute)]);
-    // `includeFilter` takes globs without such parts.
+    // `includeFilter` never passes globs with `.` or `..`.
     if (/(^|\/)\.\.?\//.test(glob)) continue;
     for (const path of files) {
       expect([glob, path, node.globMatcher(glob)(path)]).toEqual([glob, path, bun.globMatcher(glob)(path)]);
@@ -101,7 +101,7 @@ test("globs name the same files, also through links and below hidden directories
   }
 });
 
-test("groups keep the order of their items, as Map.groupBy does", () => {
+test("groups keep the order of their items, like Map.groupBy", () => {
   const words = ["b1", "a1", "b2", "c1", "a2"];
   const keyOf = (word: string) => word[0]!;
   expect([...groupBy(words, keyOf)]).toEqual([...Map.groupBy(words, keyOf)]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createKernel, kernelModule, prepareKernel, wholeMemoryBytes } from "../../../src/runtime/kernel.ts";
 import { wordMemoryCount } from "../../../src/training/count-memory.ts";
 
-test("a kernel that was prepared is the one that all use, however often it is prepared", async () => {
+test("a kernel is prepared once, and then used by all", async () => {
   await Promise.all([prepareKernel(), prepareKernel()]);
   const module = kernelModule();
   await prepareKernel();
@@ -13,7 +13,7 @@ test("a kernel that was prepared is the one that all use, however often it is pr
 const gigabyte = 2 ** 30;
 const anyText = Number.POSITIVE_INFINITY;
 
-test("the memories of all threads are together less than three times the machine's, however many there are", () => {
+test("the memories of all threads together are less than three times the machine's, however many there are", () => {
   for (const machineGigabytes of [4, 16, 24, 64, 512]) {
     for (const threadCount of [1, 2, 7, 8, 24, 64, 96, 128]) {
       for (const isPerInput of [false, true]) {
@@ -28,13 +28,13 @@ test("the memories of all threads are together less than three times the machine
   }
 });
 
-test("96 cores and 64 GB: each thread has a memory of 1 GB, with a cache two of half of that", () => {
+test("96 cores and 64 GB: each thread has a memory of 1 GB, or with a cache two of 512 MB", () => {
   const sizeOf = (isPerInput: boolean) =>
     wholeMemoryBytes(anyText, wordMemoryCount(96, isPerInput), 64 * gigabyte);
   expect([sizeOf(false), sizeOf(true)]).toEqual([gigabyte, gigabyte / 2]);
   expect(wholeMemoryBytes(anyText, wordMemoryCount(2), 24 * gigabyte)).toBe(4 * gigabyte);
 });
 
-test("a small text gets no more than is common", () => {
+test("a small text gets no more memory than usual", () => {
   expect(wholeMemoryBytes(1000, 3, 64 * gigabyte)).toBe(2 ** 28);
 });

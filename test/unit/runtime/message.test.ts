@@ -6,14 +6,14 @@ import { asOption, joined, type Message, phrase, spell, withValue } from "../../
 
 const small = phrase`${asOption("vocab-size", 300)} is too small: ${phrase`with ${asOption("bos")}`} it is ${400}`;
 
-test("the type checker refuses a message where it would become [object Object]", () => {
+test("the type checker refuses a message that would become [object Object]", () => {
   const messages: Message[] = [small, asOption("bos")];
   // @ts-expect-error
   expect(messages.map((message) => `bad: ${message}`).join()).toContain("[object Object]");
   expect(messages.map((message) => spell(phrase`good: ${message}`)).join()).not.toContain("object");
 });
 
-test("each caller spells the options of a message, and nothing else of it", () => {
+test("each caller spells the options of a message, and the rest is the same", () => {
   expect(spell(small)).toBe("--vocab-size 300 is too small: with --bos it is 400");
   expect(spell(small, spellInLibrary)).toBe("vocabSize 300 is too small: with model.roles.bos it is 400");
   expect(spell(small, pythonSpelling(true))).toBe("vocab_size=300 is too small: with bos it is 400");
@@ -22,7 +22,7 @@ test("each caller spells the options of a message, and nothing else of it", () =
   expect(spell(quoted, spellInLibrary)).toBe('"--pad-to" is no padTo');
 });
 
-test("the command line shows a letter where the message has one", () => {
+test("the command line prints a letter if the message has one", () => {
   const fewer = phrase`use fewer workers (${asOption("workers", 1, "w")})`;
   expect(spell(fewer)).toBe("use fewer workers (-w 1)");
   expect(spell(fewer, spellInLibrary)).toBe("use fewer workers (workers 1)");
@@ -41,7 +41,7 @@ test("Python's values are those of the parameter", () => {
   expect(spelled("ids-format", "part")).toBe('ids_format="part"');
 });
 
-test("the library leaves options that it does not know as typed", () => {
+test("the library leaves unknown options as typed", () => {
   expect(spell(asOption("shard-size", "100M"), spellInLibrary)).toBe("--shard-size 100M");
 });
 
@@ -52,13 +52,13 @@ test("text without options is a string", () => {
   expect(spell(joined([asOption("a"), asOption("b", 2)], ", "))).toBe("--a, --b 2");
 });
 
-test("a value joins the option before it, else the text", () => {
+test("a value is attached to the option before it, or else to the text", () => {
   expect(withValue(asOption("cache"), '"c"')).toEqual([asOption("cache", '"c"')]);
   expect(spell(withValue(phrase`see ${asOption("cache")}`, "c"), pythonSpelling(true))).toBe('see cache="c"');
   expect(withValue("texts", "3")).toBe("texts 3");
 });
 
-test("an error has its texts as typed, and in the spelling of a caller", () => {
+test("an error has its texts as typed, and as spelled by a caller", () => {
   const error = new UserError(small, { hint: phrase`give ${asOption("pad-to", 8)}` });
   expect([error.message, error.hint]).toEqual([spell(small), "give --pad-to 8"]);
   expect(error.spelled(spellInLibrary)).toEqual({

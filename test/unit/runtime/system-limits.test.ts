@@ -12,7 +12,7 @@ import { scratch } from "../../binary.ts";
 
 const home = scratch();
 
-/** A machine of 8 GiB with these files. */
+/** Returns the root directory of a machine of 8 GiB with these files. */
 function machine(files: Record<string, string>): string {
   const root = mkdtempSync(join(home, "root-"));
   for (const [path, content] of Object.entries({
@@ -45,7 +45,7 @@ test("the tightest of nested groups decides (version 2)", () => {
   expect(allowedMemoryBytes(machine(high))).toBe(gibibyte);
 });
 
-test("version 1 has a hierarchy for memory among others, and a huge number for no limit", () => {
+test("version 1 has a separate hierarchy for memory, and a huge number instead of no limit", () => {
   const files = {
     "proc/self/cgroup": "5:cpu,cpuacct:/other\n4:memory:/jobs/a\n0::/\n",
     "proc/self/mountinfo":
@@ -60,13 +60,13 @@ test("version 1 has a hierarchy for memory among others, and a huge number for n
   expect(allowedMemoryBytes(machine(files))).toBe(3 * gibibyte);
 });
 
-test("in a container the group of the container is the root of the mount", () => {
+test("in a container, the container's group is the root of the mount", () => {
   const limited = { "sys/fs/cgroup/memory/memory.limit_in_bytes": `${gibibyte}\n` };
   const mountinfo = mounted("/docker/abc", "/sys/fs/cgroup/memory", "cgroup", "rw,memory");
   for (const group of ["/docker/abc", "/", "/../outside"]) {
     const files = {
       ...limited,
-      // Outside of the mounted directory.
+      // These files are outside of the mounted directory.
       "sys/fs/outside/memory.limit_in_bytes": "1\n",
       "sys/fs/cgroup/outside/memory.limit_in_bytes": "1\n",
       "proc/self/cgroup": `4:memory:${group}\n`,
@@ -76,7 +76,7 @@ test("in a container the group of the container is the root of the mount", () =>
   }
 });
 
-test("a limit above the machine's memory is none", () => {
+test("a limit above the machine's memory is ignored", () => {
   const files = {
     "proc/self/cgroup": "0::/a\n",
     "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
@@ -85,7 +85,7 @@ test("a limit above the machine's memory is none", () => {
   expect(allowedMemoryBytes(machine(files))).toBe(8 * gibibyte);
 });
 
-test("free is what the machine, or the group with the least, has left; old cached files count as free", () => {
+test("free memory is what the machine, or the tightest group, has left; inactive cached files count as free", () => {
   expect(freeMemoryBytes(machine({}))).toBe(4 * gibibyte);
   const second = {
     "proc/self/cgroup": "0::/work.slice/a.scope\n",
@@ -106,7 +106,7 @@ test("free is what the machine, or the group with the least, has left; old cache
   expect(freeMemoryBytes(machine(first))).toBe(0);
 });
 
-test("a quota of processor time, in either version and in any group around the process, is a number of cores", () => {
+test("a quota of processor time, in either version and in any enclosing group, is a number of cores", () => {
   const second = (quota: string) => ({
     "proc/self/cgroup": "0::/work.slice/a.scope\n",
     "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
@@ -133,11 +133,11 @@ test("a quota of processor time, in either version and in any group around the p
   }
 });
 
-test("a number of workers that was asked for is obeyed at any size", () => {
+test("a requested number of workers is used for any size", () => {
   expect([0, 1e6, 1e12].map(workersFor(3, 2))).toEqual([3, 3, 3]);
 });
 
-test("small corpora get no worker, large ones as many as memory allows", () => {
+test("small corpora get no worker, and large ones as many as memory allows", () => {
   expect([0, 31e6].map(workersFor(undefined, 64))).toEqual([1, 1]);
   expect(workersFor(undefined, 1)(1e12)).toBe(1);
   expect(workersFor(undefined, 64)(1e12)).toBeGreaterThanOrEqual(1);

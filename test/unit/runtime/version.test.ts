@@ -6,7 +6,7 @@ import { put, scratch } from "../../binary.ts";
 
 const home = scratch();
 
-test("a clean commit names the code; of other builds the executable does, of sources nothing", () => {
+test("a clean commit identifies the code; otherwise the executable does, and for sources nothing does", () => {
   const executable = put(home, "bpe", "code");
   expect(codeIdentity("0123456789ab", executable)).toBe("0123456789ab");
   const names = new Set<string | undefined>();
@@ -22,7 +22,7 @@ test("a clean commit names the code; of other builds the executable does, of sou
   expect(codeIdentity("unknown", `${executable}-gone`)).toBe(undefined);
 });
 
-test("an executable that is replaced while it runs is still known by its own size and time", async () => {
+test("an executable that is replaced while it runs is still identified by its own size and time", async () => {
   const copy = join(home, "replaced");
   copyFileSync(process.execPath, copy);
   const script = put(

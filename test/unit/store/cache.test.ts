@@ -35,7 +35,7 @@ import { countCached, countPlain, filesOf, type Ran, type RunOptions, randomText
 
 const found = { documentCount: 1, invalidByteCount: 0, firstInvalidByte: -1, textBytes: 1 };
 const sumOf = (text: string): SumTerm[] => [...timesOf(text)].map(([id, times]) => [id, times, found]);
-/** "aab" is a content a, which occurs twice, and a content b. */
+/** "aab" means a content a, which occurs twice, and a content b. */
 const timesOf = (text: string) => {
   const times = new Map<string, number>();
   for (const id of text) times.set(id, (times.get(id) ?? 0) + 1);
@@ -49,7 +49,7 @@ function planFor(wanted: string, entries: string, ...sums: string[]): string {
   return `${sum} + ${plan.added.join("")} - ${plan.removed.map(([id, times]) => id.repeat(times)).join("")}, count ${[...plan.missing].join("")}`;
 }
 
-test("a plan counts missing contents, adds up the rest, and takes a sum if that is less to read", () => {
+test("a plan counts missing contents, adds up the others, and uses a sum if that is less to read", () => {
   for (const [plan, wanted, entries, ...sums] of [
     [" +  - , count abc", "abc", ""],
     [" + b - , count ac", "abc", "bx"],
@@ -57,15 +57,15 @@ test("a plan counts missing contents, adds up the rest, and takes a sum if that 
     ["abcdex + f - x, count ", "abcdef", "abcdefx", "abcdex"],
     [" + abc - , count ", "abc", "abcxyz", "axyz"],
     ["abcde + f - , count ", "abcdef", "abcdef", "abcd", "abcde"],
-    // An entry to subtract from the sum was removed.
+    // The entry that would have to be subtracted from the sum was removed.
     [" + abcdef - , count ", "abcdef", "abcdef", "abcdex"],
-    // The sum contains removed entries.
+    // The sum includes entries that were removed.
     ["abc +  - , count ", "abc", "", "abc"],
     ["abc +  - , count d", "abcd", "", "abc"],
     // Contents that occur several times.
     ["ab + aa - , count ", "aaab", "ab", "ab"],
     ["bbcdef +  - b, count ", "bcdef", "bcdef", "bbcdef"],
-    // The second a would have to be counted, and is in the sum already.
+    // The second a would have to be counted anyway, and the sum contains one already.
     [" + b - , count a", "aab", "b", "ab"],
   ] as const) {
     expect(planFor(wanted, entries, ...sums)).toBe(plan);
@@ -84,7 +84,7 @@ let fileCount = 0;
 const text = (seed: number, wordCount = 300) => put(home, `text-${fileCount++}`, randomText(seed, wordCount));
 const sizeOf = (...paths: string[]) => paths.reduce((sum, path) => sum + statSync(path).size, 0);
 
-/** Counts with the cache, and checks that the result is what it is without. */
+/** Counts with the cache, and checks that the result is the same as without. */
 async function count(paths: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const ran = await countCached(cache, paths, options);
   const plain = await countPlain(paths, options.specialTokens);
@@ -94,7 +94,7 @@ async function count(paths: readonly string[], options: RunOptions = {}): Promis
 }
 
 describe("only new contents are counted", () => {
-  test("with any number of workers, and where memory is short", async () => {
+  test("with any number of workers, and if memory is short", async () => {
     const paths = [text(1), text(2), text(3, 3000), text(4, 1)];
     const changed = [paths[0]!, text(5), paths[2]!, paths[3]!, text(6)];
     for (const workers of [1, ...turns([3, 2, 7], 0)]) {
@@ -111,7 +111,7 @@ describe("only new contents are counted", () => {
     }
   }, 600_000);
 
-  test("by as many threads as the remaining counting is worth", async () => {
+  test("by as many threads as the remaining work is worth", async () => {
     const paths = [text(11), text(12), text(13, 3000)];
     const asked: number[] = [];
     const workerCountFor = (textBytes: number) => {
@@ -124,7 +124,7 @@ describe("only new contents are counted", () => {
     expect(asked).toEqual([sizeOf(...paths.slice(0, 2)), sizeOf(paths[2]!), 0]);
   });
 
-  test("whatever comes, goes, comes back, is named twice or is called otherwise", async () => {
+  test("whatever is added, removed, restored, named twice or renamed", async () => {
     const pool = Array.from({ length: 12 }, (_, i) => text(20 + i, 40 * i));
     const random = randomNumbers(7);
     for (let round = 0; round < rounds(30); round++) {
@@ -146,7 +146,7 @@ describe("only new contents are counted", () => {
     const paths = Array.from({ length: 10 }, (_, i) => text(40 + i));
     await count(paths);
     expect(filesOf(cache, ".sum").length).toBe(1);
-    // Without entries the sum alone must do.
+    // Without entries, only the sum can be used.
     for (const entry of filesOf(cache, ".words")) rmSync(entry);
     const ran = await count([...paths, text(60)]);
     expect(ran.countedBytes).toBe(sizeOf(text(60)));
@@ -172,7 +172,7 @@ describe("only new contents are counted", () => {
     expect([again.countedBytes, again.hashedBytes]).toEqual([0, sizeOf(path)]);
   });
 
-  test("a file that is cut, removed or replaced when it was counted is not kept, and no error", async () => {
+  test("a file that is truncated, removed or replaced while it is counted is not cached, and not an error", async () => {
     const changes = [
       (path: string) => truncateSync(path, 10),
       (path: string) => rmSync(path),
@@ -190,7 +190,7 @@ describe("only new contents are counted", () => {
     }
   });
 
-  test("another text of the same size, with the old time of modification, in the same file or another", async () => {
+  test("another text of the same size, with the old modification time, in the same file or another", async () => {
     const path = put(home, "swapped", "one two three");
     const { atime, mtime } = statSync(path);
     await count([path]);
@@ -214,7 +214,7 @@ describe("only new contents are counted", () => {
     expect((await count([path], { specialTokens: [y!, x!], version: "2" })).countedBytes).toBe(16);
   });
 
-  test("empty files and files without words have a place in it", async () => {
+  test("empty files and files without words are cached", async () => {
     const paths = [put(home, "empty", ""), put(home, "only", "<x><x>"), text(72)];
     expect((await count(paths, { specialTokens: ["<x>"] })).countedBytes).toBe(sizeOf(...paths));
     expect((await count(paths, { specialTokens: ["<x>"] })).countedBytes).toBe(0);
@@ -237,7 +237,7 @@ describe("a cache that is damaged", () => {
   const paths = Array.from({ length: 6 }, (_, i) => text(80 + i, 60));
   const more = [...paths.slice(1), text(90, 60)];
 
-  /** A cache with all that `paths` leave there, before each damage. */
+  /** Returns a cache filled with `paths`, as it is before each damage. */
   async function filled(): Promise<string> {
     const path = join(home, `cache-${cacheCount++}`);
     await countCached(path, paths);
@@ -256,7 +256,7 @@ describe("a cache that is damaged", () => {
     "is something else": (path, random) => writeFileSync(path, randomText(random(1000), 50)),
   };
 
-  test("gives the same words, with a warning, and is whole again", async () => {
+  test("gives the same words, with a warning, and is repaired", async () => {
     const random = randomNumbers(11);
     const template = await filled();
     const plain = new Map([
@@ -271,7 +271,7 @@ describe("a cache that is damaged", () => {
       for (const name of readdirSync(template)) {
         if (!name.startsWith(".")) copyFileSync(join(template, name), join(cache, name));
       }
-      // With its sum, few entries are read; without it, all.
+      // With its sum, few entries are read; without it, all of them.
       if (random(2) === 0) rmSync(filesOf(cache, ".sum")[0]!);
       const files = [".words", ".sum", "index"].flatMap((kind) => filesOf(cache, kind));
       for (const path of files.filter(() => random(3) === 0)) {
@@ -295,7 +295,7 @@ describe("a cache that is damaged", () => {
     expect(warningCount).toBeGreaterThan(rounds(150));
   }, 600_000);
 
-  test("is not believed where a sum is whole, but of other words than its entries", async () => {
+  test("is not trusted if a sum is valid, but for other words than its entries", async () => {
     await count(paths);
     const [path] = filesOf(cache, ".sum");
     const header = readSumHeader(path!);
@@ -306,7 +306,7 @@ describe("a cache that is damaged", () => {
     expect(countedBytes).toBe(sizeOf(more.at(-1)!));
   });
 
-  test("is not believed where a sum tells a content twice, or its words are no table", async () => {
+  test("is not trusted if a sum lists a content twice, or its words are not a table", async () => {
     await count(paths);
     const [path] = filesOf(cache, ".sum");
     const [header, table] = [readSumHeader(path!), readSum(path!)];
@@ -321,7 +321,7 @@ describe("a cache that is damaged", () => {
     }
   });
 
-  test("is not believed where an entry holds words that were made with other options", async () => {
+  test("is not trusted if an entry has words that were made with other options", async () => {
     const [only] = paths;
     await count([only!]);
     rmSync(filesOf(cache, ".sum")[0]!);
@@ -337,7 +337,7 @@ describe("a cache that is damaged", () => {
 });
 
 describe("a cache", () => {
-  test("that is used by runs at the same time serves each", async () => {
+  test("used by several runs at the same time serves each of them", async () => {
     const sets = Array.from({ length: 6 }, (_, i) => [text(200 + i), text(201 + i), text(300), text(301)]);
     for (let round = 0; round < 3; round++) {
       await Promise.all(sets.map((paths) => count(paths)));
@@ -345,7 +345,7 @@ describe("a cache", () => {
     for (const paths of sets) expect((await count(paths)).countedBytes).toBe(0);
   });
 
-  test("that is emptied while it is used loses nothing but time", async () => {
+  test("emptied during use costs only time", async () => {
     const paths = [text(210), text(211), text(212)];
     await count(paths);
     const runs = Array.from({ length: 10 }, () => count([...paths, text(213)]));
@@ -353,7 +353,7 @@ describe("a cache", () => {
     await Promise.all(runs);
   });
 
-  test("is kept to its limit: the least recently used files are removed, and files that this run needs stay", async () => {
+  test("stays within its limit: the least recently used files are removed, except for files that this run needs", async () => {
     const [old, used, fresh] = [text(220, 2000), text(221, 2000), text(222, 2000)];
     await count([old]);
     await count([used]);
@@ -381,13 +381,13 @@ describe("a cache", () => {
     expect(existsSync(join(cache, `bpe-0123456789abcdef-1-${"0".repeat(64)}.words`))).toBe(true);
   });
 
-  test("that cannot be written to is reported once, and the run continues", async () => {
+  test("that cannot be written is reported once, and the run continues", async () => {
     const path = text(232);
     await count([path]);
     const entry = filesOf(cache, ".words")[0]!;
     rmSync(entry);
     for (const sum of filesOf(cache, ".sum")) rmSync(sum);
-    // A directory in the place of the entry: the name cannot be given.
+    // A directory under the entry's name, so that the entry cannot be renamed to it.
     mkdirSync(join(entry, "in the way"), { recursive: true });
     const { warnings } = await count([path, text(233)]);
     expect(warnings.length).toBe(2);
@@ -399,7 +399,7 @@ describe("a cache", () => {
 describe("in a directory that others may write to", () => {
   const files = () => readdirSync(cache).map((name) => join(cache, name));
 
-  test("a pipe or a link in the place of a file is not used, and named", async () => {
+  test("a pipe or a link in place of a file is not used, and reported", async () => {
     const paths = [text(240), text(241)];
     await count(paths);
     const plant = [makePipe, (path: string) => symlinkSync(join(home, "elsewhere"), path)];
@@ -443,7 +443,7 @@ describe("in a directory that others may write to", () => {
     }
   });
 
-  test("those whom its owner let in share it, and where everybody may write nobody else's is used", async () => {
+  test("users admitted by its owner share it, and where everybody may write, other users' files are not used", async () => {
     if (!canPlayOthers()) return;
     const paths = [text(245), text(246)];
     await count(paths);

@@ -7,7 +7,7 @@ const home = scratch();
 const sha256 = "0".repeat(64);
 const state = (key: string, isSettled = true): FileState => ({ key, isSettled });
 
-test("a content is found by the state of its file, in the next run too", () => {
+test("a content is found by the state of its file, also in the next run", () => {
   const index = new FileIndex("");
   index.add(state("1 2 3 4 5"), sha256);
   const next = new FileIndex(index.contentOver("")!);
@@ -16,7 +16,7 @@ test("a content is found by the state of its file, in the next run too", () => {
   expect(next.contentOver("")).toBeNull();
 });
 
-test("a file that was changed just now is neither noted nor believed", () => {
+test("a file that was changed just now is neither recorded nor trusted", () => {
   const index = new FileIndex("");
   index.add(state("1 2 3 4 5", false), sha256);
   expect(index.contentOver("")).toBeNull();
@@ -24,7 +24,7 @@ test("a file that was changed just now is neither noted nor believed", () => {
   expect(index.find(state("1 2 3 4 5", false))).toBeUndefined();
 });
 
-test("what another run noted meanwhile is kept", () => {
+test("what another run recorded meanwhile is kept", () => {
   const [ours, theirs] = [new FileIndex(""), new FileIndex("")];
   ours.add(state("1 1 1 1 1"), sha256);
   theirs.add(state("2 2 2 2 2"), sha256);
@@ -32,7 +32,7 @@ test("what another run noted meanwhile is kept", () => {
   expect([both.find(state("1 1 1 1 1")), both.find(state("2 2 2 2 2"))]).toEqual([sha256, sha256]);
 });
 
-test("a bit that flipped anywhere makes it empty", () => {
+test("a flipped bit anywhere makes the index empty", () => {
   const index = new FileIndex("");
   for (const key of ["1 2 3 4 5", "4 5 6 -7 8"]) index.add(state(key), sha256);
   const content = index.contentOver("")!;
@@ -48,7 +48,7 @@ test("a bit that flipped anywhere makes it empty", () => {
   expect(new FileIndex(content.slice(0, -1)).isDamaged).toBe(true);
 });
 
-test("every change of a file changes its state, whatever its time of modification is set to", async () => {
+test("every change of a file changes its state, whatever its modification time is set to", async () => {
   const path = put(home, "file", "one");
   const before = stateOf(path, Date.now());
   expect(before.isSettled).toBe(false);
@@ -60,7 +60,7 @@ test("every change of a file changes its state, whatever its time of modificatio
   expect(stateOf(path, Date.now()).key).not.toBe(before.key);
 });
 
-test("a file that claims to be old may have been changed just now", () => {
+test("a file with an old modification time may have been changed just now", () => {
   const path = put(home, "old", "one");
   utimesSync(path, 1, 1);
   expect(stateOf(path, Date.now()).isSettled).toBe(false);

@@ -7,7 +7,7 @@ import { ChecksummedFile, checksumOf } from "../../../src/store/file-checksum.ts
 import { scratch } from "../../binary.ts";
 import { rounds } from "../../rounds.ts";
 
-/** The definition: everything from byte 4,096 on, then the bytes before. */
+/** The definition: the CRC-32 of the bytes from 4,096 on, followed by the first 4,096. */
 const naive = (bytes: Uint8Array) =>
   crc32(new Uint8Array([...bytes.subarray(4096), ...bytes.subarray(0, 4096)]))
     .toString(16)
@@ -23,7 +23,7 @@ function readChecksum(path: string): string {
   }
 }
 
-test("the checksum of written bytes equals that of the read ones, however they are cut, and after the head is overwritten", () => {
+test("the checksum of written bytes equals that of the bytes read, however they are cut, and after the head is overwritten", () => {
   const path = join(scratch(), "file");
   fc.assert(
     fc.property(
@@ -51,7 +51,7 @@ test("the checksum of written bytes equals that of the read ones, however they a
   );
 });
 
-test("each flipped bit gives another checksum", () => {
+test("each flipped bit changes the checksum", () => {
   const path = join(scratch(), "file");
   const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (i * 31) ^ (i >> 5));
   writeFileSync(path, bytes);

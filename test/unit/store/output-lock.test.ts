@@ -37,7 +37,7 @@ eachInNewHome((made) => {
   lockFile = join(home, ".out.bpe-lock");
 });
 
-/** A process that runs the lines with `place` and the functions of the lock available. */
+/** Starts a process that runs these lines. They can use `place` and the lock's functions. */
 function other(lines: string) {
   const source = join(import.meta.dir, "..", "..", "..", "src", "store");
   const script = `
@@ -55,7 +55,7 @@ async function firstLine(run: ReturnType<typeof other>): Promise<string> {
     .trim();
 }
 
-test("one at a time has a place; the others learn which process that is, and since when", async () => {
+test("only one process at a time has the output; the others learn which process that is, and since when", async () => {
   const beforeMs = Date.now();
   const lock = takeLock(placeOf(out)) as Lock;
   expect(lock.isHeld).toBe(true);
@@ -73,7 +73,7 @@ test("one at a time has a place; the others learn which process that is, and sin
   (next as Lock).release();
 });
 
-test("a process that was killed holds nothing, whatever process id its file names", async () => {
+test("a killed process holds no lock, whatever process id its file names", async () => {
   const run = other("takeLock(place); console.log('taken'); setInterval(() => {}, 1000);");
   expect(await firstLine(run)).toBe("taken");
   expect(isLock(takeLock(placeOf(out)))).toBe(false);
@@ -81,7 +81,7 @@ test("a process that was killed holds nothing, whatever process id its file name
   await run.exited;
   expect(existsSync(lockFile)).toBe(true);
   takeLockNow(placeOf(out)).release();
-  // The id of a living process, as where ids were given out again.
+  // The id of a living process, as after the reuse of ids.
   writeFileSync(lockFile, `{"host":"elsewhere","pid":${process.ppid}}`);
   takeLockNow(placeOf(out)).release();
   writeFileSync(lockFile, "");
@@ -89,7 +89,7 @@ test("a process that was killed holds nothing, whatever process id its file name
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("of many that take over at once, never two have the place", async () => {
+test("if many processes take over at once, never two of them have the output", async () => {
   writeFileSync(lockFile, '{"pid":1}');
   const runs = Array.from({ length: 6 }, () =>
     other(`
@@ -98,7 +98,7 @@ test("of many that take over at once, never two have the place", async () => {
       while (taken < 20) {
         const got = takeLock(place);
         if (!isLock(got)) continue;
-        mkdirSync(place.parent + "/inside"); // refused if another is inside
+        mkdirSync(place.parent + "/inside"); // fails if another process is inside
         taken++;
         rmdirSync(place.parent + "/inside");
         got.release();
@@ -111,7 +111,7 @@ test("of many that take over at once, never two have the place", async () => {
   expect(readdirSync(home)).toEqual([]);
 }, 600_000);
 
-test("what a run of another host left is removed under the lock; on a file server only if it is a day old", () => {
+test("leftovers of a run on another host are removed under the lock; on a file server only if they are a day old", () => {
   const left = hiddenPath(out, "new").replace(/bpe-[0-9a-f]{8}/, "bpe-00c0ffee");
   const inside = join(left, "300", "tokenizer.json");
   const put = () => {
@@ -142,7 +142,7 @@ test("what a run of another host left is removed under the lock; on a file serve
   lock.release();
 });
 
-test("parents that had to be made are taken back, unless something came into them", () => {
+test("created parent directories are removed again, unless something was put into them", () => {
   const deep = placeOf(join(home, "a", "b", "out"));
   takeLockNow(deep).release();
   expect(readdirSync(home)).toEqual([]);
@@ -152,7 +152,7 @@ test("parents that had to be made are taken back, unless something came into the
   expect(readdirSync(join(home, "a"))).toEqual(["mine"]);
 });
 
-test("a link in the lock's place is not followed, and a run cannot take one output twice", () => {
+test("a link in place of the lock is not followed, and a run cannot take one output twice", () => {
   writeFileSync(join(home, "mine"), "mine");
   symlinkSync("mine", lockFile);
   expect(() => takeLock(placeOf(out))).toThrow("it is a symbolic link");
@@ -163,7 +163,7 @@ test("a link in the lock's place is not followed, and a run cannot take one outp
   lock.release();
 });
 
-test("the leftovers of a dead process next to the place are removed when the lock is taken, whatever its process was", () => {
+test("leftovers of a dead process next to the output are removed when the lock is taken, whatever process it was", () => {
   const staged = stageDirectory(out);
   const name = readdirSync(home)[0]!;
   staged.discard();
@@ -183,7 +183,7 @@ function plant(name: string): string {
 
 const lockAndRelease = () => takeLockNow(placeOf(out)).release();
 
-test("what another user left is neither restored nor removed, whatever it looks like", () => {
+test("leftovers of another user are neither restored nor removed, whatever they look like", () => {
   if (!canPlayOthers()) return;
   const names = ["old", "new", "keep-01234567"].map((kind) => hiddenName(kind));
   for (const name of names) {
@@ -199,7 +199,7 @@ test("what another user left is neither restored nor removed, whatever it looks 
   }
 });
 
-test("a link is not restored, and what it leads to stays", () => {
+test("a link is not restored, and its target stays", () => {
   const elsewhere = plant("elsewhere");
   for (const kind of ["old", "new", "keep-01234567"]) symlinkSync("elsewhere", join(home, hiddenName(kind)));
   lockAndRelease();
@@ -207,7 +207,7 @@ test("a link is not restored, and what it leads to stays", () => {
   expect(readdirSync(elsewhere)).toEqual(["training.json"]);
 });
 
-test("what this user left is restored without the lock of the place, and removed only with it", () => {
+test("leftovers of this user are restored without the output's lock, and removed only with it", () => {
   plant(hiddenName("old"));
   const half = hiddenName("new", "89abcdef");
   mkdirSync(join(home, half));
@@ -217,7 +217,7 @@ test("what this user left is restored without the lock of the place, and removed
   expect(readdirSync(home)).toEqual(["out"]);
 });
 
-test("a directory that is no result is not restored as one", () => {
+test("a directory that is not a result is not restored as one", () => {
   mkdirSync(join(home, hiddenName("old"), "inner"), { recursive: true });
   stageDirectory(out).discard();
   expect(readdirSync(home)).toEqual([hiddenName("old")]);
@@ -225,13 +225,13 @@ test("a directory that is no result is not restored as one", () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("a pipe or a link in the place of a lock is refused at once, and the error names it", () => {
+test("a pipe or a link in place of a lock is refused at once, and the error names it", () => {
   makePipe(lockFile);
   expect(() => takeLock(placeOf(out))).toThrow(`"${lockFile}" is not used: it is not a regular file`);
   expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
 });
 
-test("another user's lock is refused where everybody may write, and taken over where he was let in", () => {
+test("another user's lock is refused where everybody may write, and taken over where that user was admitted", () => {
   if (!canPlayOthers()) return;
   writeFileSync(lockFile, "{}");
   giveAway(lockFile);
@@ -244,7 +244,7 @@ test("another user's lock is refused where everybody may write, and taken over w
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("a file of ours that has a second name in the place of a lock is not written to", () => {
+test("a file of ours with a second hard link in place of a lock is not written", () => {
   writeFileSync(join(home, "mine"), "mine");
   linkSync(join(home, "mine"), lockFile);
   const lock = takeLockNow(placeOf(out));
@@ -253,7 +253,7 @@ test("a file of ours that has a second name in the place of a lock is not writte
   lock.release();
 });
 
-test("of the text of a lock only what a holder writes is believed", () => {
+test("only the part of a lock's text that a holder writes is trusted", () => {
   const lock = takeLock(placeOf(out)) as Lock;
   const told = ["null", "7", '"x"', '{"release": 1, "fd": 0}', '{"host": 1, "pid": {}, "since": []}'];
   for (const text of told) {
@@ -265,7 +265,7 @@ test("of the text of a lock only what a holder writes is believed", () => {
   lock.release();
 });
 
-test("a lock that vanishes each time that it is taken is tried a thousand times, and then somebody has it", () => {
+test("a lock that vanishes each time it is taken is tried a thousand times, and then counts as taken", () => {
   const isSameFile = spyOn(fileCalls, "isSameFile").mockReturnValue(false);
   try {
     expect(isLock(takeLock(placeOf(out)))).toBe(false);
@@ -289,7 +289,7 @@ test.skipIf(!existsSync("/proc/self/stat"))(
   },
 );
 
-test("a name that is too long with its suffix is found out with the lock", () => {
+test("a name that is too long with its suffix is noticed when locking", () => {
   const long = (length: number) => placeOf(join(home, "n".repeat(length)));
   takeLockNow(long(218)).release();
   expect(() => takeLockNow(long(219))).toThrow("the name is too long");

@@ -81,7 +81,7 @@ test("no output inherits setuid, setgid or sticky", () => {
   }
 });
 
-test("another user's output keeps owner and group, and no permission that the umask forbids", () => {
+test("another user's output keeps owner and group, but no permission that the umask forbids", () => {
   if (!canPlayOthers()) return;
   writeFileSync(file, "old");
   mkdirSync(directory);
@@ -99,7 +99,7 @@ test("another user's output keeps owner and group, and no permission that the um
   }
 });
 
-test("where everybody may write, nothing is taken over from what another user put there", () => {
+test("where everybody may write, permissions of another user's output are not copied", () => {
   if (!canPlayOthers()) return;
   chmodSync(home, 0o1777);
   writeFileSync(file, "old");
@@ -113,7 +113,7 @@ test("where everybody may write, nothing is taken over from what another user pu
   expect([...ownerOf(file), ...ownerOf(directory)]).toEqual([0, 0, 0, 0]);
 });
 
-test("a cache is neither a link nor a directory that another user put where everybody may write", () => {
+test("a cache may not be a link or a directory that another user put where everybody may write", () => {
   if (!canPlayOthers()) return;
   const [shared, theirs, link] = ["shared", "shared/theirs", "shared/link"].map((name) => join(home, name));
   const open = (path: string) => new CacheDirectory(path, () => {});
@@ -136,7 +136,7 @@ test("a cache is neither a link nor a directory that another user put where ever
   open(join(shared!, "own"));
 });
 
-test("where owner and group cannot be restored, the output is the caller's, and his group has what all have", () => {
+test("if owner and group cannot be restored, the output belongs to the caller, and its group has the permissions of others", () => {
   if (!canPlayOthers()) return;
   giveAway(home);
   writeFileSync(file, "old");

@@ -19,7 +19,7 @@ test("a scratch directory is made on first use, for its owner alone, and removed
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("directories of dead runs are removed; those that a living run locks, or that are not ours, stay", async () => {
+test("directories of dead runs are removed; those that a living run locks, and those of others, stay", async () => {
   const source = join(import.meta.dir, "..", "..", "..", "src", "store", "scratch-directory.ts");
   const script = `
     import { ScratchDirectory } from ${JSON.stringify(source)};
@@ -30,7 +30,7 @@ test("directories of dead runs are removed; those that a living run locks, or th
   const living = basename(Buffer.from(value!).toString().trim());
   const own = new ScratchDirectory(home);
   const ownName = basename(own.path);
-  // Killed before it had its lock, with it, and while it was removed.
+  // Left by runs that were killed before they had the lock, with the lock, and during removal.
   const stale = [".bpe-abcdef", ".bpe-Ab12x0", ".bpe-uvwxyz-gone"];
   const kept = [".bpe-elsewhere-4711-abcdef", "bpe-abcdef", ".bpe-abcdef.txt", ".bpe-file00"];
   for (const name of [...kept.slice(0, 3), ...stale]) mkdirSync(join(home, name));
@@ -49,7 +49,7 @@ test("directories of dead runs are removed; those that a living run locks, or th
   for (const name of kept) rmSync(join(home, name), { recursive: true });
 });
 
-test("a link in the place of a scratch directory is not followed, and stays", () => {
+test("a link in place of a scratch directory is not followed, and stays", () => {
   const elsewhere = join(home, "elsewhere");
   mkdirSync(elsewhere);
   put(elsewhere, "mine", "mine");
@@ -62,7 +62,7 @@ test("a link in the place of a scratch directory is not followed, and stays", ()
   for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true });
 });
 
-test("another user's directory stays, whatever is in it", () => {
+test("another user's directory stays, whatever its content", () => {
   if (!canPlayOthers()) return;
   mkdirSync(join(home, ".bpe-abcdef"));
   put(join(home, ".bpe-abcdef"), "lock", "");
@@ -72,7 +72,7 @@ test("another user's directory stays, whatever is in it", () => {
   rmSync(join(home, ".bpe-abcdef"), { recursive: true });
 });
 
-test("of many that begin and sweep at once, each keeps its own directory", async () => {
+test("if many runs begin and clean up at once, each keeps its own directory", async () => {
   const source = join(import.meta.dir, "..", "..", "..", "src", "store", "scratch-directory.ts");
   const script = `
     import { existsSync } from "node:fs";
@@ -91,7 +91,7 @@ test("of many that begin and sweep at once, each keeps its own directory", async
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("where none can be made, that is said when it is asked for", () => {
+test("if none can be made, the error comes on first use", () => {
   const directory = new ScratchDirectory(join(home, "none"));
   expect(() => directory.path).toThrow(
     `no directory for temporary files can be made in "${join(home, "none")}"`,

@@ -29,7 +29,7 @@ eachInNewHome((made) => {
   out = join(home, "out");
 });
 
-/** A whole result: the record lists its files, each file holds `mark`. */
+/** Publishes a complete result: the record lists its files, and each file contains `mark`. */
 function publishResult(
   path: string,
   mark: string,
@@ -53,7 +53,7 @@ test("a result that cannot be staged leaves no parents", () => {
 });
 
 describe("checkOutputDirectory", () => {
-  test("accepts an absent or empty place, or one with only the files of its own record, and changes nothing", () => {
+  test("accepts a missing or empty path, or one with only the files of its own record, and changes nothing", () => {
     checkOutputDirectory(out);
     checkOutputDirectory(join(home, "deep", "er", "out"));
     expect(readdirSync(home)).toEqual([]);
@@ -75,7 +75,7 @@ describe("checkOutputDirectory", () => {
     expect(messageOf(() => checkOutputDirectory(out))).toContain('".hidden"');
   });
 
-  test("takes directories whose files the record lists, and refuses anything else in them", () => {
+  test("accepts directories whose files the record lists, and refuses anything else in them", () => {
     publishResult(out, "x", ["1/a.json", "1/b.txt", "2/a.json"]);
     expect(readdirSync(out).sort()).toEqual(["1", "2", "training.json"]);
     checkOutputDirectory(out);
@@ -102,7 +102,7 @@ describe("checkOutputDirectory", () => {
     }
   });
 
-  test("a record that lists paths out of the directory lists nothing", () => {
+  test("a record that lists paths outside of the directory counts as listing nothing", () => {
     for (const name of ["../victim", "a/../b", "/etc/x", "1/2/3", "1//a", "./a"]) {
       rmSync(out, { recursive: true, force: true });
       mkdirSync(out);
@@ -125,7 +125,7 @@ describe("checkOutputDirectory", () => {
     }
   });
 
-  test("believes no record that is damaged, foreign, or lists more than plain names", () => {
+  test("trusts no record that is damaged, foreign, or lists more than plain names", () => {
     for (const record of [
       "",
       "{",
@@ -144,7 +144,7 @@ describe("checkOutputDirectory", () => {
     }
   });
 
-  test("refuses a link, also followed by a slash, a file, a file as parent, and the root", () => {
+  test("refuses a link, even with a slash after it, a file, a file as parent, and the root", () => {
     mkdirSync(out);
     symlinkSync(out, join(home, "link"));
     symlinkSync(join(home, "nowhere"), join(home, "dangling"));
@@ -171,7 +171,7 @@ describe("checkOutputDirectory", () => {
     expect(readFileSync(join(home, "real", "out", "a.json"), "utf8")).toBe("xx");
   });
 
-  test("finds out beforehand that the parent cannot be written", () => {
+  test("notices beforehand that the parent cannot be written", () => {
     if (process.getuid?.() === 0) {
       console.log("skipped: permissions do not stop root");
       return;
@@ -186,7 +186,7 @@ describe("checkOutputDirectory", () => {
 });
 
 describe("stageDirectory", () => {
-  test("shows nothing at the path until the result is whole, and leaves nothing next to it", () => {
+  test("shows nothing at the path until the result is complete, and leaves nothing next to it", () => {
     const staged = stageDirectory(out);
     staged.write("a", [Buffer.from("1")]);
     expect(existsSync(out)).toBe(false);
@@ -206,7 +206,7 @@ describe("stageDirectory", () => {
     expect(readdirSync(home)).toEqual(["out"]);
   });
 
-  test("without an exchange the result still takes the older one's place", () => {
+  test("without an atomic exchange, the result still replaces the older one", () => {
     publishResult(out, "old");
     const staged = stageDirectory(out);
     staged.write("a.json", [Buffer.from("new")]);
@@ -215,7 +215,7 @@ describe("stageDirectory", () => {
     expect(readdirSync(home)).toEqual(["out"]);
   });
 
-  test("discard leaves an older result alone, and takes back the parents that were made", () => {
+  test("discard leaves an older result alone, and removes the parents that were made", () => {
     publishResult(out, "old");
     const staged = stageDirectory(out);
     staged.write("a.json", [Buffer.from("half")]);
@@ -229,7 +229,7 @@ describe("stageDirectory", () => {
     expect(readdirSync(home)).toEqual(["out"]);
   });
 
-  test("one run does not write the same place twice at a time", () => {
+  test("one run cannot write the same output twice at a time", () => {
     const staged = stageDirectory(out);
     expect(messageOf(() => stageDirectory(out))).toContain("written twice");
     staged.write("a", []);
@@ -258,7 +258,7 @@ describe("stageDirectory", () => {
     expect(readdirSync(home)).toEqual(["out"]);
   });
 
-  test("a file can be written a chunk at a time, and discarded between two", () => {
+  test("a file can be written chunk by chunk, and discarded between two chunks", () => {
     const staged = stageDirectory(out);
     const steps = staged.writeInSteps("a", [Buffer.from("1"), Buffer.from("2")]);
     expect(steps.next().done).toBe(false);
@@ -279,7 +279,7 @@ describe("stageDirectory", () => {
     staged.discard();
   });
 
-  test("what others put there during the run is kept, and so is the result", () => {
+  test("files that others put there during the run are kept, and so is the result", () => {
     publishResult(out, "old");
     const staged = stageDirectory(out);
     staged.write("a.json", [Buffer.from("new")]);
@@ -291,7 +291,7 @@ describe("stageDirectory", () => {
     expect(readdirSync(home).sort()).toEqual(["out", "out.new"]);
   });
 
-  test("where the parent takes no names any more the result is left where it is, and the error says where", () => {
+  test("if the parent becomes unwritable, the result stays where it is, and the error says where", () => {
     publishResult(out, "old");
     const staged = stageDirectory(out);
     staged.write("a.json", [Buffer.from("new")]);
@@ -347,17 +347,17 @@ ${body}`,
 const ended = (child: ReturnType<typeof script>) => new Promise((resolve) => child.once("exit", resolve));
 
 describe("processes", () => {
-  test("one that is killed leaves the older result whole, and the next run removes what it left", async () => {
+  test("one that is killed leaves the older result intact, and the next run removes its leftovers", async () => {
     publishResult(out, "old");
     const child = script(`stage("half"); console.log("staged"); setInterval(() => {}, 1000);`);
     await new Promise((resolve) => child.stdout!.once("data", resolve));
-    // While it lives, another run leaves its work alone.
+    // While the process lives, another run does not touch its files.
     publishResult(out, "other");
     expect(readdirSync(home).length).toBe(2);
     child.kill("SIGKILL");
     await ended(child);
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("otherother");
-    // Only the holder of the place's lock knows whether its run is alive.
+    // Only the holder of the output's lock knows whether the other run is alive.
     publishResult(out, "other");
     expect(readdirSync(home).length).toBe(2);
     const lock = takeLockNow(placeOf(out));
@@ -368,7 +368,7 @@ describe("processes", () => {
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("newnew");
   });
 
-  test("one that died between two renames left the old result aside, and the next run puts it back first", () => {
+  test("one that died between two renames left the old result under another name, and the next run restores it first", () => {
     publishResult(out, "old");
     const staged = stageDirectory(join(home, "probe"));
     const stagingName = readdirSync(home).find((name) => name.startsWith(".probe"))!;
@@ -380,7 +380,7 @@ describe("processes", () => {
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("oldold");
   });
 
-  test("readers see one whole result at every instant, while two processes publish one after another", async () => {
+  test("readers see one complete result at every instant, while two processes publish alternately", async () => {
     publishResult(out, "start");
     const writers = ["x", "y"].map((mark) =>
       script(`for (let n = 0; n < 150; n++) stage("${mark}").publish();`),
@@ -394,7 +394,7 @@ describe("processes", () => {
     const marks = new Set<string>();
     while (!isDone) {
       for (let n = 0; n < 200; n++, readCount++) {
-        // A missing record would throw: the path always names a result.
+        // A missing record would throw, because the path must always name a result.
         marks.add(JSON.parse(readFileSync(join(out, "training.json"), "utf8")).mark);
       }
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -409,10 +409,10 @@ describe("processes", () => {
   });
 });
 
-/** The start of run n: three runs begin in each second. */
+/** Returns the start of run n. Three runs begin in each second. */
 const startOf = (n: number) => new Date(Date.UTC(2026, 10, 20, 2) + n * 334).toISOString();
 
-/** A result whose files all hold its number; run n's. */
+/** Publishes the result of run n, whose files all contain n. */
 function publish(n: number, keepCount?: number, exchangePaths?: () => boolean) {
   const staged = stageDirectory(out);
   for (const name of ["a.json", "b.txt"]) staged.write(name, [Buffer.from(`${n} `.repeat(500))]);
@@ -421,7 +421,7 @@ function publish(n: number, keepCount?: number, exchangePaths?: () => boolean) {
   return staged.publish({ keepCount, ...(exchangePaths && { exchangePaths }) });
 }
 
-/** The number of a whole result; all that is not one throws. */
+/** Returns the number of a complete result. Throws for anything else. */
 function numberOf(path: string): number {
   const { n } = JSON.parse(readFileSync(join(path, "training.json"), "utf8"));
   for (const name of ["a.json", "b.txt"])
@@ -431,7 +431,7 @@ function numberOf(path: string): number {
 
 const names = () => readdirSync(home).sort();
 
-test("the last N results stay, named by the start of their run, and the older ones go", () => {
+test("the last N results stay, named by the start of their run, and older ones are removed", () => {
   for (let n = 0; n < 6; n++) publish(n * 3, 3);
   expect(names()).toEqual(["out", "out.20261120T020002Z", "out.20261120T020003Z", "out.20261120T020004Z"]);
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([15, 6, 9, 12]);
@@ -443,7 +443,7 @@ test("the last N results stay, named by the start of their run, and the older on
   expect(names()).toEqual(["out"]);
 });
 
-test("runs that began in the same second have names of their own, and the oldest go first", () => {
+test("runs that began in the same second have distinct names, and the oldest are removed first", () => {
   for (let n = 0; n < 5; n++) publish(n, 4);
   expect(names()).toEqual([
     "out",
@@ -457,13 +457,13 @@ test("runs that began in the same second have names of their own, and the oldest
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([5, 3, 4]);
 });
 
-test("the last of a second stays if the first ones are removed", () => {
+test("the last run of a second stays if the first ones are removed", () => {
   for (let n = 0; n < 4; n++) publish(n, 1);
   expect(names()).toEqual(["out", "out.20261120T020000Z-3"]);
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([3, 2]);
 });
 
-test("a result whose record tells no time is named by when that was written", () => {
+test("a result whose record has no valid time is named by the record's modification time", () => {
   for (const record of ['{"startedAt": "+010000-01-01T00:00:00Z", "files": ["training.json"]}', "null"]) {
     mkdirSync(out);
     writeFileSync(join(out, "training.json"), record);
@@ -509,7 +509,7 @@ test("a result without a start in its record is named by the time of the record"
   expect(publish(1, 1).keptPath).toBe(`${out}.${stamp}`);
 });
 
-test("without an exchange of names the replaced result is kept, too", () => {
+test("without an atomic exchange, the replaced result is kept, too", () => {
   for (let n = 0; n < 4; n++) publish(3 * n, 2, () => false);
   expect(names()).toEqual(["out", "out.20261120T020001Z", "out.20261120T020002Z"]);
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([9, 3, 6]);
@@ -529,7 +529,7 @@ const writer = (body: string) => {
   });
 };
 
-test("killed at any instant, no kept result is lost, none is half, and the next run recovers", async () => {
+test("killed at any instant, no kept result is lost or incomplete, and the next run recovers", async () => {
   publish(0, 3);
   for (const exchanges of [true, false]) {
     for (let round = 0; round < 25; round++) {
@@ -540,7 +540,8 @@ test("killed at any instant, no kept result is lost, none is half, and the next 
       await Bun.sleep((round * 7919) % 31);
       run.kill("SIGKILL");
       await run.exited;
-      // The first step of a run. Without an exchange, the path may have named nothing for an instant.
+      // Runs begin by taking the lock, which recovers. Without an atomic exchange, the path may not have existed for
+      // an instant.
       takeLockNow(placeOf(out)).release();
       const current = numberOf(out);
       publish(current + 1, 3);
@@ -551,7 +552,7 @@ test("killed at any instant, no kept result is lost, none is half, and the next 
   }
 }, 600_000);
 
-test("who opens the directory reads one whole result through it, during 50 publications", async () => {
+test("a reader that opens the directory reads one complete result through it, during 50 publications", async () => {
   publish(0, 60);
   const run = writer(
     `console.log("go"); for (let n = 1; n <= 50; n++) { publish(n, 60); await Bun.sleep(5); }`,
@@ -568,7 +569,7 @@ test("who opens the directory reads one whole result through it, during 50 publi
     const n = numberOf(opened);
     seen.add(n);
     await Bun.sleep(1);
-    // It was replaced meanwhile, and is kept: the same files are still there.
+    // The opened result was replaced meanwhile, but is kept, so the descriptor still leads to the same files.
     expect(numberOf(opened)).toBe(n);
     closeSync(fd);
   }

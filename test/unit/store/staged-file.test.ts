@@ -29,7 +29,7 @@ eachInNewHome((made) => {
   path = join(home, "out.tsv");
 });
 
-/** Writes chunks as a run does that nothing stops. */
+/** Writes chunks like a run that nothing stops. */
 const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
   writeStaged(path, noGuard, async (file) => {
     for (const chunk of chunks) file.write(chunk);
@@ -37,11 +37,11 @@ const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
 
 const text = () => readFileSync(path, "utf8");
 
-test("a file below something other than a directory is not begun", () => {
+test("a file below something other than a directory is not started", () => {
   expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
 });
 
-test("a file is there completely or not at all", () => {
+test("a file exists completely or not at all", () => {
   const staged = stageFile(path);
   staged.write(Buffer.from("one "));
   staged.write(Buffer.from("two"));
@@ -58,7 +58,7 @@ test("an error or a discard leaves the older file, and nothing next to it", asyn
     throw new Error("no more");
   };
   await expect(writeWhole(path, failing())).rejects.toThrow("no more");
-  // The end of the process, in the middle.
+  // The process ends in the middle of writing.
   const guarded: (() => void)[] = [];
   const guard = (undo: () => void) => {
     guarded.push(undo);
@@ -92,12 +92,12 @@ test("an older file's mode is kept, and a link is followed", async () => {
   expect(readFileSync(join(home, "later"), "utf8")).toBe("new");
 });
 
-test("a device is written straight away", async () => {
+test("a device is written directly", async () => {
   await writeWhole("/dev/null", [Buffer.from("gone")]);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
-test("a pipe is written straight away, but not another user's where everybody may have put it", () => {
+test("a pipe is written directly, but not if another user may have put it there", () => {
   const pipe = makePipe(join(home, "pipe"));
   expect(placeOfFile(pipe)).toBe(null);
   if (!canPlayOthers()) return;
@@ -117,7 +117,7 @@ test("a full device is an error with its reason", async () => {
   );
 });
 
-test("what cannot be written is found out beforehand", () => {
+test("an unwritable path is noticed beforehand", () => {
   writeFileSync(join(home, "file"), "");
   for (const wrong of [home, `${home}/`, `${path}/`, join(home, "no", "out.tsv"), join(home, "file", "x")]) {
     expect(() => checkOutputFile(wrong)).toThrow(UserError);

@@ -49,7 +49,7 @@ test("a pipe, a link and a directory are refused at once, by name", () => {
   expect(readTrusted(file).toString()).toBe("content");
 });
 
-test("in a world-writable directory, another user's file is not removed; of a link, the link itself is", () => {
+test("in a world-writable directory, another user's file is not removed; of a link, only the link is", () => {
   removeTrusted(join(home, "nothing"));
   symlinkSync("file", join(home, "link"));
   removeTrusted(join(home, "link"));
@@ -63,7 +63,7 @@ test("in a world-writable directory, another user's file is not removed; of a li
   expect(existsSync(file)).toBe(false);
 });
 
-test("another user's file is refused where everybody may write, and taken where he was let in", () => {
+test("another user's file is refused where everybody may write, and accepted where that user was admitted", () => {
   if (!canPlayOthers()) return;
   giveAway(file);
   for (const mode of [0o777, 0o1777]) {
@@ -74,19 +74,19 @@ test("another user's file is refused where everybody may write, and taken where 
     chmodSync(home, mode);
     expect(readTrusted(file).toString()).toBe("content");
   }
-  // The directory is his own.
+  // The directory belongs to that user.
   chmodSync(home, 0o777);
   giveAway(home);
   expect(readTrusted(file).toString()).toBe("content");
 });
 
-test("root's file is taken by everybody", () => {
+test("everybody accepts root's file", () => {
   if (!canPlayOthers()) return;
   chmodSync(home, 0o1777);
   expect(asOther(home, () => readTrusted(file).toString())).toBe("content");
 });
 
-test("a link is followed to write if only this user or root can have put it there", () => {
+test("a link is followed for writing only if this user or root must have made it", () => {
   symlinkSync("file", join(home, "own"));
   symlinkSync("own", join(home, "chain"));
   symlinkSync("nothing", join(home, "dangling"));
@@ -112,7 +112,7 @@ test("a link is followed to write if only this user or root can have put it ther
   expect(refusal(() => followLinks(join(home, "second")))).toContain("another user may have put there");
 });
 
-test("a file to append to is made, or found if a trusted user put it there", () => {
+test("a file to append to is created, or used if a trusted user made it", () => {
   const log = join(home, "log");
   closeSync(openToAppend(log));
   symlinkSync("log", join(home, "link"));
@@ -120,7 +120,7 @@ test("a file to append to is made, or found if a trusted user put it there", () 
   expect(fstatSync(fd).isFile()).toBe(true);
   closeSync(fd);
   closeSync(openToAppend("/dev/null"));
-  // The caller of the tests may have a pipe there that only root can reopen, or a socket, which nobody can.
+  // The stderr of the tests may be a pipe that only root can reopen, or a socket, which cannot be reopened.
   if (process.geteuid?.() === 0 && !fstatSync(2).isSocket()) closeSync(openToAppend("/dev/stderr"));
   expect(() => openToAppend(makePipe(join(home, "pipe")))).toThrow("ENXIO");
   linkSync(file, join(home, "second"));

@@ -25,10 +25,10 @@ export type RunOptions = {
   readonly workerCountFor?: (textBytes: number) => number;
   readonly wordBytesMax?: number;
   readonly limitBytes?: number;
-  /** How long after all that happened the run is. */
+  /** How many milliseconds after the last change of a file the run begins. */
   readonly laterMs?: number;
   readonly version?: string;
-  /** Done when the words are there, before the rest of them is kept. */
+  /** Called when the words are counted, before they are all stored. */
   readonly meanwhile?: () => void;
 };
 
@@ -36,18 +36,18 @@ export type Ran = {
   readonly words: [string, number][];
   readonly statistics: readonly RangeStatistics[];
   readonly warnings: string[];
-  /** Text that was counted, and that was only hashed beforehand. */
+  /** Bytes of text that were counted, and bytes that were only hashed before. */
   readonly countedBytes: number;
   readonly hashedBytes: number;
 };
 
-/** So much for the words of each thread, and no limit for anything else. */
+/** Returns a budget with this much memory for the words of each thread, and without any other limit. */
 const budgetOf = (wordBytesMax: number) =>
   Object.assign(new MemoryBudget(1e15), {
     wordBytesMax: (threadCount: number) => threadCount * wordBytesMax,
   });
 
-/** Counts files as `bpe count --cache` does. */
+/** Counts files like `bpe count --cache`. */
 export async function countCached(
   cachePath: string,
   paths: readonly string[],
@@ -88,14 +88,14 @@ export async function countCached(
   return { words: entries, statistics, warnings, countedBytes, hashedBytes };
 }
 
-/** The same without a cache. */
+/** Counts files without a cache. */
 export async function countPlain(paths: readonly string[], specialTokens: readonly string[] = []) {
   const corpus = { inputs: findInputs(paths), cutting: plainCutting(pattern, specialTokens), workerCount: 1 };
   const { words, statistics } = await countWords(corpus, () => {});
   return { words: entriesOf(words), statistics };
 }
 
-/** A text of words, some of them its own, with bytes that are not UTF-8 in it now and then. */
+/** Returns a text of words, some of which occur in no other text, with occasional bytes that are not UTF-8. */
 export function randomText(seed: number, wordCount: number): Buffer {
   const random = randomNumbers(seed);
   const words = Array.from({ length: wordCount }, () => {
@@ -106,7 +106,7 @@ export function randomText(seed: number, wordCount: number): Buffer {
   return Buffer.from(words.join(" "), "latin1");
 }
 
-/** The files of a cache by what they are, hidden ones left out. */
+/** Returns the visible files of a cache whose names end with `kind`. */
 export function filesOf(cachePath: string, kind: string): string[] {
   return readdirSync(cachePath)
     .filter((name) => !name.startsWith(".") && name.endsWith(kind))

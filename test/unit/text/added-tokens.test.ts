@@ -21,7 +21,10 @@ import {
 import { madeTrial } from "./made-trials.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 23);
-/** `TEST_TRIALS=20000 node scripts/bun.mjs test test/unit/text/added-tokens.test.ts` looks longer. */
+/**
+ * The number of random tokenizers. For more: `TEST_TRIALS=20000 node scripts/bun.mjs test
+ * test/unit/text/added-tokens.test.ts`.
+ */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(75));
 
 async function load<T>(make: () => T | Promise<T>): Promise<T | Error> {
@@ -32,7 +35,7 @@ async function load<T>(make: () => T | Promise<T>): Promise<T | Error> {
   }
 }
 
-/** The ids of a text that arrives in small pieces. */
+/** Returns the ids of a text that is pushed in pieces of this size. */
 function encodeInPieces(encoding: TextEncoding, text: string, pieceBytes: number): number[] {
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; start += pieceBytes)
@@ -53,14 +56,14 @@ function jsonWith(added: Record<string, unknown>[], change: Change = () => {}): 
   return json;
 }
 
-test("an added token of one character after whitespace that rstrip strips is found at the end", async () => {
+test("an added token of one character after white space that rstrip strips is found at the end", async () => {
   const { theirs, ours } = await bothOf(jsonWith([{ content: "<A>", rstrip: true }, { content: "Ⅷ" }]));
   for (const text of ["<A>Ⅷ", "<A> Ⅷ", "<A>\u3000Ⅷ", "Ⅷ<A>\u3000"])
     expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
   expect([...ours.encode("<A>Ⅷ")]).toEqual([556, 557]);
 });
 
-test("the ids of added tokens are those that HF gives, whatever the file says", async () => {
+test("the ids of added tokens are HF's, whatever the file contains", async () => {
   const added = [
     { content: "the", id: 5 },
     { content: "<A>", id: 1000 },
@@ -78,7 +81,7 @@ test("the ids of added tokens are those that HF gives, whatever the file says", 
   ]);
 });
 
-test("added tokens that HF does not tell apart, or does not read, are refused, and the error names them", async () => {
+test("added tokens that HF confuses, or does not read, are refused by name", async () => {
   const refusals: [
     added: Record<string, unknown>[],
     message: string,
@@ -110,7 +113,7 @@ test("added tokens that HF does not tell apart, or does not read, are refused, a
   }
 });
 
-/** How often bytes are read backwards to find tokens, or white space before them, for each byte of a text. */
+/** Returns how often bytes are reread to find tokens, or white space before them, divided by the size of the text. */
 function readsOf(tokens: readonly Partial<AddedToken>[], text: Buffer, pieceBytes: number): number {
   const addedTokens = tokens.map((token, id) => ({ id, content: "", ...plainSpecial, ...token }));
   const sections = new TextSections(
@@ -123,14 +126,14 @@ function readsOf(tokens: readonly Partial<AddedToken>[], text: Buffer, pieceByte
   return sections.kernel.exports.readBytes() / text.length;
 }
 
-test("white space before a token that takes it along is read once", () => {
+test("white space that a token strips before it is read once", () => {
   const spaces = Buffer.alloc(rounds(100_000), " ");
   const tokens = (contents: readonly string[]) => contents.map((content) => ({ content, lstrip: true }));
   for (const contents of [["  <m>"], ["  <m>", " <n>"], ["<m>"]])
     expect(readsOf(tokens(contents), spaces, 64)).toBeLessThan(8);
 });
 
-test("no byte is read more than some times to find added tokens, however long they are", () => {
+test("no byte is read more than a few times to find added tokens, however long they are", () => {
   const size = rounds(1 << 18);
   const added = [
     [`${"a".repeat(10_000)}b`],
@@ -147,7 +150,7 @@ test("no byte is read more than some times to find added tokens, however long th
   }
 });
 
-test("a content that one of its entries calls special stays text where special tokens do", async () => {
+test("a content that any of its entries calls special stays text where special tokens do", async () => {
   const { ours: without } = await bothOf(jsonWith([]));
   for (const specials of [
     [true, false],
@@ -160,7 +163,7 @@ test("a content that one of its entries calls special stays text where special t
   }
 });
 
-test(`added tokens of any kind are found as HF finds them, or refused: ${trialCount} tokenizers`, async () => {
+test(`added tokens of any kind are found like in HF, or refused: ${trialCount} tokenizers`, async () => {
   const base = jsonOf(writeTokenizer("gpt2"));
   for (const { content } of base.added_tokens) delete base.model.vocab[content as string];
   const path = join(scratch(), "tokenizer.json");

@@ -9,18 +9,18 @@ import type { WordCounter } from "../../../src/words/word-counter.ts";
 type Options = Pick<TaskTextsOptions, "inputs" | "windowBytes"> & {
   readonly pattern: CompiledPattern;
   readonly specialTokens?: readonly string[];
-  /** Files of this size or more are mapped. */
+  /** The size in bytes from which files are mapped into memory. */
   readonly mappedBytesLeast?: number | undefined;
   readonly pretokens?: Pretokens;
   readonly memory?: TextMemory;
 };
 
-/** Counts the pretokens of tasks in `counter`, as a thread does. */
+/** Counts the pretokens of tasks in `counter`, like a thread does. */
 export function countingTexts(options: Options, counter: WordCounter): TaskTexts {
   const { pattern, specialTokens, mappedBytesLeast, pretokens, ...rest } = options;
   const mapping =
     mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
-  // Some tokens that are given to the finder stay text.
+  // With given pretokens, special tokens may stay text.
   const cutting = { ...plainCutting(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
   const chain = new TextChain(cutting, counter, pretokens);
   return new TaskTexts(chain, { ...rest, mapping });

@@ -67,7 +67,7 @@ function madeCutting(random: Random): { cutting: Cutting; contents: string[] } {
   };
 }
 
-/** Returns the sections of a text, or (`continues`) of text after a cut, or (not `ends`) of text before one. */
+/** Returns the sections of a text. With `continues`, it is text after a cut; without `ends`, text before one. */
 function sectionsOf(
   sections: TextSections,
   text: Buffer,
@@ -97,7 +97,10 @@ function sectionsOf(
   return found;
 }
 
-/** Returns the window of a text and the possible cuts: `at` in the window, `position` in the text. */
+/**
+ * Returns the window of a text, and the possible cuts: `at` is a cut's offset in the window, `position` its offset in
+ * the text.
+ */
 function windowOf({ kernel }: TextSections, text: Uint8Array, startsText: boolean) {
   const { exports, memory } = kernel;
   const address = exports.windowAddress(text.length) >>> 0;
@@ -123,7 +126,7 @@ const joined = (left: readonly Section[], right: readonly Section[]): Section[] 
   return [...left.slice(0, -1), last + first, ...right.slice(1)];
 };
 
-test("a text may be parted at positions of a window, whatever is around what decides about them", () => {
+test("a text may be cut at positions of a window, whatever surrounds the part that decides about them", () => {
   let [cutCount, changedCount, tokenCount] = [0, 0, 0];
   for (let round = 0; round < rounds(3000); round++) {
     const random = randomNumbers(seed * 1_000_003 + round);
@@ -142,7 +145,7 @@ test("a text may be parted at positions of a window, whatever is around what dec
     for (const { at, position } of random(2) === 0 ? cuts.slice(-3) : cuts) {
       if (random(3) !== 0) continue;
       if (position + reach > given.length) continue;
-      // Before the window, and farther after the cut than the reach, there may be anything.
+      // Before the window, and farther after the cut than the reach, any text is possible.
       const before = startsText
         ? []
         : [madeText(random, 4, contents), content.subarray(0, random(content.length + 1))];
@@ -165,7 +168,7 @@ test("a text may be parted at positions of a window, whatever is around what dec
         right: right.toString("latin1"),
       };
       expect({ ...about, sections: joined(first, second) }).toEqual({ ...about, sections: whole });
-      // The pattern sees the character after the cut.
+      // The pattern needs the character after the cut.
       new Uint8Array(memory.buffer, exports.windowAddress(right.length) >>> 0, right.length).set(right);
       const size = exports.makeFollowing(right.length);
       const following = Buffer.from(new Uint8Array(memory.buffer, exports.followingAddress() >>> 0, size));

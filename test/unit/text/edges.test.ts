@@ -21,14 +21,18 @@ import { entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
 
 /**
- * What may be cut in two, at every distance from the text's beginning: at small scale all of these are at some edge of a block, a
- * slice, a window, a batch; at the usual scale the distances are those around the end of the first block.
+ * Each thing that might be cut is placed at every distance from the text's beginning. At small scale, each distance
+ * is at some edge of a block, slice, window or batch. At the usual scale, the distances are those around the end of
+ * the first block.
  */
 const distances = isSmallScale
   ? Array.from({ length: 201 }, (_, distance) => distance)
   : Array.from({ length: 24 }, (_, i) => (1 << 14) - 20 + i);
 
-/** A quick look takes each fifth distance at small scale, and one at the usual scale, where texts are long. */
+/**
+ * Selects distances for a quick run: every fifth one at small scale, and a single one at the usual scale, where texts
+ * are long.
+ */
 const someDistances = (turn: number) =>
   isSmallScale ? Array.from(places(distances.length, turn), (i) => distances[i]!) : turns(distances, turn);
 
@@ -101,7 +105,7 @@ const textOf = (distance: number, thing: string, tail: string) => filler.slice(0
 
 const names = ["gpt2", "o200k", "llama3", "deepseek-v3", "none"] as const;
 
-/** Looks of every length, as splits of a tokenizer.json. */
+/** Look-aheads of every length, as Splits of a tokenizer.json. */
 const looks = [
   String.raw`\p{L}+(?!\p{N})|\p{N}{1,3}(?=(?:\p{N}{3})*(?:\P{N}|$))|\s+(?!\S)|\s|.`,
   String.raw`[^\s]+(?=\s{2,}d)|\s+(?!\S)|.`,
@@ -125,11 +129,11 @@ function tokenizers(): [string, TokenizerJson][] {
   ];
 }
 
-test("ids are those of HF, whatever is cut by an edge", async () => {
+test("ids are HF's, whatever an edge cuts", async () => {
   let turn = 0;
   for (const [name, json] of tokenizers()) {
     const { theirs, ours } = await bothOf(json);
-    // Masks begin after some text.
+    // Masks are used only after some text.
     ours.encode(filler.repeat(64));
     for (const thing of things) {
       for (const distance of someDistances(turn)) {
@@ -145,7 +149,7 @@ test("ids are those of HF, whatever is cut by an edge", async () => {
   }
 });
 
-/** The words of documents, each cut as a whole by the twin. */
+/** Returns the words of documents, each of which the twin cuts as a whole. */
 function naiveWords(pattern: CompiledPattern, text: string): [string, number][] {
   const words = new Map<string, number>();
   for (const document of text.split("<|end|>")) {
@@ -159,7 +163,7 @@ function naiveWords(pattern: CompiledPattern, text: string): [string, number][] 
   return inOrder(words);
 }
 
-test("words are those of whole documents, whatever is cut by an edge", () => {
+test("words are those of whole documents, whatever an edge cuts", () => {
   const anyPattern = compilePattern(patterns.none.sources);
   const token = { bytes: new TextEncoder().encode("<|end|>"), id: 0 };
   let turn = 0;

@@ -13,15 +13,15 @@ import { entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
 
 /**
- * Regression tests: a text lost its last bytes where a block of the kernel (16 KiB) ended inside its last character. Blocks begin at
- * the text's start and after each special token, and each one where the one before has ended.
+ * Regression tests: a text lost its last bytes if a block of the kernel (16 KiB) ended inside its last character.
+ * Blocks begin at the start of a text, after each special token, and where the previous block ended.
  */
 
 const lastCharacters = ["z", "é", "中", "\u201d", "😀", "e\u0301"];
 const names = ["gpt2", "o200k", "none"] as const;
 
 const range = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i);
-/** At small scale a block ends after each 16 bytes, and every length is near an edge. */
+/** At small scale a block ends after every 16 bytes, so every length is near an edge. */
 const lengths = isSmallScale ? range(0, 201) : usualLengths();
 
 function usualLengths(): number[] {
@@ -36,7 +36,7 @@ function usualLengths(): number[] {
 const filler = "the cat ".repeat((1 << 17) + 1);
 const textOf = (length: number, last: string) => filler.slice(0, length) + last;
 
-test("a text of any length keeps its last character: ids of it are those of HF and decode to it", async () => {
+test("a text of any length keeps its last character: its ids are HF's, and decode to it", async () => {
   let turn = 0;
   for (const name of names) {
     const { theirs, ours } = await bothOf(jsonOf(writeTokenizer(name)));

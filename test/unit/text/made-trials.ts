@@ -2,9 +2,9 @@ import { randomNumbers } from "../../random.ts";
 import type { TokenizerJson } from "../tokenizer/made-tokenizer.ts";
 
 /**
- * What contents and texts are made of: characters of one to four bytes; letters, marks, digits, connectors and joiners that
- * `\w` knows, and neighbours that it does not; white space of every length; what normal forms change, and what only newer
- * ones do.
+ * Pieces of added tokens and texts: characters of one to four bytes; letters, marks, digits, connectors and joiners
+ * that `\w` includes, and similar ones that it excludes; white space of every length; characters that normal forms
+ * change, and some that only newer versions change.
  */
 export const pieces = [
   ..."aehtlowx_.<>|'5",
@@ -77,7 +77,7 @@ export const pieces = [
   ],
 ];
 
-/** A tokenizer with added tokens of every kind, and texts that hold, touch and overlap them. */
+/** A tokenizer with added tokens of every kind, and texts that contain, touch and overlap them. */
 export type Trial = { json: TokenizerJson; texts: string[] };
 
 export function madeTrial(base: TokenizerJson, seed: number): Trial {
@@ -107,7 +107,7 @@ export function madeTrial(base: TokenizerJson, seed: number): Trial {
   };
   const { vocab } = json.model;
   let nextId = Object.keys(vocab).length;
-  // A vocabulary with holes gives added tokens ids that are taken.
+  // A vocabulary with unused ids may give an added token an id that is already used.
   if (random(6) === 0) vocab.Ġfar = nextId + random(4);
   const contents: string[] = [];
   for (let n = 1 + random(6); n > 0; n--) {

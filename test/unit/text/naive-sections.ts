@@ -3,13 +3,16 @@ import { contains, whiteSpace, wordCharacters } from "../../../src/pattern/unico
 import type { AddedToken, Cutting } from "../../../src/text/cutting.ts";
 import { normalize, TextNormalizer } from "../../../src/text/normalization.ts";
 
-/** A section that the pattern cuts, or an added token with the white space that it takes; bytes as Latin-1 text. */
+/**
+ * A section that the pattern cuts, or an added token with the white space that it strips. Text is Latin-1, one
+ * character for each byte.
+ */
 export type Section = string | { readonly id: number; readonly text: string };
 
-/** A segment of a text ends there. */
+/** A segment of a text. It ends at `end`, and begins where the previous one ends. */
 export type Segment = { readonly end: number; readonly isTrusted: boolean };
 
-/** A text whose bytes know their segment: `labels[i]` is its index in `trusts`. */
+/** A text with the segment of each byte: `labels[i]` is its index in `trusts`. */
 type Labelled = { readonly bytes: Buffer; readonly labels: readonly number[] };
 
 const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled => ({
@@ -17,7 +20,10 @@ const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled
   labels: labels.slice(start, end),
 });
 
-/** Sections of a text in segments: a token is found within one, and a special one within one that is trusted. */
+/**
+ * Returns the sections of a text in segments. A token is recognized only within one segment, and a special token only
+ * within a trusted one.
+ */
 export function naiveSections(
   cutting: Cutting,
   text: Buffer,
@@ -99,7 +105,7 @@ function spaceEnd(text: Buffer, start: number): number {
   return isSpace(codePoint) ? spaceEnd(text, start + byteCountOf(codePoint)) : start;
 }
 
-/** A text cut at boundaries of normal forms; a byte that is no UTF-8 is a stretch of its own. */
+/** Cuts a text at boundaries of normal forms. A byte that is not UTF-8 is a separate part. */
 function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
   const { bytes } = text;
   const starts: number[] = [];
@@ -113,7 +119,7 @@ function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
   return starts.map((start, i) => part(text, start, starts[i + 1] ?? bytes.length));
 }
 
-/** Normalizes a text. A stretch that changes and has bytes of several segments becomes a segment that is not trusted. */
+/** Normalizes a text. A part that changes and has bytes of several segments becomes an untrusted segment. */
 function formOf(text: Labelled, normalization: string, trusts: boolean[]): Labelled {
   const formed = stretchesOf(text, TextNormalizer.of(normalization)).map((stretch): Labelled => {
     const isValid = codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;

@@ -14,7 +14,9 @@ import { entriesOf } from "../words/generators.ts";
 import { hfNormalizer } from "./hf-normalizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 26);
-/** `TEST_TRIALS=5000 node scripts/bun.mjs test test/unit/text/normalization.test.ts` looks longer. */
+/**
+ * The number of trials. For more: `TEST_TRIALS=5000 node scripts/bun.mjs test test/unit/text/normalization.test.ts`.
+ */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(40));
 const directory = scratch();
 
@@ -33,7 +35,7 @@ const normalizations: readonly Normalization[] = [
   ...["NFKC,lowercase", "lowercase,NFC", "NFD,lowercase,NFC", "NFKD,NFC", "NFC,NFD"],
 ];
 
-/** Texts of very unlike kinds: mostly plain, mostly marks, one of all. */
+/** Returns texts of very different kinds: mostly plain, mostly marks, or mostly one character. */
 function madeText(random: ReturnType<typeof randomSource>, length: number): string {
   const weights = pool.map(() => random.below(5) ** 3);
   weights[random.below(2)]! += 1 + random.below(300);
@@ -47,7 +49,7 @@ function madeText(random: ReturnType<typeof randomSource>, length: number): stri
 
 const lowerCase = (letters: string) => letters.toLowerCase();
 
-/** What the link gives for bytes that come in pieces. */
+/** Returns the normalized text that the kernel's sections return for bytes pushed in pieces. */
 function linked(bytes: Uint8Array, normalization: Normalization, pieceSize: () => number): Buffer {
   const parts: Buffer[] = [];
   const sections = new TextSections({ steps: stepIndices(normalization) });
@@ -71,14 +73,14 @@ const counted = async (options: CountOptions) => {
   return [entriesOf(counter.words.toWordTable()), statistics] as const;
 };
 
-/** What it is to normalize a whole text, between special tokens. */
+/** The definition: text between special tokens is normalized as a whole. */
 const naiveNormalized = (text: string, normalization: Normalization) =>
   text
     .split("<|end|>")
     .map((part) => normalize(part, normalization))
     .join("<|end|>");
 
-describe("text is normalized as a whole, however it comes", () => {
+describe("text is normalized as a whole, however it arrives", () => {
   test("in pieces of any size", () => {
     for (let trial = 0; trial < 10 * trialCount; trial++) {
       const random = randomSource(seed * 1_000_003 + trial);
@@ -111,7 +113,7 @@ describe("text is normalized as a whole, however it comes", () => {
     }
   });
 
-  test("the stretches that change are listed, and nothing else changes but the case of ASCII", () => {
+  test("the parts that change are listed, and nothing else changes except the case of ASCII letters", () => {
     for (let trial = 0; trial < 10 * trialCount; trial++) {
       const random = randomSource(seed * 1_000_003 + trial);
       const normalization = normalizations[trial % normalizations.length]!;
@@ -147,7 +149,7 @@ describe("text is normalized as a whole, however it comes", () => {
     }
   });
 
-  test("what no memory has room for is refused, and the next text is right", () => {
+  test("text that needs more memory than there is, is refused, and the next text is right", () => {
     const { kernel } = new TextSections({ steps: stepIndices("NFC") });
     const { exports, memory } = kernel;
     for (const byteCount of [2 ** 32 - 1, 2 ** 31, 2 ** 29]) expect(exports.pieceAddress(byteCount)).toBe(0);
@@ -160,8 +162,8 @@ describe("text is normalized as a whole, however it comes", () => {
     expect([kind, Buffer.from(memory.buffer.slice(start, start + size!)).toString()]).toEqual([0, "é"]);
   });
 
-  test("a million marks out of order take no longer than their number", () => {
-    // Those between two newer marks are put in order.
+  test("the time for a million unordered marks is linear in their number", () => {
+    // Between two marks of a newer Unicode version, marks are sorted.
     const markCount = rounds(150_000);
     const group = "\u0301\u0316\u0344\u0334\u1ac1\uff9f";
     const between = (text: string) => text.split("\u1ac1").slice(1, -1);
@@ -171,11 +173,11 @@ describe("text is normalized as a whole, however it comes", () => {
       const wanted = between(normalize(group.repeat(3), normalization))[0]!;
       expect([got.length, new Set(got)]).toEqual([markCount - 1, new Set([wanted])]);
     }
-    // However small the pieces are: no piece is scanned, moved or sorted again.
+    // Even with small pieces, no piece is scanned, moved or sorted again.
     const long = `a${"\u0344".repeat(markCount)}${"\u0301\u0316".repeat(markCount)}`;
     const inPieces = linked(Buffer.from(long), "NFC", () => 16).toString();
     expect(inPieces).toBe(normalize(long, "NFC"));
-    // Without newer marks among them all change places: by class, and stable.
+    // Without newer marks among them, all marks are sorted by class, and the sort is stable.
     const all = normalize(`a${"\u0301\u0316\u0300\u0334".repeat(100_000)}`, "NFD");
     expect(all).toBe(
       `a${"\u0334".repeat(100_000)}${"\u0316".repeat(100_000)}${"\u0301\u0300".repeat(100_000)}`,
@@ -189,7 +191,7 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomSource(seed * 1_000_003 + trial);
     const normalization = normalizations[random.below(normalizations.length)]!;
-    // Where there are special tokens, threads cut at these.
+    // In a text with special tokens, threads cut at them.
     const made = madeText(random, 3000);
     const text = trial % 4 === 0 ? made : made.replaceAll("<|end|>", "");
     const pattern = compilePattern(patterns.gpt2.sources);
@@ -207,7 +209,7 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
     expect({ seed, trial, words }).toEqual({ seed, trial, words: wanted });
     expect(statistics.map((found) => found.documentCount)).toEqual([documentCount, documentCount]);
     expect(statistics[0]!.textBytes).toBe(Buffer.byteLength(text));
-    // A pattern that tells capitals.
+    // A pattern that distinguishes capital letters.
     const cased = { ...options, cutting: plainCutting(o200k, specialTokens, normalization) };
     const whole = await counted({ ...cased, rangeSizeBytes: 1 << 20, chunkSizeBytes: 1 << 20 });
     expect({ seed, trial, cut: await counted(cased) }).toEqual({ seed, trial, cut: whole });

@@ -6,15 +6,15 @@ import { hfNormalizer } from "./hf-normalizer.ts";
 const forms = normalizationSteps;
 const seed = Number(process.env.TEST_SEED ?? 15);
 
-/** Every character of the planes that hold letters and marks. */
+/** Every character of the planes that have letters and marks. */
 const characters: string[] = [];
 for (let point = 0; point < 0x30000; point++) {
   if (point < 0xd800 || point > 0xdfff) characters.push(String.fromCodePoint(point));
 }
 
 /**
- * Finds the texts whose form differs from HF's. Many are compared at once, an ASCII character between two, which begins a new
- * sequence in every form.
+ * Returns the texts whose form differs from HF's. Many are normalized at once, separated by an ASCII character, which
+ * begins a new sequence in every form.
  */
 function differing(texts: readonly string[], form: NormalizationStep): string[] {
   const split = (text: string) => text.split("\n");
@@ -25,15 +25,15 @@ function differing(texts: readonly string[], form: NormalizationStep): string[] 
 
 describe("a text has HF's normal form", () => {
   for (const form of forms) {
-    test(`${form}: each character among marks that it may change places with`, () => {
-      // The highest and the lowest class of marks: whatever is between them moves.
+    test(`${form}: each character between marks that may be reordered around it`, () => {
+      // Marks of the highest and of the lowest class, so that any mark between them is moved.
       const texts = characters
         .filter((character) => character !== "\n")
         .map((character) => `a\u0345${character}\u0334`);
       expect(differing(texts, form)).toEqual([]);
     });
 
-    test(`${form}: what a character is composed of`, () => {
+    test(`${form}: the decomposition of each character`, () => {
       const texts = characters.map((character) => character.normalize("NFD"));
       expect(
         differing(

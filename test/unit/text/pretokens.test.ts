@@ -28,18 +28,18 @@ import { findNaively } from "./naive-tokens.ts";
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-/** The special tokens among these, which stay text here (src/kernel/token-search.ts). */
+/** The flag of special tokens that stay text here (src/kernel/token-search.ts). */
 const specialFlag = 8;
-/** Tokens of three, seven, … bytes are special. */
+/** Marks tokens whose length is 3 modulo 4 as special. */
 const found = (tokens: readonly Uint8Array[]) =>
   tokens.map((bytes) => ({ bytes, id: 0, flags: bytes.length % 4 === 3 ? specialFlag : 0 }));
 
-/** What counts a text, in windows of some size. */
+/** A counter and its pretokens, which together count a text in windows. */
 type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
-/** The pretokens of a way are made already. */
+/** Any pattern will do, because the pretokens already have one. */
 const anyPattern = compilePattern(patterns.none.sources);
 
-/** Everything that counting a text tells: words and findings, or the error. */
+/** Returns everything that counting a text reports: words and findings. */
 function told({ counter, pretokens }: Way, bytes: Uint8Array, windowBytes: number) {
   const texts = countingTexts({ inputs: [stream], pattern: anyPattern, pretokens, windowBytes }, counter);
   const found = chunksOf(bytes, bytes.length).map((chunk) => runToEnd(texts.take(chunk)));
@@ -54,7 +54,7 @@ function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = [])
   return { counter, pretokens };
 }
 
-/** The twin in JavaScript: what counting a text tells, a document at a time. */
+/** The twin in JavaScript, which returns what counting a text reports, one document at a time. */
 type Twin = (bytes: Uint8Array) => ReturnType<typeof told>;
 
 const naiveTwin =
@@ -100,7 +100,7 @@ function naivelyTold(pattern: CompiledPattern, bytes: Uint8Array, tokens: readon
   };
 }
 
-/** Bytes that are not part of valid UTF-8. */
+/** Returns the positions of bytes that are not part of valid UTF-8. */
 function invalidPlaces(bytes: Uint8Array): number[] {
   const places: number[] = [];
   for (let pos = 0; pos < bytes.length; ) {
@@ -127,7 +127,7 @@ function expectSame(
   }
 }
 
-/** The pattern with the four-byte tables of its first automaton, if it has any, and without. */
+/** Returns the pattern with the four-byte tables of its first automaton, if it has any, and without them. */
 function withAndWithoutFourByteTables({ pattern }: Case): CompiledPattern[] {
   const [tables, ...others] = pattern.automata;
   return [buildFourByteTables(tables!) ?? null, null].map((fourBytes) => ({
@@ -155,7 +155,7 @@ const gpt2 = patterns.gpt2.sources;
 
 const chainOfThree = ["[0-9]{3}", "[0-9a-z]{4}", "[a-z ]{5}"];
 
-/** Named patterns; and chains of two and three automata. */
+/** Named patterns, and chains of two and three automata. */
 const cases = Object.entries({
   ...Object.fromEntries(triedPatterns.map((name) => [name, patterns[name].sources])),
   "chain of two": ["[0-9]{3}", ...gpt2],
@@ -170,7 +170,7 @@ const somePatterns = memoized(() => {
   const compiled: Case[] = [];
   while (compiled.length < rounds(40)) {
     try {
-      // Every third one is two splits.
+      // Every third pattern consists of two splits.
       const count = compiled.length % 3 === 0 ? 2 : 1;
       const one = caseOf(
         `pattern ${compiled.length}`,
@@ -220,7 +220,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     }
   });
 
-  test.skipIf(isSmallScale)("counts in a long text what its twin counts, by four bytes and by one", () => {
+  test.skipIf(isSmallScale)("in a long text, counts what its twin counts, by four bytes and by one", () => {
     adoptKernelModule(module);
     const bytes = longText(randomNumbers(seed), rounds(800_000));
     for (const one of cases) {
@@ -283,7 +283,7 @@ test("counts with masks what the twin counts, for all named patterns", () => {
   }
 });
 
-test("a token that ends after a record hides none that ends in it", () => {
+test("a token that ends after a record hides no token that ends in it", () => {
   const pattern = compilePattern(patterns.gpt2.sources);
   const { counter, pretokens } = kernelWay(pattern, [utf8("<x-y>"), utf8("x")]);
   counter.text(9).bytes.set(utf8("ab<x-y>cd"));
@@ -320,7 +320,7 @@ test.skipIf(isSmallScale)(
 );
 
 test.skipIf(isSmallScale)(
-  "in a chain a piece of any length is cut, by many automata and many ends at a time",
+  "a chain cuts a piece of any length, with many automata and many ends at a time",
   () => {
     const one = caseOf("", chainOfThree);
     const bytes = bytesOf(`${"abc 0123456789\n".repeat(15_000)}${"x".repeat(600_000)}${"5".repeat(100_000)}`);
@@ -328,7 +328,7 @@ test.skipIf(isSmallScale)(
   },
 );
 
-/** Patterns that look far ahead: one automaton, two splits as one, at assertions alone, and a chain. */
+/** Patterns with long look-aheads: one automaton, two splits in one, assertions alone, and a chain. */
 const lookCases = memoized(() =>
   ["wordEndAsWritten", "wordEndLlama3", "inlineGpt4o", "superbpe", "guarded", "marinLlama3"].flatMap(
     (name, turn) =>
@@ -336,10 +336,10 @@ const lookCases = memoized(() =>
   ),
 );
 
-describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, module) => {
+describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_, module) => {
   afterAll(() => adoptKernelModule(testModule));
 
-  test("come to what they come to in the twin, in any windows, up to tokens", () => {
+  test("have the results of the twin, in any windows, up to tokens", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 4);
     const tokens = [utf8("444"), utf8("<|x|>"), utf8("é7")];
@@ -357,7 +357,7 @@ describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, modul
     }
   });
 
-  test.skipIf(isSmallScale)("may go over many blocks and windows", () => {
+  test.skipIf(isSmallScale)("may span many blocks and windows", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 5);
     const tokens = [utf8("444")];
@@ -374,7 +374,7 @@ describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, modul
   });
 });
 
-test.skipIf(isSmallScale)("a long run of what is looked for is read in slices", () => {
+test.skipIf(isSmallScale)("a long run of look-ahead text is read in slices", () => {
   const { counter, pretokens } = kernelWay(compilePattern(digitForms.wordEndLlama3!.sources));
   const bytes = bytesOf(`a${"1".repeat(3_000_001)} b`);
   counter.text(bytes.length).bytes.set(bytes);
@@ -382,7 +382,7 @@ test.skipIf(isSmallScale)("a long run of what is looked for is read in slices", 
   pretokens.start(0, false);
   let sliceCount = 1;
   while (!pretokens.take(partTo(bytes.length))) sliceCount++;
-  // It is read to its end, back, and then taken.
+  // The run is read to its end, read backwards, and then cut.
   expect(sliceCount).toBe(7);
   expect(entriesOf(counter.toWordTable())).toEqual([
     [" b", 1],
@@ -392,7 +392,7 @@ test.skipIf(isSmallScale)("a long run of what is looked for is read in slices", 
   ]);
 });
 
-test("a pattern whose tables have no room in the kernel is refused", () => {
+test("a pattern whose tables do not fit into the kernel is refused", () => {
   const counter = new WordCounter(textBytesMax);
   const pattern = compilePattern(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);

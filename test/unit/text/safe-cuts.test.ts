@@ -13,7 +13,7 @@ import { pieces } from "./made-trials.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 17);
 
-/** The kernel's search in a text, without added tokens. */
+/** Sets up the kernel's search for cuts in a text without added tokens. */
 function kernelOf(parts: ReturnType<typeof tokenizerOfJson>) {
   const kernel = createEncodingKernel();
   const { exports, memory } = kernel;
@@ -30,7 +30,10 @@ function kernelOf(parts: ReturnType<typeof tokenizerOfJson>) {
 
 const edges = [" ", "\n", "  ", "a", "'s", "'", "12", "漢", "é", "\u0301", "Ａ", "ب", "\u3000", "!", "🙂"];
 
-/** Its parts, cut on their own, have the ends of the whole; and so it is with other text after the character at the cut. */
+/**
+ * Checks that a cut is safe: the parts, cut separately, have the ends of the whole, even with other text after the
+ * character at the cut.
+ */
 function expectSafe(
   parts: ReturnType<typeof tokenizerOfJson>,
   text: Uint8Array,
@@ -48,7 +51,7 @@ function expectSafe(
   expect(cutText(pattern, other).filter((end) => end <= cut)).toEqual([...before, cut]);
 }
 
-test("the kernel finds the safe cuts of a pattern, the first and the last, whatever comes before and after", () => {
+test("the kernel finds the first and the last safe cut of a pattern, whatever comes before and after", () => {
   let [foundCount, beyondAscii] = [0, 0];
   for (const [n, name] of triedPatterns.entries()) {
     const parts = tokenizerOfJson(Buffer.from(JSON.stringify(jsonOf(writeTokenizer(name)))), name);

@@ -10,11 +10,11 @@ import { rounds } from "../../rounds.ts";
 import { naiveSections, type Section, type Segment } from "./naive-sections.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);
-/** `TEST_TRIALS=20000 npm run bun -- test test/unit/text/sections.test.ts` looks longer. */
+/** The number of settings. For more: `TEST_TRIALS=20000 npm run bun -- test test/unit/text/sections.test.ts`. */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(1500));
 const plain = plainCutting(compilePattern(patterns.none.sources));
 
-/** What text and tokens are made of: letters, marks, white space, and what becomes something else. */
+/** Characters of texts and tokens: letters, marks, white space, and characters that normalization changes. */
 const characters = [
   ...[
     "a",
@@ -73,7 +73,7 @@ function madeCutting(random: Random): Cutting {
   const contents = Array.from({ length: random(6) }, () =>
     madeText(random, 1 + random(random(8) === 0 ? 30 : 4)),
   );
-  // Many first bytes: the search has no prefixes.
+  // With many different first bytes, the search uses no prefixes.
   if (random(20) === 0)
     for (const letter of "abcdefghijkl") contents.push(letter + madeText(random, random(3)));
   return {
@@ -94,7 +94,7 @@ function madeBytes(random: Random, { addedTokens }: Cutting): Buffer {
   return Buffer.concat(Array.from({ length: random(20) }, part));
 }
 
-/** The sections of a text that comes in pieces. */
+/** Returns the sections of a text that arrives in pieces. */
 function sectionsOf(
   sections: TextSections,
   text: Buffer,
@@ -131,11 +131,11 @@ function sectionsOf(
   return found;
 }
 
-test(`the sections of a text are those of its steps, however it comes: ${trialCount} settings`, () => {
+test(`the sections of a text are those of its steps, however it arrives: ${trialCount} settings`, () => {
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomNumbers(seed * 1_000_003 + trial);
     const cutting = madeCutting(random);
-    // Two tokens that are one when normalized are refused where tokenizers are read.
+    // Tokens that become equal after normalization are refused when a tokenizer is read, so the test has none.
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
       const text = madeBytes(random, cutting);
@@ -158,19 +158,20 @@ test(`the sections of a text are those of its steps, however it comes: ${trialCo
   }
 }, 600_000);
 
-/** A text in segments, of which some are trusted. */
+/** Cuts a text into random segments, some of which are trusted. */
 function madeSegments(random: Random, text: Buffer) {
   const ends = Array.from({ length: random(5) }, () => random(text.length + 1)).toSorted((a, b) => a - b);
   return [...ends, text.length].map((end) => ({ end, isTrusted: random(2) === 0 }));
 }
 
-test(`added tokens are found within segments, special ones in trusted ones: ${trialCount} settings`, () => {
+test(`added tokens are found within segments, special ones only in trusted ones: ${trialCount} settings`, () => {
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomNumbers(seed * 1_000_033 + trial);
     const cutting = madeCutting(random);
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
-      // A stretch in which only the case of ASCII changes is of one segment or of several, according to what else may change in it.
+      // A part in which normalization changes only the case of ASCII may belong to one segment or to several, so the
+      // text is in lower case.
       const text = Buffer.from(loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);
@@ -184,7 +185,7 @@ test(`added tokens are found within segments, special ones in trusted ones: ${tr
   }
 }, 600_000);
 
-test("white space and word characters are those of Unicode, each of them", () => {
+test("white space and word characters are exactly those of Unicode", () => {
   const characters = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint).filter(
     (codePoint) =>
       (codePoint < 0xd800 || codePoint > 0xdfff) && (codePoint < 0x30000 || codePoint % 0x101 === 0),

@@ -9,8 +9,8 @@ import { type Found, findNaively } from "./naive-tokens.ts";
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 /**
- * All tokens of [from, limit); the search continues after each, or a byte further if overlapping ones are
- * wanted, too.
+ * Returns all tokens in [from, limit). The search continues after each token or, if overlapping tokens are wanted,
+ * one byte after its start.
  */
 function findAll(finder: SpecialTokenFinder, from: number, limit: number, overlapping = false): Found[] {
   const found: Found[] = [];
@@ -34,7 +34,7 @@ function found(tokens: readonly string[], text: string): [number, string][] {
   return all.map(([pos, length]) => [pos, new TextDecoder().decode(bytes.subarray(pos, pos + length))]);
 }
 
-/** Bytes of `text` that the finder reads backwards while it finds all tokens, in bytes of the text. */
+/** Returns how many bytes the finder reads backwards while it finds all tokens, divided by the size of the text. */
 function visitedShare(tokens: readonly string[], text: string): number {
   const bytes = utf8(text);
   const finder = finderOf(tokens.map(utf8), bytes);
@@ -43,20 +43,20 @@ function visitedShare(tokens: readonly string[], text: string): number {
 }
 
 describe("special tokens", () => {
-  test("none are found where there are none", () => {
+  test("none are found if there are none", () => {
     expect(found(["<|a|>"], "")).toEqual([]);
     expect(found([], "text")).toEqual([]);
     expect(found([""], "text")).toEqual([]);
   });
 
-  test("of two that begin at one place the longest is taken", () => {
+  test("of two tokens that begin at one position, the longest is found", () => {
     expect(found(["<a>", "<a><b>"], "x<a><b><a>y")).toEqual([
       [1, "<a><b>"],
       [7, "<a>"],
     ]);
   });
 
-  test("what overlaps a token found is no token", () => {
+  test("a token that overlaps one already found is skipped", () => {
     expect(found(["ab", "bc"], "abcbc")).toEqual([
       [0, "ab"],
       [3, "bc"],
@@ -74,7 +74,7 @@ describe("special tokens", () => {
     expect([finder.find(2, 9), finder.foundBytes]).toEqual([2, 7]);
   });
 
-  test("those that begin inside a character, and those that are no text, are found by their bytes", () => {
+  test("tokens that begin inside a character, and those that are not text, are found by their bytes", () => {
     const tokens = [Uint8Array.of(0xa9), Uint8Array.of(0xff, 0x00), utf8("é")];
     const text = Buffer.concat([utf8("aé"), Uint8Array.of(0xc4, 0xa9, 0xff, 0x00, 0xff)]);
     expect(findAll(finderOf(tokens, text), 0, text.length)).toEqual([
@@ -90,7 +90,7 @@ describe("special tokens", () => {
     expect(found(tokens, text).map(([, token]) => token)).toEqual(tokens);
   });
 
-  test("thousands that share their ends, their beginnings, or all of another token are found", () => {
+  test("thousands of tokens that share their ends, their beginnings, or all of another token are found", () => {
     const letters = randomSource(5);
     const make = (length: number) => utf8(Array.from({ length }, () => "abc"[letters.below(3)]).join(""));
     const tokens = Array.from({ length: 2000 }, (_, i) => make(2 + (i % 11)));
@@ -100,7 +100,7 @@ describe("special tokens", () => {
     expect(findAll(finder, 0, text.length)).toEqual(findNaively(tokens, text, 0, text.length));
   });
 
-  test("of the text before nothing is known any more after a reset", () => {
+  test("nothing is remembered of the previous text after a reset", () => {
     const finder = finderOf([utf8("<|a|>"), utf8("<|b|>")], utf8("<|a|><|b|>"));
     expect(finder.find(0, 10)).toBe(0);
     finder.reset(utf8("     <|b|>"));
@@ -112,7 +112,7 @@ describe("special tokens", () => {
     ]);
   });
 
-  test("any tokens in any bytes are found as the definition says, up to any limits, overlapping or not", () => {
+  test("random tokens in random bytes are found as defined, up to any limits, overlapping or not", () => {
     const bytes = (max: number, letters: readonly number[]) =>
       fc
         .array(fc.constantFrom(...letters), { minLength: 1, maxLength: max })
@@ -162,7 +162,7 @@ describe("special tokens", () => {
     }
   });
 
-  test("a text without the prefix of tokens is not read backwards, one with few of them hardly", () => {
+  test("a text without the tokens' prefixes is not read backwards, and one with a few of them hardly", () => {
     const reserved = ["", ...Array.from({ length: 256 }, (_, i) => `<|reserved_special_token_${i}|>`)];
     expect(visitedShare(reserved, "a < b | c > d ".repeat(10_000))).toBe(0);
     const rare = `${"some words that follow ".repeat(1000)}<|reserved_special_token_7|>`;
@@ -180,7 +180,7 @@ describe("special tokens", () => {
     },
   );
 
-  test("no byte is read backwards more than twice, whatever tokens and text", () => {
+  test("no byte is read backwards more than twice, for any tokens and text", () => {
     const nested = Array.from({ length: 500 }, (_, i) => "<|".repeat(i + 1));
     const cases: [string, string[], string][] = [
       ["near misses of a long token", ["<|".repeat(2000).concat("x")], "<|".repeat(50_000)],

@@ -21,7 +21,7 @@ function encode(bytes: Uint8Array): number[] {
 const textOf = (ids: readonly number[]) => decoder.decode(Uint32Array.from(ids)).bytes;
 const canonicalOf = (ids: readonly number[]) => encode(textOf(ids));
 
-/** Replaces some ids by the ids of their bytes, or of two halves. */
+/** Replaces some ids by the ids of their bytes, or of two parts. */
 function broken(ids: readonly number[], share: number, next: () => number): number[] {
   return ids.flatMap((id) => {
     const bytes = tokenBytesOf(tokens, id);
@@ -31,13 +31,13 @@ function broken(ids: readonly number[], share: number, next: () => number): numb
   });
 }
 
-/** Numbers from 0 to 1. */
+/** Returns a source of random numbers from 0 to 1. */
 function unitRandom(seed: number): () => number {
   const random = randomNumbers(seed);
   return () => random(1 << 20) / (1 << 20);
 }
 
-test("ids are canonical where encoding their text gives them, given in parts of any size", () => {
+test("ids are canonical if encoding their text gives them, pushed in parts of any size", () => {
   const check = new CanonicalCheck(parts);
   let foundCount = 0;
   for (let round = 0; round < rounds(400); round++) {
@@ -62,7 +62,7 @@ test("ids are canonical where encoding their text gives them, given in parts of 
   expect(foundCount).toBeGreaterThan(rounds(400) / 10);
 });
 
-test("spans are the shortest with the same bytes, and all else is equal", () => {
+test("spans are the shortest with the same bytes, and the other ids are equal", () => {
   for (let round = 0; round < rounds(400); round++) {
     const next = unitRandom(round + 1);
     const ids = broken(encode(Buffer.from(madeText(round + 1, 40))), 0.2, next);
@@ -89,7 +89,7 @@ test("texts that differ have one span, between the equal parts at both ends", ()
   expect(spans([], [5])).toEqual([{ start: 0, end: 0, canonicalStart: 0, canonicalEnd: 1 }]);
 });
 
-test("the first place is found whatever comes after it, and the next text starts over", () => {
+test("the first difference is found whatever follows it, and the next text starts over", () => {
   const check = new CanonicalCheck(parts);
   const split = [..." lower"].map((letter) => encode(Buffer.from(letter))[0]!);
   const long = encode(Buffer.from(`${madeText(3, 3000)}.`));
@@ -100,7 +100,7 @@ test("the first place is found whatever comes after it, and the next text starts
   expect(check.end()).toBeNull();
 });
 
-test("an id without a token is refused by its position, after a difference, too", () => {
+test("an id without a token is refused with its position, even after a difference", () => {
   const check = new CanonicalCheck(parts);
   const a = encode(Buffer.from("a"))[0]!;
   check.take(Uint32Array.of(a, a));

@@ -8,7 +8,7 @@ import { madeText } from "./made-merges.ts";
 const home = scratch();
 
 const special = "<|endoftext|>";
-/** Words of several lengths: the longest tokens are not all equally long. */
+/** Words of several lengths, so that the longest tokens differ in length. */
 const longWords = " extraordinary considerations".repeat(40);
 const text = Array.from({ length: 30 }, (_, seed) => madeText(seed, 400) + longWords).join(special);
 const corpus = put(home, "corpus.txt", text);
@@ -17,14 +17,14 @@ const trained = bpe(["train", corpus, "-n", "700", "-s", special, "-o", tokenize
 if (trained.code !== 0) throw new Error(trained.stderr);
 const specialId = 699;
 
-/** The numbers after the head of an .npy file of uint16. */
+/** Returns the numbers after the header of an .npy file of uint16. */
 function npyIds(path: string): Uint16Array {
   const bytes = readFileSync(path);
   return new Uint16Array(new Uint8Array(bytes.subarray(128)).buffer);
 }
 
 describe("encode", () => {
-  test("writes the same .npy with any number of workers, and decode gives the text back", () => {
+  test("writes the same .npy with any number of workers, and decode restores the text", () => {
     const outputs = ["1", "2", "7"].map((workers) => {
       const output = join(home, `ids${workers}.npy`);
       expect(bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", output, "-w", workers, "-q"])).toEqual({
@@ -46,7 +46,7 @@ describe("encode", () => {
     expect(back.stdout === text).toBe(true);
   });
 
-  test("writes decimal ids on stdout, a line for each input, and takes them back", () => {
+  test("writes decimal ids on stdout, a line for each input, and decode reads them", () => {
     const a = put(home, "a.txt", "the low");
     const empty = put(home, "empty.txt", "");
     const b = put(home, "b.txt", special);
@@ -84,7 +84,7 @@ describe("encode", () => {
     expect(wrong.stderr).toMatch(/id 70000 at position \d+ does not fit uint16\nhint: leave out --dtype/);
   });
 
-  test("reads .tiktoken with --pattern and --special-token TEXT=ID, the last = counting", () => {
+  test("reads .tiktoken with --pattern and --special-token TEXT=ID, where the last = separates", () => {
     const rankFile = put(home, "x.tiktoken", readFileSync(join(tokenizer, "tokenizer.tiktoken")));
     const input = put(home, "equals.txt", "the=low<a=b>the");
     const args = ["encode", input, "--tokenizer", rankFile, "-q"];
@@ -93,7 +93,7 @@ describe("encode", () => {
     expect(stdout).toMatch(/^5001 .* 5000 /);
   });
 
-  test("is stopped by a signal and leaves no file", async () => {
+  test("is ended by a signal and leaves no file", async () => {
     const big = join(home, "big.txt");
     writeFileSync(big, Buffer.alloc(40e6, text));
     const output = join(home, "big.npy");
@@ -137,7 +137,7 @@ describe("encode", () => {
   });
 });
 
-test("a text, or ids, in the place of a file gets a hint", () => {
+test("a text, or ids, in place of a file name causes a hint", () => {
   const hintOf = (...args: string[]) => {
     const { code, stderr } = bpe([...args, "--tokenizer", "tokenizer"], { cwd: home });
     expect([args, code]).toEqual([args, 1]);
@@ -153,7 +153,7 @@ test("a text, or ids, in the place of a file gets a hint", () => {
   expect(hintOf("tokens", "It's", "-q")?.[1]).toBe(piped(String.raw`'It'\''s'`, "tokens -q"));
   expect(hintOf("tokens", "long ".repeat(1000))?.[1]).toBe(piped("TEXT", "tokens"));
   expect(hintOf("decode", "104", "105")?.[1]).toBe(piped("'104 105'", "decode"));
-  // What looks like a path.
+  // These arguments look like paths.
   for (const file of ["nowhere.txt", "no/where"]) expect(hintOf("encode", file)?.[1]).toBeUndefined();
   put(home, "a text", "the low");
   expect(bpe(["tokens", "a text", "--tokenizer", "tokenizer", "-q"], { cwd: home }).code).toBe(0);
@@ -238,14 +238,14 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
     [bytes, id].map(Number),
   );
   expect(longest).toHaveLength(10);
-  // By falling length, then by id.
+  // By descending length, then by id.
   expect(longest).toEqual(longest.toSorted((a, b) => b[0]! - a[0]! || a[1]! - b[1]!));
   expect(longest[0]![0]).toBeGreaterThan(longest[9]![0]!);
   expect(stdout).toMatch(/^by script +Latin +\d+ +\d+\.\d %$/m);
   expect(stdout).toMatch(/^bytes\/token +\d+\.\d{3}$/m);
 });
 
-test("inspect shows first what a model and its programs have to agree on", () => {
+test("inspect begins with what a model and its programs have to agree on", () => {
   const args = ["-s", special, "-s", "<|im_start|>", "-s", "<|im_end|>", "--chat-template", "chatml"];
   const more = ["--add-bos", "--model-max-length", "4k", "--normalize", "NFC", "-o", "chat", "-q"];
   expect(bpe(["train", corpus, "-n", "300", ...args, ...more], { cwd: home }).code).toBe(0);
@@ -281,7 +281,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
   expect(bpe(["inspect", "many"], { cwd: home }).stdout).toMatch(/<18>\n +299 +<29> +pad\n +and 10 more\n/);
 });
 
-test("settings that are not applied are reported with the tokenizer's name, once for all, unless they were requested", () => {
+test("settings that are not applied are reported with the tokenizer's name, once in total, unless they were requested", () => {
   const noteOf = (...args: string[]) =>
     bpe(args, { cwd: home })
       .stderr.split("\n")
@@ -314,7 +314,7 @@ test("a worker's read error is reported like the main thread's", () => {
   expect(said[1]).toBe(said[0]!);
 });
 
-test("neither encode nor decode writes over what it reads", () => {
+test("neither encode nor decode overwrites its input", () => {
   const ids = put(home, "mine.bin", "abcd");
   for (const command of ["encode", "decode"]) {
     const { code, stderr } = bpe([command, ids, "--tokenizer", tokenizer, "-o", ids]);

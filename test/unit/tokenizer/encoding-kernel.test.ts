@@ -6,7 +6,7 @@ import { randomNumbers } from "../../random.ts";
 const seed = Number(process.env.TEST_SEED ?? 31);
 const random = randomNumbers(seed);
 
-/** Every id of a kernel without merges is its byte's. */
+/** Returns a kernel without merges, in which each id is that of a byte. */
 function kernelOfBytes(idOf: (byte: number) => number, isNarrow: boolean, cacheShrinkBits = 0) {
   const none = new Int32Array(0);
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => idOf(byte));
@@ -30,7 +30,7 @@ function encoderOf(kernel: EncodingKernel) {
 
 const bytesOf = (pretokens: readonly Uint8Array[]) => pretokens.flatMap((pretoken) => [...pretoken]);
 
-/** Bytes of few kinds, so that many words differ in a single one. */
+/** Returns random bytes of few kinds, so that many words differ in a single byte. */
 const madeBytes = (length: number, kinds: number) => Uint8Array.from({ length }, () => 97 + random(kinds));
 
 for (const cacheShrinkBits of [0, 8]) {
@@ -67,10 +67,7 @@ for (const cacheShrinkBits of [0, 8]) {
   });
 }
 
-/**
- * Words of the given length, of whose bytes the vocabulary has only some, so that the others of a long word
- * need no room for ids.
- */
+/** Returns a word of this length. The vocabulary has only some of its bytes, so that a long word has few ids. */
 const madeWord = (length: number, idCount: number) => {
   const word = madeBytes(length, 26).map((byte) => byte - 32);
   for (let i = 0; i < idCount; i++) word[random(length)] = 97 + random(26);
@@ -85,13 +82,13 @@ for (const [what, lengths, idCount, cleared] of [
   ["ids that are kept", [41, 60], 200, [true, true, true]],
   ["all words, with many ids or few", [2, 80], 40, [true, true, true]],
 ] as const) {
-  test(`a table of the cache is cleared when it is full, and no other one: ${what}`, () => {
+  test(`only a full table of the cache is cleared: ${what}`, () => {
     for (const isNarrow of [true, false]) {
       const kernel = kernelOfBytes((byte) => (byte < 97 ? droppedByte : byte), isNarrow, 8);
       const encode = encoderOf(kernel);
-      // A few words of each table, which only a table that is cleared forgets.
+      // A few words of each table, which are lost only when their table is cleared.
       const words = [5, 12, 30].flatMap((length) => Array.from({ length: 50 }, () => madeWord(length, 6)));
-      // How many words each table had before it was cleared, each time, and at the end.
+      // The number of words in each table before each time it was cleared, and at the end.
       const peaks = [[0], [0], [0]];
       for (let round = 0; round < 150; round++) {
         const batch =
@@ -131,7 +128,7 @@ test("long words with the same hash are distinguished", () => {
   for (let round = 0; round < 2; round++) expect(encode(words)).toEqual(bytesOf(words));
 });
 
-/** `hashLong` of src/kernel/words/word-slots.ts, of 16 bytes. */
+/** The hash of a word of 16 bytes by `hashLong` of src/kernel/words/word-slots.ts. */
 function hashOfSixteen(word: DataView): number {
   const wrap = (number: bigint) => BigInt.asUintN(64, number);
   const mixed = (bits: bigint) => {
@@ -143,7 +140,7 @@ function hashOfSixteen(word: DataView): number {
   return Number(wrap(mixed(hash) * 0xc2b2ae3d27d4eb4fn) >> 32n);
 }
 
-test("ids of any size are written whole: 16 bits and more", () => {
+test("ids of any size are written completely: 16 bits and more", () => {
   for (const [firstId, isNarrow] of [
     [0xff00, true],
     [0xff00, false],
@@ -158,7 +155,7 @@ test("ids of any size are written whole: 16 bits and more", () => {
   }
 });
 
-test("bytes that the vocabulary lacks are left out, also where they are a whole word", () => {
+test("bytes that the vocabulary lacks are dropped, even if they are a whole word", () => {
   const encode = encoderOfBytes((byte) => (byte === 97 ? droppedByte : byte), true);
   for (let round = 0; round < 2; round++) {
     const words = Array.from({ length: 400 }, (_, i) => madeBytes(1 + (i % 50), 2));
@@ -166,7 +163,7 @@ test("bytes that the vocabulary lacks are left out, also where they are a whole 
   }
 });
 
-test("words longer than any kept one are encoded with others, and more pretokens than fit at a time", () => {
+test("words too long for the cache are encoded among others, and so are more pretokens than fit at a time", () => {
   for (const isNarrow of [true, false]) {
     const encode = encoderOfBytes((byte) => byte, isNarrow);
     const long = [4095, 4096, 4097, 10_000].flatMap((length) => [madeBytes(length, 4), madeBytes(3, 4)]);
@@ -177,7 +174,7 @@ test("words longer than any kept one are encoded with others, and more pretokens
 });
 
 test("text with more cuts and ends than are listed at a time", () => {
-  // No token has two characters: every pretoken of them is cut at every character.
+  // No token spans two characters, so every pretoken is cut between all its characters.
   const encode = encoderOfBytes((byte) => byte, true);
   const foreign = (length: number) =>
     Buffer.from(Array.from({ length }, () => String.fromCodePoint(0x4e00 + random(500))).join(""));
@@ -194,7 +191,7 @@ test("text with more cuts and ends than are listed at a time", () => {
   for (let round = 0; round < 2; round++) expect(encode(words)).toEqual(bytesOf(words));
 });
 
-test("what has no room is refused, and the error names it, and what comes next is encoded: a tokenizer, a text, a word to merge", () => {
+test("a tokenizer, text or word that is too large is refused by name, and the next one is encoded", () => {
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
   const pair = { left: Int32Array.of(97), right: Int32Array.of(97), merged: Int32Array.of(256) };
   const model = buildModel({ byteIds, merges: pair });

@@ -17,7 +17,7 @@ const base = jsonOf(home);
 
 const idsOf = (explained: readonly ExplainedPart[]) => explained.flatMap(({ ids }) => ids);
 
-/** Merges naively: each step looks at all merges and applies the one of the lowest rank. */
+/** Checks the steps naively: each step looks at all merges, and applies the one with the lowest rank. */
 function checkSteps(
   { model: { merges, byteIds } }: TokenizerParts,
   { bytes, start, steps, ids }: ExplainedPart,
@@ -54,7 +54,7 @@ function check(parts: TokenizerParts, text: string): ExplainedPart[] {
   return explained;
 }
 
-test("its ids are those of encoding, whatever the tokenizer does to a text before it cuts it", async () => {
+test("the ids are those of encoding, whatever the tokenizer does to a text before it cuts it", async () => {
   const kinds = new Set<string>();
   for (let trial = 0; trial < rounds(60); trial++) {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
@@ -99,7 +99,7 @@ test("ranks, patterns of several splits, whole tokens and bytes without an id ar
   expect(check(tokenizers[0]!, "e")).toMatchObject([{ kind: "merged", start: [], steps: [], ids: [] }]);
 });
 
-test("the parts are the pretokens and the added tokens, with the bytes that they have when they are cut", async () => {
+test("the parts are the pretokens and the added tokens, with their bytes after normalization", async () => {
   const json = jsonOf(home);
   json.normalizer = { type: "Lowercase" };
   json.pre_tokenizer = { ...(json.pre_tokenizer as object), add_prefix_space: true };

@@ -19,11 +19,10 @@ function train(name: string, ...options: string[]): string {
   return output;
 }
 
-test("the probe text is the one that version 1 has", () => {
+test("the probe text is that of version 1", () => {
   const digest = createHash("sha256").update(probeText).digest("hex");
   expect(digest).toBe("196ea753bd063f743b7a23c2402c4421779671ed77bb0bf109e46c767c04d3a4");
-  // With another Unicode version or normal form, or with a lone surrogate, it would be another text
-  // elsewhere.
+  // Lone surrogates would become other bytes in other programs.
   expect(probeText.isWellFormed()).toBe(true);
 });
 
@@ -36,7 +35,7 @@ test("a fingerprint is the digest of the ids that encoding gives", async () => {
     .update([...ids].join(" "))
     .digest("hex");
   expect(tokenizer.fingerprint).toBe(`1-${digest.slice(0, 32)}`);
-  // However special tokens are read otherwise.
+  // Options for special tokens do not matter.
   expect(behaviorFingerprint({ ...tokenizer.parts, specialTokensAsText: true })).toBe(tokenizer.fingerprint);
 });
 
@@ -73,7 +72,7 @@ for (const [name, options] of Object.entries(settings))
   });
 
 test("a tokenizer that was just learned gives the encoder's ids", async () => {
-  // A word of one character, of one pair, of pairs that overlap; special tokens side by side and within each other.
+  // Words of one character, of one pair and of overlapping pairs; special tokens next to and within each other.
   const short = [
     "",
     "a",
@@ -115,7 +114,7 @@ test("the record of an extended tokenizer, and of one like another, has the fing
   expect(seen.size).toBe(3);
 });
 
-/** A space before each text, and a token that takes the space before it. */
+/** Changes a tokenizer.json: a space is put before each text, and a token strips the space before it. */
 function likeJson(text: string): string {
   const root = JSON.parse(text);
   root.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };

@@ -3,14 +3,14 @@ import { tokenizerImage } from "../../../src/tokenizer/image.ts";
 import { partsOfImage } from "../../../src/tokenizer/read-image.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
-/** The parts with a plain table of tokens, in which what the files left out is spelled out. */
+/** Returns the parts with a plain table of tokens, with default values filled in. */
 function spelledOut({ tokens, ...parts }: TokenizerParts) {
   const { idLimit, tokenCount, bytes, starts } = tokens;
   const { rawIds = new Set(), nameCount = tokenCount, areCharacters = false } = tokens;
   return { ...parts, tokens: { idLimit, tokenCount, bytes, starts, rawIds, nameCount, areCharacters } };
 }
 
-/** Expects that the image of a tokenizer gives back each of its parts. */
+/** Expects that the image of a tokenizer restores each of its parts. */
 export function expectInImage(parts: TokenizerParts): void {
   const read = partsOfImage(tokenizerImage(parts, {}), parts.description.path);
   expect(spelledOut(read)).toEqual(spelledOut(parts));

@@ -15,7 +15,7 @@ const parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
 const partCount = 9;
 const headBytes = 56 + 8 * partCount;
 
-/** The head's numbers, and the parts in their order. */
+/** Returns the numbers in an image's header, and its parts in order. */
 function opened(image: Uint8Array) {
   const bytes = Buffer.from(image.buffer, image.byteOffset, image.length);
   const partAt = (i: number) => [bytes.readUInt32LE(56 + 8 * i), bytes.readUInt32LE(60 + 8 * i)] as const;
@@ -25,7 +25,7 @@ function opened(image: Uint8Array) {
   return { bytes, places, words, part };
 }
 
-test("the head has a checksum of everything after it, and the digest of the kernel and the version that can use it", () => {
+test("the header has a checksum of everything after it, the digest of the kernel, and the version that can use it", () => {
   const { bytes } = opened(tokenizerImage(parts, {}));
   expect(bytes.toString("latin1", 0, 8)).toBe("bpeimage");
   expect(bytes.readUInt32LE(8)).toBe(8);
@@ -36,7 +36,7 @@ test("the head has a checksum of everything after it, and the digest of the kern
   expect(bytes.toString("hex", 16, 32)).toBe(digest.slice(0, 32));
 });
 
-test("without SIMD the same image is made", () => {
+test("the image is the same without SIMD", () => {
   const image = tokenizerImage(parts, {});
   const validate = spyOn(WebAssembly, "validate").mockReturnValue(false);
   try {
@@ -47,7 +47,7 @@ test("without SIMD the same image is made", () => {
   }
 });
 
-test("parts follow each other from the head to the end, each at a multiple of four", () => {
+test("parts follow each other from the header to the end, each at a multiple of four", () => {
   const { bytes, places } = opened(tokenizerImage(parts, { some: "facts" }));
   let end = headBytes;
   for (const [start, size] of places) {
@@ -57,7 +57,7 @@ test("parts follow each other from the head to the end, each at a multiple of fo
   expect(bytes.length).toBe(end);
 });
 
-test("facts and tokens are in it unchanged", () => {
+test("facts and tokens are unchanged in it", () => {
   const { bytes, part, words } = opened(tokenizerImage(parts, { name: "é" }));
   expect(JSON.parse(part(0).toString())).toEqual({ name: "é" });
   expect(bytes.readUInt32LE(36)).toBe(parts.tokens.idLimit);
@@ -67,7 +67,7 @@ test("facts and tokens are in it unchanged", () => {
   expect(part(2).equals(Buffer.from(parts.tokens.bytes))).toBe(true);
 });
 
-test("areas of the memory follow each other, and have all bytes of the model; variables have their keys", () => {
+test("areas of the memory follow each other, and contain all bytes of the model; variables have their keys", () => {
   const { bytes, part, words } = opened(tokenizerImage(parts, {}));
   const pageCount = bytes.readUInt32LE(52);
   const [areas, variables] = [words(5), words(7)];
@@ -89,13 +89,13 @@ test("areas of the memory follow each other, and have all bytes of the model; va
     expect(keys).toContain(variableKey(name));
 });
 
-test("only what a tokenizer needs is in it", () => {
+test("it contains only what a tokenizer needs", () => {
   const flagsOf = (changed: object) =>
     opened(tokenizerImage({ ...parts, ...changed }, {})).bytes.readUInt32LE(32);
   expect(flagsOf({})).toBe(1 | 4 | 8 | 16 | 32 | 128);
   expect(flagsOf({ addsPrefixSpace: true })).toBe(1 | 2);
   const { part } = opened(tokenizerImage(parts, {}));
-  // Segments of a text need its sections, which have the added tokens.
+  // Encoding segments of a text needs sections, which include the added tokens.
   const contents = parts.addedTokens.map(({ content }) => Buffer.byteLength(content));
   expect(part(4).length).toBe(contents.reduce((sum, size) => sum + 16 + size, 24));
   const single = parts.addedTokens.map((token) => ({ ...token, singleWord: true }));
@@ -105,11 +105,11 @@ test("only what a tokenizer needs is in it", () => {
   expect(wordRanges).toBeGreaterThan(100);
   expect(changed.part(4).length).toBe(24 + 16 * single.length + 8 * wordRanges! + contentBytes! + 1);
   expect(changed.part(4).at(-1)).toBe(0);
-  // With special tokens as text it is cut unchanged.
+  // With special tokens as text, the text is cut unchanged.
   expect(flagsOf({ addedTokens: single })).toBe(1 | 32);
 });
 
-test("the same tokenizer has the same image each time, and another one another", () => {
+test("the same tokenizer always has the same image, and another one has another image", () => {
   const image = tokenizerImage(parts, {});
   expect(Buffer.compare(image, tokenizerImage(parts, {}))).toBe(0);
   const other = tokenizerOfJson(Buffer.from(JSON.stringify(jsonOf(writeTokenizer("o200k")))), "made");

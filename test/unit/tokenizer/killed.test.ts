@@ -9,7 +9,7 @@ const home = scratch();
 const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);
 
-test("killed at any instant, encoding leaves no file under the name, or the older one", async () => {
+test("killed at any instant, encoding leaves no file, or the older one", async () => {
   const words = Array.from({ length: 20_000 }, () => random(2 ** 30).toString(36));
   const text = Array.from({ length: 500_000 }, () => words[random(words.length)]).join(" ");
   const corpus = put(home, "corpus.txt", text);
@@ -33,7 +33,8 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
     [0.95, "2", false],
     [1, "2", true],
   ] as const;
-  // A run that ended before its instant tells that such runs take less: the instants are tried again, sooner.
+  // If a run ends before its instant, such runs are faster than assumed. Then the instants are tried again, and come
+  // earlier.
   for (let n = 0; n < instants.length || (killedCount < 3 && n < 5 * instants.length); n++) {
     const [share, workers, hadFile] = instants[n % instants.length]!;
     if (hadFile) writeFileSync(output, whole);
@@ -44,7 +45,7 @@ test("killed at any instant, encoding leaves no file under the name, or the olde
     await run.exited;
     if (run.signalCode === "SIGKILL") killedCount++;
     else wholeMs *= 0.7;
-    // Nothing, or all of it: never a part.
+    // The file is missing or complete, never partial.
     if (hadFile || existsSync(output)) expect(readFileSync(output).equals(whole)).toBe(true);
     if (!hadFile && run.signalCode === null) expect(existsSync(output)).toBe(true);
   }

@@ -9,7 +9,7 @@ import { writeTokenizer } from "./made-tokenizer.ts";
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");
 const words = "the lowest newest widest é漢 1234, ".repeat(30_000);
-/** No place to cut for longer than any range that is wished for. */
+/** A text without a possible cut that is longer than any requested range. */
 const uncut = "widest".repeat(500_000);
 const texts = [words, `${words}${uncut} ${words}`, words];
 
@@ -20,7 +20,7 @@ const encoded = (name: string, files: readonly string[], ...args: string[]) => {
   return readFileSync(path);
 };
 
-test("texts that one thread leaves to another are in their place among the others, with any number of threads", () => {
+test("texts that one thread leaves to another keep their position among the others, with any number of threads", () => {
   const files = texts.map((text, i) => put(home, `${i}.txt`, text));
   const parts = files.slice(0, 2).map((file, i) => encoded(`${i}.bin`, [file], "-w", "1"));
   parts.push(parts[0]!);
@@ -29,8 +29,8 @@ test("texts that one thread leaves to another are in their place among the other
   }
 });
 
-test("so are pages and lines", () => {
-  // A page, or a line, that takes long.
+test("and so do pages and lines", () => {
+  // One of the pages, and one of the lines, takes long.
   const long = words.repeat(16);
   const records = ["a few words", long, words];
   const columnData = [{ name: "text", data: records, type: "STRING" as const, encoding: "PLAIN" as const }];

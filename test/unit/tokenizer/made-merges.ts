@@ -2,7 +2,10 @@ import { train } from "../../../examples/learn.ts";
 import type { Merges } from "../../../src/merge/merges.ts";
 import { randomNumbers } from "../../random.ts";
 
-/** GPT-2's pattern as JavaScript can say it; used on texts without U+FEFF and U+0085, where `\s` means the same. */
+/**
+ * GPT-2's pattern in JavaScript's syntax. It is used on texts without U+FEFF and U+0085, for which `\s` has the same
+ * meaning.
+ */
 export const gpt2Pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
 const syllables = [
@@ -27,7 +30,7 @@ const syllables = [
 ];
 const separators = [" ", " ", " ", " ", "\n", "  ", ", ", ".\n\n", "\t", "\r\n"];
 
-/** Text with letters of several scripts, digits, quotes, backslashes and every kind of white space. */
+/** Returns text with letters of several scripts, digits, quotes, backslashes and every kind of white space. */
 export function madeText(seed: number, wordCount: number): string {
   const random = randomNumbers(seed);
   let text = "";
@@ -38,7 +41,10 @@ export function madeText(seed: number, wordCount: number): string {
   return text;
 }
 
-/** What the naive trainer learns from a text, with the numbers of tokens: bytes, then merges. */
+/**
+ * Returns the merges that the naive trainer learns from a text. Tokens are numbered: first the bytes, then the
+ * merges.
+ */
 export function naiveMerges(text: string, mergeCount: number): Merges {
   const { merges, vocabulary } = train(text, 256 + mergeCount);
   return mergesOf(

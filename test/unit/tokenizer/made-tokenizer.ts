@@ -16,7 +16,7 @@ import { loadFormats } from "../../../src/training/chosen-files.ts";
 import { scratch } from "../../binary.ts";
 import { madeText, naiveMerges } from "./made-merges.ts";
 
-/** The shape of tokenizer.json, as far as tests change it. */
+/** The part of a tokenizer.json that tests change. */
 export type TokenizerJson = {
   added_tokens: Record<string, unknown>[];
   normalizer: unknown;
@@ -34,7 +34,7 @@ export type TokenizerJson = {
 
 type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
 
-/** Encodes pretokens that are cut nowhere, so that all merges are made in one go, from bytes. */
+/** Returns an encoder that never cuts pretokens, so that all merges start from bytes. */
 export const uncutEncoding = (parts: EncodingParts): Encoder => encodingWithCuts(parts, "nowhere");
 
 export function encodingWithCuts({ model, pattern, isNarrow }: EncodingParts, cuts: CutPlaces) {
@@ -58,7 +58,9 @@ function madeVocabulary(compat: Compat): Vocabulary {
   return buildVocabulary({ merges, specialTokens, compat });
 }
 
-/** Writes every file of a tokenizer with three hundred merges. Returns their directory, in tests a new one. */
+/**
+ * Writes every file of a tokenizer with three hundred merges. Returns their directory, which is a new one by default.
+ */
 export function writeTokenizer(
   pattern: PatternName,
   compat: Compat = "cs336",
@@ -80,7 +82,7 @@ export function writeTokenizer(
 export const jsonOf = (directory: string): TokenizerJson =>
   JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
 
-/** The same tokenizer in HF's hands and in ours. */
+/** Loads the same tokenizer with HF and with bpe. */
 export async function bothOf(json: TokenizerJson): Promise<{ theirs: HuggingFace; ours: Tokenizer }> {
   const path = join(scratch(), "tokenizer.json");
   const text = JSON.stringify(json);

@@ -9,7 +9,10 @@ const random = randomNumbers(seed);
 
 type Merge = { left: number; right: number; id: number };
 
-/** The lowest rank first, of equal or tied ranks the leftmost: nothing else. `note` receives each merge. */
+/**
+ * Merges by definition: the lowest rank first, and of equal or tied ranks the leftmost pair. Calls `note` for each
+ * merge.
+ */
 function mergeNaively(
   symbols: readonly number[],
   merges: readonly Merge[],
@@ -35,7 +38,10 @@ function mergeNaively(
   }
 }
 
-/** Merges of letters and of what they make; `isOrdered` has parts come before the whole. */
+/**
+ * Returns random merges of letters and of other merges' results. With `isOrdered`, a token's merge comes after those
+ * of its parts.
+ */
 function madeMerges(count: number, isOrdered: boolean, letters = [97, 98, 99]): Merge[] {
   const merges: Merge[] = [];
   const tokens = [...letters];
@@ -73,13 +79,16 @@ function madeWord(length: number): number[] {
   return Array.from({ length }, () => 97 + random(3));
 }
 
-/** What the kernel finds out about a model, in its head (src/kernel/encode/model-layout.ts). */
+/**
+ * Returns whether the kernel considers a model monotone, as stored in the model's header
+ * (src/kernel/encode/model-layout.ts).
+ */
 function isMonotone(model: EncodingModel): boolean {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
   return new Uint32Array(kernel.memory.buffer, modelAddress, 15)[14] === 1;
 }
 
-/** The ids that each of the ways of merging leaves, one word after the other. */
+/** Returns a function for each algorithm of merging, which returns the ids of a word. */
 function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
   return [64, 0].map((scannedMax) => {
     const merger = new WordMerger(model);
@@ -88,7 +97,7 @@ function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[]
   });
 }
 
-test("both ways of merging agree with the naive one, on runs, periods and letters at random", () => {
+test("both algorithms agree with the naive one, on runs, periods and random letters", () => {
   for (let round = 0; round < rounds(15); round++) {
     const isOrdered = random(3) > 0;
     const merges = madeMerges(1 + random(30), isOrdered);
@@ -105,7 +114,7 @@ test("both ways of merging agree with the naive one, on runs, periods and letter
   }
 });
 
-test("of tied merges the leftmost is made first, in both ways and in a trace", () => {
+test("of tied merges the leftmost is made first, in both algorithms and in a trace", () => {
   for (let round = 0; round < rounds(15); round++) {
     const merges = madeMerges(1 + random(30), random(2) > 0);
     const firstTied = merges.map(() => 0);
@@ -127,7 +136,7 @@ test("of tied merges the leftmost is made first, in both ways and in a trace", (
   }
 });
 
-test("a trace has the naive merges in their order, with late merges, whole characters and bytes left out", () => {
+test("a trace has the naive merges in order, with late merges, whole characters and dropped bytes", () => {
   for (let round = 0; round < rounds(30); round++) {
     const letters = [...(random(2) ? "abc" : " éß漢")].flatMap((letter) => [...Buffer.from(letter)]);
     const bytes = [...new Set(letters)];
@@ -147,8 +156,9 @@ test("a trace has the naive merges in their order, with late merges, whole chara
   }
 });
 
-test("of two pairs with one hash each has its own rank, or none", () => {
-  // hashOf of src/kernel/encode/pair-ranks.ts gives them the same, and the first one is found where the second one is looked for.
+test("two pairs with the same hash have separate ranks, or none", () => {
+  // hashOf of src/kernel/encode/pair-ranks.ts gives both pairs the same hash, so a search for the second one meets
+  // the first.
   const first = { left: 97, right: 98 };
   const second = { left: 97 + 50_549, right: 98 + 11_547 };
   const idOf = (byte: number) => (byte === 100 ? second.right : byte);
@@ -164,9 +174,9 @@ test("of two pairs with one hash each has its own rank, or none", () => {
   }
 });
 
-test("a word of a million letters is merged, which no quadratic way would end", () => {
+test("a word of a million letters is merged, which no quadratic algorithm would finish", () => {
   const word = Array.from({ length: 1_000_000 }, () => 97 + random(3));
-  // Merges of two letters each, so that pairs of letters decide, one rank after the other.
+  // Each merge is of two letters, so the definition is a replacement of pairs, one rank after the other.
   const merges = [
     { left: 97, right: 98, id: 256 },
     { left: 99, right: 97, id: 257 },

@@ -6,7 +6,7 @@ import { randomNumbers } from "../../random.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
 
-/** tiktoken: neighbours that make a token together are joined, the lowest rank first, of equal ranks the leftmost. */
+/** Joins like tiktoken: neighbours that form a token, the lowest rank first, and of equal ranks the leftmost. */
 function joinNaively(token: string, ranks: ReadonlyMap<string, number>): string[] {
   const parts = [...token];
   for (;;) {
@@ -18,7 +18,7 @@ function joinNaively(token: string, ranks: ReadonlyMap<string, number>): string[
   }
 }
 
-/** The merge of each token, or that only a whole pretoken is one. */
+/** Returns the merge of each token, or that only a whole pretoken becomes the token. */
 function modelNaively(tokens: readonly string[]) {
   const merges: [left: number, right: number, merged: number][] = [];
   const whole = new Map<string, number>();
@@ -36,7 +36,7 @@ function modelNaively(tokens: readonly string[]) {
 const listOf = (tokens: readonly string[]) =>
   packTokenList(tokens.map((text, rank) => [rank, Buffer.from(text, "latin1")] as const));
 
-test("ranks in any order give the merges and the whole tokens that joining by rank finds", () => {
+test("ranks in any order give the merges and the whole tokens that joining by rank gives", () => {
   const random = randomNumbers(seed);
   const alphabet = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   for (let round = 0; round < 60; round++) {
@@ -54,7 +54,7 @@ test("ranks in any order give the merges and the whole tokens that joining by ra
   }
 });
 
-test("a list that lacks a byte, or has a rank or a token twice, is refused", () => {
+test("a list that lacks a byte, or has a duplicate rank or token, is refused", () => {
   const alphabet = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const messageOf = (...tokens: string[]) => {
     try {

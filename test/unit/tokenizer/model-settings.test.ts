@@ -9,7 +9,7 @@ import { errorOf } from "../../thrown.ts";
 const rolesOf = (specialTokens: string[], asked: AskedModelSettings = {}) =>
   settleModelSettings(specialTokens, asked).roles;
 
-test("roles are proposed from well-known names, unk never", () => {
+test("roles are proposed from well-known names, except for unk", () => {
   expect(rolesOf([])).toEqual({});
   expect(rolesOf(["<sep>", "<unk>"])).toEqual({});
   expect(rolesOf(["<|endoftext|>"])).toEqual({ bos: "<|endoftext|>", eos: "<|endoftext|>" });
@@ -25,14 +25,14 @@ test("roles are proposed from well-known names, unk never", () => {
   expect(rolesOf(["<s>", "</s>", "<pad>"])).toEqual({ bos: "<s>", eos: "</s>", pad: "<pad>" });
 });
 
-test("a chat template that has a name says which token ends a turn", () => {
+test("a named chat template determines which token ends a turn", () => {
   const specials = ["<|im_start|>", "<|im_end|>", "<start_of_turn>", "<end_of_turn>", "<bos>"];
   expect(rolesOf(specials, { chatTemplate: "gemma" })).toEqual({ bos: "<bos>", eos: "<end_of_turn>" });
   expect(rolesOf(specials, { chatTemplate: "chatml" })).toEqual({ bos: "<bos>", eos: "<|im_end|>" });
   expect(rolesOf(specials, { chatTemplate: "{{ x }}" })).toEqual({ bos: "<bos>", eos: "<|im_end|>" });
 });
 
-test("a chat template that has a name brings the tokens of its models, where none has their roles", () => {
+test("a named chat template adds the tokens of its models, if no token has their roles", () => {
   const chatml = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
   expect(templateTokens({ chatTemplate: "chatml" }, [])).toEqual(chatml);
   expect(rolesOf(chatml, { chatTemplate: "chatml" })).toEqual({
@@ -58,19 +58,19 @@ test("a chat template that has a name brings the tokens of its models, where non
   for (const chatTemplate of [undefined, "{{ x }}"]) expect(templateTokens({ chatTemplate }, [])).toEqual([]);
 });
 
-test("what ends a text is proposed as pad by no template", () => {
+test("a token that ends a text is never proposed as pad by a template", () => {
   const asked = { chatTemplate: "chatml", roles: { eos: "<|endoftext|>" } };
   expect(rolesOf(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], asked).pad).toBeUndefined();
 });
 
-test("requested roles are used, and an empty text means nobody has the role", () => {
+test("requested roles are used, and an empty text means that no token has the role", () => {
   const specials = ["<|endoftext|>", "<x>"];
   const settings = settleModelSettings(specials, { roles: { pad: "<x>", unk: "<x>", bos: "" } });
   expect(settings.roles).toEqual({ eos: "<|endoftext|>", pad: "<x>", unk: "<x>" });
   expect(settings.proposed).toEqual(["eos"]);
 });
 
-test("what does not fit the special tokens is a usage error that names the option", () => {
+test("settings that do not fit the special tokens are usage errors that name the option", () => {
   const refused = (asked: AskedModelSettings, specials = ["<x>"]) =>
     errorOf(() => settleModelSettings(specials, asked)).message;
   expect(refused({ roles: { pad: "<pad>" } })).toBe('--pad "<pad>" is not a special token');

@@ -3,8 +3,8 @@ import { copyTokenBytes, type Vocabulary } from "../../../src/tokenizer/vocabula
 import { ranksOf } from "../merge/naive.ts";
 
 /**
- * Text to ids in a few obvious lines: special tokens first, the longest where several match; then GPT-2's words; then
- * the merges.
+ * Encodes text in simple code: first special tokens, the longest where several match, then GPT-2's words, then the
+ * merges.
  */
 export function naiveEncoder(vocabulary: Vocabulary): (text: string) => number[] {
   const { specialTokens, specialIds, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;

@@ -10,9 +10,9 @@ import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
 /**
- * Where the tokens of a text are in it: token i is text[starts[i] .. ends[i]). In bytes, each is where its own bytes are, so
- * that the tokens follow each other without gaps. In characters it is as HF has it: the characters that have a byte in the
- * token, without what a post-processor trims; a space that is put before the text counts as its first character.
+ * The positions of the tokens in a text: token i is text[starts[i] .. ends[i]). In bytes, each token is where its own
+ * bytes are, so the tokens are adjacent. In characters, positions follow HF: the characters with a byte in the token,
+ * without those that a post-processor trims; a space that is put before the text counts as its first character.
  *
  * "é" as two tokens is [0, 1), [1, 2) in bytes, and [0, 1) twice in characters.
  */
@@ -23,7 +23,7 @@ export type OffsetUnit = "bytes" | "characters";
 export class OffsetFinder {
   private readonly added: ReadonlyMap<number, AddedToken>;
 
-  /** A UserError if text and tokens do not have the same bytes. */
+  /** Throws a UserError if text and tokens do not have the same bytes. */
   constructor(private readonly parts: TokenizerParts) {
     const obstacle = offsetObstacle(parts);
     if (obstacle !== undefined) throw new UserError(obstacle);
@@ -31,9 +31,9 @@ export class OffsetFinder {
   }
 
   /**
-   * The offsets of the ids of a text.
+   * Returns the offsets of the ids of a text.
    *
-   * @param notes of the text
+   * @param notes the notes of the encoding of this text
    */
   find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
     const noted = readNotes(notes);
@@ -54,7 +54,7 @@ export class OffsetFinder {
     { starts, ends }: Offsets,
   ): Offsets {
     const { trims = [] } = this.parts.postProcessing ?? {};
-    /** `count` characters begin before `pos`. */
+    /** The number of characters that begin before `pos`. */
     let pos = 0;
     let count = 0;
     const countTo = (end: number) => {
@@ -64,7 +64,7 @@ export class OffsetFinder {
     let nextFound = 0;
     for (let i = 0; i < ids.length; i++) {
       const [startByte, endByte] = [starts[i]!, ends[i]!];
-      // The first one has the byte at `startByte`, though it may begin before.
+      // The first character contains the byte at `startByte`, but may begin before it.
       let start = countTo(startByte + 1) - 1;
       let end = countTo(endByte);
       const isFound = found[nextFound]?.index === i;
@@ -80,7 +80,7 @@ export class OffsetFinder {
     return { starts, ends };
   }
 
-  /** As a token is spelled: an added one as text, others in GPT-2's characters. */
+  /** Returns the spaces around a token's spelling: an added token as text, others in GPT-2's characters. */
   private spacesOf(id: number): Spaces {
     const { bytes, starts } = this.parts.tokens;
     return spacesAround(
@@ -91,7 +91,7 @@ export class OffsetFinder {
 
 type Spaces = { readonly before: number; readonly after: number };
 
-/** HF's rule: as many characters as the token has spaces before and after, but not beyond its other end. */
+/** Trims by HF's rule: as many characters as the token has spaces before and after, but not beyond its other end. */
 function trimmed(
   start: number,
   end: number,
@@ -113,13 +113,13 @@ function spacesAround(spelled: string): Spaces {
 }
 
 const spelledSpace = encodeBytes(Uint8Array.of(space));
-/** A byte order mark is a character. */
+/** Keeps a byte order mark, which counts as a character. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** An added token that was found: the index of its id, and its size in bytes with the white space that it takes. */
+/** An added token that was found: the index of its id, and its size in bytes, including white space that it strips. */
 type FoundAdded = { readonly index: number; byteCount: number };
 
-/** Bytes [start, end) of a text became bytes [toStart, toEnd) of its sections. */
+/** Bytes [start, end) of a text, which became bytes [toStart, toEnd) of its normalized sections. */
 type NormalizedStretch = {
   readonly start: number;
   readonly end: number;
@@ -129,7 +129,7 @@ type NormalizedStretch = {
 
 type Noted = {
   readonly found: readonly FoundAdded[];
-  /** Indices of ids whose first byte is a space that is put before the section. */
+  /** Indices of ids whose first byte is a space that was put before the section. */
   readonly spaces: readonly number[];
   readonly changes: readonly NormalizedStretch[];
 };
@@ -153,12 +153,12 @@ export function readNotes({ list }: TextNotes): Noted {
 }
 
 /**
- * Where the tokens of a text begin in it, and after the last one where the text ends: each token is where its own bytes are,
- * with the white space that it takes, so the tokens follow each other without gaps. One inside a stretch that normalization
- * changes is inside it, in proportion. Null if the tokens do not spell the text.
+ * Returns the start of each token in a text, and the end of the text. Each token is where its own bytes are, with the
+ * white space that it strips, so the tokens are adjacent. A token inside a part that normalization changed is placed
+ * in proportion. Returns null if the tokens do not spell the text.
  *
  * @param tokens the bytes of each id
- * @param notes of the text, which has `byteCount` bytes
+ * @param notes the notes of the text, which has `byteCount` bytes
  */
 export function tokenStarts(
   { starts: tokenBytes }: Pick<TokenTable, "starts">,
@@ -183,7 +183,10 @@ export function tokenStarts(
   return all.at(-1) === byteCount ? all : null;
 }
 
-/** Positions in the normalized text as positions in the text; from inside a changed stretch to inside it, in proportion. */
+/**
+ * Converts positions in the normalized text to positions in the text. Inside a changed part, positions are scaled in
+ * proportion.
+ */
 function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
   if (changes.length === 0) return positions;
   let next = 0;

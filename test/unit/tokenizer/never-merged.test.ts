@@ -11,7 +11,7 @@ import { encodeWith, encodingWithCuts, uncutEncoding } from "./made-tokenizer.ts
 const seed = Number(process.env.TEST_SEED ?? 9);
 const random = randomNumbers(seed);
 
-/** Words without spaces, of characters whose bytes have much in common. */
+/** Returns words without spaces, of characters that share many bytes. */
 function madeScript(firstCodePoint: number, spread: number, length: number): string {
   const words = Array.from({ length: 60 }, () =>
     Array.from({ length: 1 + random(4) }, () => String.fromCodePoint(firstCodePoint + random(spread))).join(
@@ -23,7 +23,7 @@ function madeScript(firstCodePoint: number, spread: number, length: number): str
   ).join("");
 }
 
-test("cuts where no merge crosses change no id, in any script and in bytes at random", async () => {
+test("cuts that no merge crosses change no id, in any script and in random bytes", async () => {
   const home = scratch();
   for (const [firstCodePoint, spread] of [
     [0x4e00, 90],
@@ -42,7 +42,7 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
     const withCuts = encodingWithCuts(parts, "next to foreign bytes");
     const without = uncutEncoding(parts);
     for (let round = 0; round < 60; round++) {
-      // Short pretokens are cut in some rounds, too; words in the cache are unchanged.
+      // In some rounds, short pretokens are cut, too. Words in the cache are not cut again.
       withCuts.kernel.exports.limitCuts([16, 1, 4][random(3)]!);
       const other = madeScript(firstCodePoint + random(20), spread, 40);
       const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));
@@ -63,7 +63,7 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
 
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
 
-/** Merges that make each of the texts, from the left; ids from 256 on. */
+/** Returns merges that produce each of the texts, from the left, with ids from 256 on. */
 function mergesThatMake(...texts: string[]): RankedMerges {
   const left: number[] = [];
   const right: number[] = [];
@@ -84,7 +84,7 @@ function mergesThatMake(...texts: string[]): RankedMerges {
   };
 }
 
-/** Where a text that is one pretoken is cut, or one that is the bytes [start, end) of it. */
+/** Returns the cuts of a text that is one pretoken, or of the pretoken that has its bytes [start, end). */
 function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer.byteLength(content)) {
   kernel.reserveText(100).bytes.set(Buffer.from(content));
   kernel.ends.set([start, end]);
@@ -95,7 +95,7 @@ function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer
 test.skipIf(isSmallScale)(
   "pretokens of sixteen bytes and more are cut, wherever they are among others, and no shorter ones",
   () => {
-    // No two characters are in one token, so every place between two of them is a cut.
+    // No token spans two characters, so every position between two of them is a cut.
     const kernel = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("漢", "é") }), true);
     for (let round = 0; round < 200; round++) {
       const pretokens = Array.from({ length: 1 + random(12) }, () =>
@@ -124,7 +124,7 @@ test.skipIf(isSmallScale)(
   },
 );
 
-test("a whole token takes away the cuts at its own ends, and no others", () => {
+test("a whole token removes the cuts at its own ends, and no others", () => {
   const merges = mergesThatMake("漢", "字", "中", "文", "語", "字中");
   const plain = buildModel({ byteIds, merges });
   const wholeTokens = new Map(
@@ -141,17 +141,17 @@ test("a whole token takes away the cuts at its own ends, and no others", () => {
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
-    // Next to ASCII, a byte with which a whole token begins or ends is enough.
+    // Next to ASCII, a single byte at the edge of a whole token removes the cut.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
-    // Not inside this pretoken.
+    // In this pretoken, the whole token does not occur.
     expect(cutsOf(cutting, "語文漢語", 0, 6)).toEqual([3]);
     expect(cutsOf(cutting, "語文漢語", 6)).toEqual([9]);
   }
 });
 
-test("a join with several characters on one side is known by the bytes next to it, on either side", () => {
-  // Two bytes each: the third byte of an edge comes from the character before, or after.
+test("a merge across several characters on one side is recognized by the bytes next to the cut, on either side", () => {
+  // Two bytes each, so the third byte at an edge belongs to the character before or after.
   const fromLeft = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("ба", "бав") }), true);
   expect(cutsOf(fromLeft, "бав")).toEqual([]);
   expect(cutsOf(fromLeft, "вав")).toContain(4);
@@ -160,15 +160,15 @@ test("a join with several characters on one side is known by the bytes next to i
   expect(cutsOf(new EncodingKernel(buildModel({ byteIds, merges }), true), "абвг")).toEqual([]);
 });
 
-test("an answer that is kept for two characters is not taken for two others with nearly the same hash", () => {
+test("a cached answer for two characters is not used for two others with nearly the same hash", () => {
   const multiplier = 0x9e3779b1;
   let inverse = 1;
   for (let n = 0; n < 5; n++) inverse = Math.imul(inverse, 2 - Math.imul(multiplier, inverse));
-  /** Three bytes of UTF-8. */
+  /** A random character of three bytes in UTF-8. */
   const madeCharacter = () => 0x1000 + random(0x4000);
   const isThreeBytes = (codePoint: number) =>
     codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
-  // The slot is the same, and of the 15 bits of the tag one is another.
+  // The slot is the same, and one of the 15 bits of the tag differs.
   for (let bit = 0; bit < 15; bit++) {
     for (let found = 0; found < 3; ) {
       const merged = [madeCharacter(), madeCharacter()] as const;
@@ -177,7 +177,7 @@ test("an answer that is kept for two characters is not taken for two others with
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // The bytes where the two meet are adjacent in this token.
+      // In this token, the bytes next to the cut are adjacent.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(buildModel({ byteIds, merges }), true);
@@ -188,7 +188,7 @@ test("an answer that is kept for two characters is not taken for two others with
   }
 });
 
-test("merging may begin with whole characters, wherever merges meet and in whatever order they are", () => {
+test("merging may begin with whole characters, wherever merges meet and in any order of them", () => {
   const characters = [..."абв中丮书"].map((character) => [...Buffer.from(character)]);
   const strays = [0x20, 0x61, 0xd0, 0xb8, 0xe4, 0xf0];
   for (let round = 0; round < 150; round++) {
@@ -211,7 +211,7 @@ test("merging may begin with whole characters, wherever merges meet and in whate
     for (const [first, second, third] of characters) {
       if (random(4) === 0) continue;
       mergeStrays();
-      // The space before it may take the first byte, or the whole.
+      // The space before it may take its first byte, or all of it.
       if (random(3) === 0) {
         const begun = merge(merge(0x20, first!), second!);
         if (third !== undefined) merge(begun, third);

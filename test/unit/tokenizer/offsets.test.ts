@@ -12,7 +12,9 @@ const seed = Number(process.env.TEST_SEED ?? 23);
 
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
 
-/** A tokenizer of bytes, of " a" and " " twice, and of added tokens; the tests contain the answers of HF 0.23.3. */
+/**
+ * Returns a finder for a tokenizer of bytes, " a", "  " and added tokens. The tests contain the answers of HF 0.23.3.
+ */
 function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [] as boolean[] } = {}) {
   const tokens = [...byteToCharacter, "Ġa", "ĠĠ"];
   const all = { lstrip: false, rstrip: false, single_word: false, normalized: false, special: true };
@@ -55,7 +57,7 @@ function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [
   };
 }
 
-test("in bytes tokens follow each other, in characters they share them", () => {
+test("in bytes tokens are adjacent, and in characters they may share one", () => {
   const find = finderOf({});
   expect(find("é a", "bytes")).toEqual([
     [0, 1],
@@ -70,7 +72,7 @@ test("in bytes tokens follow each other, in characters they share them", () => {
   expect(find("", "characters")).toEqual([]);
 });
 
-test("an added token includes whitespace that it strips, up to that of the next one", () => {
+test("an added token includes white space that it strips, up to that of the next one", () => {
   const find = finderOf({ "<l>": { lstrip: true }, "<r>": { rstrip: true, normalized: true } });
   expect(find("b <l>", "bytes")).toEqual([
     [0, 1],
@@ -80,7 +82,7 @@ test("an added token includes whitespace that it strips, up to that of the next 
     [0, 6],
     [6, 7],
   ]);
-  // `<l>` is found first: the space before it is its own.
+  // `<l>` is found first, so the space before it belongs to it.
   expect(find("<r> <l>", "characters")).toEqual([
     [0, 3],
     [3, 7],
@@ -107,13 +109,13 @@ test("a space that is put before the text counts as the first character", () => 
   ]);
 });
 
-test("what a post-processor trims is as HF trims it", () => {
+test("a post-processor trims like HF's", () => {
   expect(finderOf({}, { trims: [false] })("b a  ", "characters")).toEqual([
     [0, 1],
     [2, 3],
     [5, 5],
   ]);
-  // A single space before the first token may have been put there; two were not.
+  // A single space before the first token may have been put there, but two were not.
   expect(finderOf({}, { trims: [true] })(" a", "characters")).toEqual([[0, 2]]);
   expect(finderOf({}, { trims: [false] })(" a", "characters")).toEqual([[1, 2]]);
   expect(finderOf({}, { trims: [true] })("  ", "characters")).toEqual([[2, 2]]);
@@ -127,7 +129,7 @@ test("what a post-processor trims is as HF trims it", () => {
   ]);
 });
 
-test("a text that is one space is trimmed from either side, as HF does it", () => {
+test("a text of one space is trimmed from either side, like in HF", () => {
   expect(finderOf({}, { trims: [true] })(" ", "characters")).toEqual([[0, 0]]);
   expect(finderOf({}, { trims: [false] })(" ", "characters")).toEqual([[1, 1]]);
 });
@@ -142,7 +144,7 @@ test("steps that trim in two ways are refused for characters", () => {
   ]);
 });
 
-test("the kernel places tokens where the naive rule does, inside changed stretches, too", () => {
+test("the kernel places tokens like the naive rule, including inside changed parts", () => {
   const base = jsonOf(writeTokenizer("gpt2"));
   let changedCount = 0;
   for (let trial = 0; trial < rounds(60); trial++) {
@@ -151,7 +153,7 @@ test("the kernel places tokens where the naive rule does, inside changed stretch
     try {
       parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
     } catch {
-      continue; // what is refused is tested elsewhere
+      continue; // Other tests cover refusals.
     }
     const notes = new TextNotes();
     const encoding = new TextEncoding(parts, notes);

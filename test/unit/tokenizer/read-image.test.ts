@@ -12,7 +12,8 @@ import { madeTrial } from "../text/made-trials.ts";
 import { expectInImage } from "./image-round-trip.ts";
 import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 
-// Those that begin with characters are tested with their formats (formats/character-json.test.ts, sentencepiece-model.test.ts).
+// The tests of formats cover tokenizers that begin with characters (formats/character-json.test.ts,
+// sentencepiece-model.test.ts).
 
 const json = jsonOf(writeTokenizer("gpt2"));
 const load = (root: object): TokenizerParts => tokenizerOfJson(Buffer.from(JSON.stringify(root)), "made");
@@ -27,7 +28,7 @@ function loadOrRefuse(root: object): TokenizerParts | null {
   }
 }
 
-test("the image of a tokenizer gives back each of its parts", () => {
+test("the image of a tokenizer restores each of its parts", () => {
   let readCount = 0;
   for (let seed = 0; seed < rounds(80); seed++) {
     const parts = loadOrRefuse(madeTrial(json, seed).json);
@@ -39,7 +40,7 @@ test("the image of a tokenizer gives back each of its parts", () => {
   expectInImage(load(jsonOf(writeTokenizer("starcoder"))));
 });
 
-/** Makes the checksum of an image right again, after a change. */
+/** Corrects the checksum of an image after a change. */
 function checked(image: Uint8Array): Uint8Array {
   new DataView(image.buffer, image.byteOffset).setUint32(12, crc32(image.subarray(16)), true);
   return image;
@@ -56,7 +57,7 @@ const refusalOf = (image: Uint8Array) => {
   }
 };
 
-test("another version, a cut end and a wrong checksum are refused", () => {
+test("another version, a truncated image and a wrong checksum are refused", () => {
   const changed = (at: number) => whole.map((byte, i) => (i === at ? byte ^ 1 : byte));
   expect(refusalOf(whole)).toBeNull();
   expect(refusalOf(changed(8))).toBe('"x.image" is an image of another version of bpe');
@@ -67,7 +68,7 @@ test("another version, a cut end and a wrong checksum are refused", () => {
     expect(refusalOf(whole.slice(0, size))).toBe('"x.image" is a damaged tokenizer image');
 });
 
-/** Changes a number somewhere: in the head, or in a part. */
+/** Returns the image with up to three changed numbers, in the header or in a part. */
 function damage(random: Random): Uint8Array {
   const image = whole.slice();
   const view = new DataView(image.buffer);
@@ -82,7 +83,7 @@ function damage(random: Random): Uint8Array {
   return checked(image);
 }
 
-test("whatever is damaged, an image is refused, or gives tables that fit together", () => {
+test("after any damage, an image is refused, or gives consistent tables", () => {
   const random = randomNumbers(3);
   let refusedCount = 0;
   for (let round = 0; round < rounds(600); round++) {

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { buildVocabulary, mergesOfSize } from "../../../src/tokenizer/vocabulary.ts";
 import { mergesOf } from "./made-merges.ts";
 
-// "a b", "ab c", "d e", "abc de"; under `huggingface` two of them spell special tokens and add nothing.
+// The merges are "a b", "ab c", "d e", "abc de". Under `huggingface`, two of them spell special tokens and add no
+// entry.
 const merges = mergesOf([97, 256, 100, 257], [98, 99, 101, 258]);
 
 test("a smaller vocabulary has the first merges, up to its size", () => {
@@ -15,7 +16,7 @@ test("a smaller vocabulary has the first merges, up to its size", () => {
   expect([...mergesOfSize(merges, vocabulary, 259).left]).toEqual([97, 256]);
 });
 
-test("huggingface: a merge that spells a special token adds no entry, and none follows the last that was needed", () => {
+test("huggingface: a merge that spells a special token adds no entry, and none is kept after the last needed one", () => {
   const vocabulary = buildVocabulary({ merges, specialTokens: ["ab", "de"], compat: "huggingface" });
   expect(vocabulary.size).toBe(260);
   const counts = [258, 259, 260, 261].map((size) => mergesOfSize(merges, vocabulary, size).mergeCount);

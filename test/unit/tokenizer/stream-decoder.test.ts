@@ -7,7 +7,7 @@ import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 const tokenizer = TextTokenizer.from(jsonOf(writeTokenizer("gpt2")));
 const decoded = (ids: readonly number[]) => tokenizer.decode(ids);
 
-test("a stream gives what decode gives, whatever the ids, and no part of a character", () => {
+test("a stream returns what decode returns, for any ids, and no part of a character", () => {
   const id = fc.oneof(
     fc.integer({ min: 0x80, max: 0xff }),
     fc.constantFrom(0xf0, 0x9f, 0xe6, 0xef, 0xbb, 0xbf, 0xed, 0xc3),
@@ -22,7 +22,7 @@ test("a stream gives what decode gives, whatever the ids, and no part of a chara
       const parts = all.map((step) => stream.push(step));
       const ids = all.flat();
       expect([...parts, stream.end()].join("")).toBe(decoded(ids));
-      // Returned text stays: it is the beginning of every longer text.
+      // Returned text is final: it is a prefix of every longer text.
       let given = "";
       parts.forEach((part, i) => {
         given += part;
@@ -34,7 +34,7 @@ test("a stream gives what decode gives, whatever the ids, and no part of a chara
   );
 });
 
-test("a character comes when its last byte does", () => {
+test("a character is returned with its last byte", () => {
   const stream = tokenizer.stream();
   const [a, b, c, d] = Buffer.from("🦊");
   expect([a!, b!, c!].map((byte) => stream.push(byte))).toEqual(["", "", ""]);
@@ -46,7 +46,7 @@ test("a character comes when its last byte does", () => {
   expect(stream.push(Uint32Array.from(Buffer.from("\ufeffa")))).toBe("\ufeffa");
 });
 
-test("an id without a token is an error with its position in the stream, and nothing is taken", () => {
+test("an id without a token is an error with its position in the stream, and no id is consumed", () => {
   const stream = tokenizer.stream();
   const [first, second] = Buffer.from("é");
   stream.push([65, first!]);

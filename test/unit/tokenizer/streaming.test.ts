@@ -40,7 +40,10 @@ const wordy: EncodingParts = {
   ],
 };
 
-/** Cut at its special tokens alone, though others depend on their neighbours after normalization. */
+/**
+ * A tokenizer whose texts are cut only at special tokens, because normalization changes other text depending on its
+ * neighbours.
+ */
 const normal: EncodingParts = {
   ...gpt2,
   normalization: "NFKC",
@@ -87,7 +90,7 @@ function encodeAll(encoding: TextEncoding, bytes: Uint8Array, chunkBytes: () => 
   return [...encoding.out.flush()];
 }
 
-test("it does not matter in what pieces a text arrives, nor what came before it", () => {
+test("neither the pieces in which a text arrives nor the text before it matter", () => {
   for (const parts of [gpt2, falcon, wordy, { ...gpt2, isNarrow: false }]) {
     const whole = new TextEncoding(parts);
     const inParts = new TextEncoding(parts);
@@ -110,7 +113,7 @@ test("ids of 16 and of 32 bits are the same", () => {
   }
 });
 
-test("ranges, cut anywhere the plan cuts, give the ids of the whole", async () => {
+test("ranges, cut wherever the plan cuts, give the ids of the whole", async () => {
   const path = join(scratch(), "corpus.txt");
   for (const parts of [gpt2, falcon, normal]) {
     for (let round = 0; round < rounds(8); round++) {
@@ -188,7 +191,7 @@ test("several threads write what one thread writes", async () => {
   }
 }, 600_000);
 
-/** Texts as a file of a format, and the texts that are documents of their own in it. */
+/** For each format, a file with the texts, and the texts that are its documents. */
 const files: Record<string, (texts: readonly string[]) => [content: Uint8Array, texts: readonly string[]]> = {
   txt: (texts) => [Buffer.from(texts.join("")), [texts.join("")]],
   "txt.gz": (texts) => [gzipSync(texts.join("")), [texts.join("")]],
@@ -206,7 +209,7 @@ const files: Record<string, (texts: readonly string[]) => [content: Uint8Array, 
   ],
 };
 
-test("the tokens of files are counted as many as encoding each of their texts gives", async () => {
+test("the token counts of files are those of encoding each of their texts", async () => {
   const directory = scratch();
   const kinds = Object.keys(files);
   for (let round = 0; round < rounds(12); round++) {
@@ -239,7 +242,7 @@ test("the tokens of files are counted as many as encoding each of their texts gi
   }
 }, 600_000);
 
-test("where no ids are wanted none are kept, and no thread hands any over", () => {
+test("where no ids are wanted none are stored, and no thread sends any", () => {
   const path = join(scratch(), "text");
   writeFileSync(path, madeText(1, 50_000));
   const inputs = findInputs([path]);
@@ -260,7 +263,7 @@ test("where no ids are wanted none are kept, and no thread hands any over", () =
   for (const encoder of [counting!, encoding!]) encoder.close();
 });
 
-test("the main thread encodes, but not with a tokenizer that takes long to set up", async () => {
+test("the main thread encodes, except with a tokenizer that takes long to set up", async () => {
   const file = join(scratch(), "text");
   writeFileSync(file, "a <|token 7|>b");
   const many = Array.from({ length: 30_000 }, (_, n) => ({
@@ -317,10 +320,10 @@ test("a byte that is not UTF-8 is counted once, wherever the text is cut, with a
   }
 }, 600_000);
 
-test("the cache is cleared when it is full, and nothing changes", () => {
+test("the cache is cleared when it is full, without an effect on ids", () => {
   const encoding = new TextEncoding(gpt2);
   const first = encodeAll(encoding, Buffer.from(madeText(1, 500)), () => 1000);
-  // More distinct short words than the table holds.
+  // More distinct short words than the table can store.
   for (let n = 0; n < 14; n++) {
     let words = "";
     for (let k = 0; k < 40_000; k++)

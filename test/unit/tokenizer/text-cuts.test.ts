@@ -15,7 +15,7 @@ const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true
 
 type Added = Record<string, unknown> & { readonly content: string };
 
-/** A tokenizer of bytes, of these merges, and of added tokens. */
+/** Returns the JSON of a tokenizer of bytes, these merges, and added tokens. */
 function jsonWith(
   merges: readonly (readonly [string, string])[],
   added: readonly Added[] = [],
@@ -34,7 +34,7 @@ function jsonWith(
   };
 }
 
-/** Random merges of the bytes of a text: many tokens begin or end within a character. */
+/** Returns random merges of the bytes of a text. Many of their tokens begin or end within a character. */
 function madeMerges(random: (below: number) => number, text: string): [string, string][] {
   const merges: [string, string][] = [];
   let tokens = [...encodeBytes(Buffer.from(text))];
@@ -53,7 +53,7 @@ function madeMerges(random: (below: number) => number, text: string): [string, s
   return merges;
 }
 
-/** The documented rules, in a few lines, for tokenizers that encode a text unchanged. */
+/** The documented rules in simple code, for tokenizers that encode a text unchanged. */
 class NaiveCuts {
   readonly ends: number[];
 
@@ -66,7 +66,7 @@ class NaiveCuts {
     this.ends = [0, ...lengths.map((length) => (end += length))];
   }
 
-  /** Whether no valid character continues there. */
+  /** Whether the position is not inside a valid character. */
   isCut(position: number): boolean {
     const isCharacter = (start: number, end: number) => {
       const text = decode(this.text.subarray(start, end));
@@ -131,7 +131,7 @@ const edges = ["it'll", "'ll", "'ve", "'re", "漢字", "漢漢", "12"].flatMap(
   (edge) => Array(8).fill(edge) as string[],
 );
 
-test("texts are cut where the naive rules cut them, whatever the merges; bytes need not be UTF-8", () => {
+test("texts are cut like by the naive rules, for any merges; bytes need not be UTF-8", () => {
   let [rareCount, refusedCount] = [0, 0];
   for (let round = 0; round < rounds(150); round++) {
     const random = randomNumbers(seed * 7919 + round);
@@ -146,7 +146,7 @@ test("texts are cut where the naive rules cut them, whatever the merges; bytes n
     json.model.ignore_merges = random(3) === 0;
     json.pre_tokenizer = { type: "ByteLevel", add_prefix_space: false, use_regex: random(4) > 0 };
     const tokenizer = TextTokenizer.from(json);
-    // Where a text is long, only its beginning is read.
+    // For a long text, only its beginning is read.
     const bytes = Buffer.from(random(2) === 0 ? text : madeText() + text.repeat(1 + random(12)));
     if (random(3) === 0 && bytes.length > 0) bytes[random(bytes.length)] = random(256);
     const naive = new NaiveCuts(tokenizer, bytes);
@@ -177,17 +177,19 @@ test("texts are cut where the naive rules cut them, whatever the merges; bytes n
 });
 
 const base = jsonOf(writeTokenizer("gpt2"));
-/** Whether no character there is joined to the preceding text by a normal form. */
+/** Whether the character at this position is not joined to the preceding text by a normal form. */
 const opens = (text: string, at: number) => !/^[\p{M}\u1160-\u11ff]/u.test(text.slice(at).normalize("NFKD"));
 
-/** Whether the text, cut there, has the normal form that it had. */
+/** Whether cutting the text here does not change its normal form. */
 function keepsForm(text: string, at: number, normalization: string | null): boolean {
   if (normalization === null) return true;
   const form = (part: string) => normalize(part, normalization);
   return form(text.slice(0, at)) + form(text.slice(at)) === form(text);
 }
 
-/** Whether a token has the id of another one of other bytes, as "Å", which is the byte C5 in GPT-2's characters. */
+/**
+ * Whether a token shares its id with a token of other bytes, such as "Å", which is the byte C5 in GPT-2's characters.
+ */
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
     Object.entries(model.vocab).some(([key, its]) => its === id && key !== content);
@@ -198,7 +200,7 @@ function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   );
 }
 
-test("with added tokens of every kind, prefix spaces and normal forms, a part has as many ids as it may, and parts of no token", () => {
+test("with added tokens of every kind, prefix spaces and normal forms, a part has as many ids as it may, and no parts of tokens", () => {
   const counts = { tried: 0, chunked: 0, normalized: 0 };
   for (let trial = 0; trial < rounds(60); trial++) {
     const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
@@ -211,7 +213,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
     }
     const { normalization, addedTokens } = tokenizer.parts;
     if (sharesId(json, tokenizer)) continue;
-    // Whitespace as a token of its own, which another one would strip.
+    // Tokens with white space at an edge, which another token would strip.
     const hasEdges = addedTokens.some(({ content }) => content.trim() !== content);
     const isAdded = new Set(addedTokens.map(({ id }) => id));
     for (const [turn, text] of texts.entries()) {
@@ -229,13 +231,13 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        // Only where not even its first, or last, character fits with its marks, these are parted.
+        // Only if not even the first, or last, character fits with its marks, the marks are cut off.
         const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
         const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
         const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
         const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
-        // No other cut gives a longer part whose ids are the first, or last, of the text.
+        // No other cut gives a longer part whose ids are the first, or the last, ids of the text.
         const [inside, partOf] =
           keep === "start"
             ? [(at: number) => at > cut, (at: number) => text.slice(0, at)]
@@ -251,7 +253,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         counts.tried++;
       }
       if (n === 0) continue;
-      // All of a text is read to cut it into chunks, and only the beginning to truncate it.
+      // To cut a text into chunks, all of it is read, and to truncate it, only its beginning.
       const long = texts.join(text).repeat(3);
       try {
         const [first = ""] = tokenizer.chunks(long, n, options);
@@ -281,7 +283,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         }
         if (overlap === 0) expect(end).toBe(text.length);
       }
-      // Cut off from the following letter, a token is found that had to stand alone.
+      // A token that requires word boundaries is found if the following letter is cut off.
       if (options.specialTokensAsText || addedTokens.some(({ singleWord }) => singleWord)) continue;
       const kept = idsOf(tokenizer.truncate(text, n)).filter((id) => isAdded.has(id));
       expect(kept.length).toBeLessThanOrEqual(ids.filter((id) => isAdded.has(id)).length);
@@ -292,7 +294,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
   expect(counts.normalized).toBeGreaterThan(rounds(40));
 });
 
-test("a part has as many ids as asked for, though its text has more than the tokens that it is made of", () => {
+test("the ids of a part are counted when it is encoded alone, which may give more than its tokens in the text", () => {
   const tokenizer = TextTokenizer.from(
     jsonWith([
       ["i", "t"],
@@ -307,7 +309,7 @@ test("a part has as many ids as asked for, though its text has more than the tok
   expect(tokenizer.chunks("it'll a", 2)).toEqual(["it", "'ll", " a"]);
 });
 
-test("a part has no more tokens of its text than ids were asked for, though it may have fewer ids", () => {
+test("a part has no more tokens of the whole text than requested, though it may have fewer ids", () => {
   const tokenizer = TextTokenizer.from(jsonWith([["s", "b"]]));
   expect([tokenizer.encode("a'sb").length, tokenizer.encode("sb").length]).toEqual([4, 1]);
   expect(tokenizer.truncate("a'sb", 1, { keep: "end" })).toBe("b");
@@ -325,11 +327,11 @@ test("no part ends within a character, though every token does", () => {
   expect(() => tokenizer.chunks(`a${text}`, 2)).toThrow(
     'chunks: "漢" at byte 1 has 3 tokens: more than size, which is 2',
   );
-  // Nothing of the refused text remains.
+  // No state of the refused text remains.
   expect(tokenizer.encode("a").length).toBe(1);
 });
 
-test("added tokens are whole, with the white space that they take along", () => {
+test("added tokens are whole, with the white space that they strip", () => {
   const added = [
     { content: "<l>", lstrip: true },
     { content: "<r>", rstrip: true },
@@ -348,21 +350,21 @@ test("added tokens are whole, with the white space that they take along", () => 
   expect(tokenizer.truncate(text, 4, { specialTokensAsText: true })).toBe("a  <");
 });
 
-test("a part of a text with prefix space is encoded with one of its own", () => {
+test("a part of a text with a prefix space is encoded with a prefix space of its own", () => {
   const json = jsonWith([["\u0120", "a"]]);
   json.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };
   const tokenizer = TextTokenizer.from(json);
   expect(tokenizer.encode("abc d").length).toBe(5);
   expect(tokenizer.truncate("abc d", 2)).toBe("ab");
-  // "c d" would be five tokens with a space before.
+  // "c d" would be five tokens with a space before it.
   expect(tokenizer.truncate("abc d", 3, { keep: "end" })).toBe(" d");
   expect(tokenizer.chunks("abcaa", 3)).toEqual(["abc", "aa"]);
   expect(tokenizer.chunks("bcb", 2)).toEqual(["b", "c", "b"]);
   expect(() => tokenizer.chunks("bcb", 1)).toThrow('chunks: "b" at byte 0 has 2 tokens');
-  // A space of its own is the first token, and has no character of the text.
+  // The prefix space is a token, and has no character of the text.
   expect(tokenizer.truncate("bc", 1)).toBe("");
   expect(tokenizer.truncate("bc", 2)).toBe("b");
-  // The space is a token of the text: "ab" has three, though it is one id on its own.
+  // The space is a separate token of the text, so " ab" has three tokens there, though it is one id alone.
   json.model.vocab["\u0120ab"] = 1000;
   json.model.ignore_merges = true;
   json.model.merges = [];
@@ -372,7 +374,7 @@ test("a part of a text with prefix space is encoded with one of its own", () => 
   expect([1, 2, 3].map((n) => whole.truncate("abc", n))).toEqual(["", "a", "ab"]);
 });
 
-test("what a normal form changes together is not parted, and the text stays as it was", () => {
+test("characters that a normal form changes together are not separated, and the text is returned unchanged", () => {
   const json = jsonWith([]);
   json.normalizer = { type: "NFC" };
   const tokenizer = TextTokenizer.from(json);
@@ -382,17 +384,17 @@ test("what a normal form changes together is not parted, and the text stays as i
   expect(tokenizer.truncate(`a${decomposed}b`, 3)).toBe(`a${decomposed}`);
   expect(tokenizer.chunks(`a${decomposed}b`, 2)).toEqual(["a", decomposed, "b"]);
   expect(tokenizer.chunks("²e\u0301가\u11a8가²", 3)).toEqual(["²", "e\u0301", "가\u11a8", "가", "²"]);
-  // These are adjacent, and unchanged.
+  // These characters are adjacent, but do not change, so they are separated.
   expect(tokenizer.chunks("x\u0301x\u0301", 2)).toEqual(["x", "\u0301", "x", "\u0301"]);
   expect(tokenizer.truncate(`x\u0301${decomposed}`, 1)).toBe("x");
-  // But where nothing else fits.
+  // They are separated only if nothing else fits.
   const many = `e${"\u0301".repeat(5)}`;
   expect([1, 2, 4].map((n) => tokenizer.truncate(many, n))).toEqual(["e", "e\u0301", "e\u0301\u0301"]);
   expect(tokenizer.truncate(many, 3, { keep: "end" })).toBe("\u0301");
   expect(tokenizer.chunks(many, 4)).toEqual(["e\u0301\u0301", "\u0301\u0301", "\u0301"]);
 });
 
-test("an added token keeps its place in a text that a normal form changes, whether it is looked for before or after", () => {
+test("an added token keeps its position in a text that a normal form changes, whether it is searched for before or after", () => {
   const decomposed = "e\u0301";
   for (const normalized of [false, true]) {
     const json = jsonWith([], [{ content: `<${decomposed}>`, normalized }]);
@@ -410,7 +412,7 @@ test("an added token keeps its place in a text that a normal form changes, wheth
   }
 });
 
-test("half a surrogate pair is a character of three bytes, and stays in its part", () => {
+test("half a surrogate pair is a character of three bytes, and stays within its part", () => {
   const tokenizer = TextTokenizer.from(jsonWith([]));
   const text = "a\ud800b😀\udc00";
   expect(tokenizer.count(text)).toBe(12);
@@ -420,7 +422,7 @@ test("half a surrogate pair is a character of three bytes, and stays in its part
   expect(tokenizer.chunks(text, 4)).toEqual(["a\ud800", "b", "😀", "\udc00"]);
 });
 
-test("what does not fit is not tried edge by edge: a stretch that its form changes as a whole is encoded some times", () => {
+test("a part that does not fit is not tried cut by cut: text that normalization changes as a whole is encoded a few times only", () => {
   const json = jsonWith([]);
   json.normalizer = { type: "NFC" };
   const tokenizer = TextTokenizer.from(json);

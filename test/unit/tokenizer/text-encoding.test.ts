@@ -15,7 +15,10 @@ const random = randomNumbers(seed);
 const gpt2 = (await Tokenizer.load(writeTokenizer("gpt2"))).parts;
 const flags = { special: false, normalized: false, lstrip: false, rstrip: false, singleWord: false };
 
-/** What the kernel does by itself, and the same by the links of the chain: a token that looks around needs them. */
+/**
+ * Returns two encoders: one in which the kernel does everything, and one with the links of the chain, because it has
+ * a token that depends on its neighbours.
+ */
 function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEncoding, TextEncoding] {
   expect(isCutUnchanged(parts)).toBe(true);
   const never: AddedToken = { ...flags, id: 400, content: "\u{10ffff}never", singleWord: true };
@@ -27,7 +30,7 @@ function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEnco
   ];
 }
 
-/** Encodes in pieces of the given number of bytes. */
+/** Encodes in pieces of `pieceBytes` bytes. */
 function encodeBy(encoding: TextEncoding, bytes: Uint8Array, pieceBytes: number): number[] {
   for (let pos = 0; pos < bytes.length; pos += pieceBytes) {
     encoding.push(bytes, pos, Math.min(bytes.length, pos + pieceBytes));
@@ -37,7 +40,7 @@ function encodeBy(encoding: TextEncoding, bytes: Uint8Array, pieceBytes: number)
   return [...encoding.out.flush()];
 }
 
-/** Tokens that hold and overlap one another, of few or many first bytes. */
+/** Returns tokens that contain and overlap one another, with few or many different first bytes. */
 function madeTokens(): AddedToken[] {
   const letters =
     random(2) === 0 ? ["<", "a", "|"] : ["<", "a", "b", "c", "|", "é", " ", "漢", "d", "e", "f"];
@@ -62,7 +65,7 @@ function madeBytes(tokens: readonly AddedToken[], length: number): Uint8Array {
   return bytes;
 }
 
-test("the kernel finds added tokens and pretokens as the links of the chain do, whatever the tokens and the pieces", () => {
+test("the kernel finds added tokens and pretokens like the links of the chain, for any tokens and pieces", () => {
   for (let round = 0; round < rounds(15); round++) {
     const addedTokens = madeTokens();
     const ways = bothWays({ ...gpt2, addedTokens }, random(3) === 0);
@@ -77,7 +80,7 @@ test("the kernel finds added tokens and pretokens as the links of the chain do, 
   }
 });
 
-test("a text longer than a slice of work is encoded whole, with tokens at its blocks' ends", () => {
+test("a text longer than a slice of work is encoded completely, with tokens at its blocks' ends", () => {
   const addedTokens = [{ ...flags, id: 300, content: "<|x|>" }];
   const [kernel, links] = bothWays({ ...gpt2, addedTokens }, false);
   const bytes = Buffer.alloc(3_000_000, "the low, er ");
@@ -85,12 +88,13 @@ test("a text longer than a slice of work is encoded whole, with tokens at its bl
     if (random(3) > 0) bytes.write("<|x|>", block - random(8));
   }
   const expected = encodeBy(links, bytes, 1 << 18);
-  // In pieces first, so that the text is moved while tokens are found in it: afterwards there is room for all of it.
+  // In pieces first, so that the text is moved while tokens are found in it. After that, the buffer is large enough
+  // for all of it.
   expect(encodeBy(kernel, bytes, 100_000)).toEqual(expected);
   expect(encodeBy(kernel, bytes, bytes.length)).toEqual(expected);
 });
 
-test("a pattern whose four-byte tables are built lazily is encoded the same before and after", () => {
+test("a pattern whose four-byte tables are built lazily gives the same ids before and after", () => {
   const pattern = compilePattern(["\\p{L}+|\\s|[^\\p{L}\\s]{1,3}"]);
   const [kernel, links] = bothWays({ ...gpt2, pattern }, false);
   const bytes = Buffer.from(Array.from({ length: 40_000 }, (_, n) => madeText(n, 4)).join(" "));
@@ -99,7 +103,7 @@ test("a pattern whose four-byte tables are built lazily is encoded the same befo
   expect(encodeBy(kernel, bytes, 1 << 16)).toEqual(expected);
 });
 
-/** Words end to end, as tables of words have them. */
+/** Concatenates words, in the layout of tables of words. */
 function tableOf(words: readonly Uint8Array[]): { bytes: Uint8Array; starts: Uint32Array } {
   const starts = new Uint32Array(words.length + 1);
   words.forEach((word, i) => {
@@ -108,7 +112,7 @@ function tableOf(words: readonly Uint8Array[]): { bytes: Uint8Array; starts: Uin
   return { bytes: Buffer.concat(words), starts };
 }
 
-test("many pretokens at once have the ids of each by itself, and are not cut", () => {
+test("many pretokens at once have the ids of each alone, and are not cut", () => {
   const [kernel, links] = bothWays(gpt2, false);
   const texts = Array.from({ length: 300 }, (_, n) => Buffer.from(madeText(seed + n, 1 + random(30))));
   const { bytes, starts } = tableOf(texts);

@@ -52,7 +52,7 @@ test("the pieces are the pretokens that encoding merges, with added tokens verba
     const text = Buffer.from(Array.from({ length: random(12) }, () => pick(random, parts)).join(""));
     if (random(4) === 0 && text.length > 0) text[random(text.length)] = random(256);
     const pieces = textPieces(cutting, text);
-    // Between added tokens nothing is lost, and white space that one takes is in its piece.
+    // Between added tokens nothing is lost, and a token's piece includes the white space that it strips.
     if (cutting.normalization === null && !cutting.addsPrefixSpace)
       expect({ i, joined: Buffer.concat(pieces) }).toEqual({ i, joined: Buffer.from(text) });
     const twin = sectionsOf(cutting, text).map((section) =>
@@ -71,7 +71,7 @@ test("the pieces are the pretokens that encoding merges, with added tokens verba
   }
 });
 
-test("what a step changes is changed in the pieces", () => {
+test("changes by a step are visible in the pieces", () => {
   const cut = (text: string, more: Partial<Cutting>) =>
     textPieces({ ...plainCutting(pattern, ["<s>"]), ...more }, Buffer.from(text)).map(String);
   expect(cut("ﬁ A<s> Ⅸ\n", { normalization: "NFKC,lowercase" })).toEqual(["fi", " a", "<s>", " ix", "\n"]);

@@ -18,7 +18,7 @@ import { type NaiveWords, ranksOf, spelledMerges } from "../merge/naive.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
-/** Occurrences of each token when the words are encoded by the first merges. */
+/** Returns the number of occurrences of each token when the first merges encode the words. */
 function naiveCounts(words: NaiveWords, merges: Merges, mergeCount: number): number[] {
   const vocabulary = byteVocabulary("cs336");
   const pairs = spelledMerges(merges)
@@ -64,16 +64,16 @@ for (const compat of compats) {
   });
 }
 
-test("what occurs where a pair overlaps itself is counted once", () => {
+test("overlapping occurrences of a pair are counted once", () => {
   const { merges, tokenCounts } = learn(new Map([["aaaaaaa", 10]]), 2, "cs336");
-  // "a a" is there 6 times, and 3 are replaced; then "aa aa" twice, and one is.
+  // "a a" occurs 6 times, of which 3 are replaced; then "aa aa" occurs twice, and one is replaced.
   expect([...merges.counts]).toEqual([60, 20]);
   expect([...tokenCounts.createdCounts.subarray(256)]).toEqual([30, 10]);
   expect([...tokenCounts.endCounts.subarray(256), tokenCounts.endCounts[97]!]).toEqual([10, 10, 10]);
   expect([...tokenCounts.tokensAfter]).toEqual([70, 40, 30]);
 });
 
-test("the tokenCounts of the first merges is that of a training that stopped there", () => {
+test("the token counts of the first merges are those of a training that stopped there", () => {
   for (let seed = 1; seed <= rounds(10); seed++) {
     const words = makeWords(randomNumbers(seed * 104729));
     const { tokenCounts, merges } = learn(words, 50, "rustbpe");
@@ -93,16 +93,16 @@ const exampleWords = new Map([
   ["newest", 6],
 ]);
 
-test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
-  // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are absorbed,
-  // "est" has 3 left.
+test("an intermediate token is absorbed by later merges, so that it occurs less often than the last merged pair", () => {
+  // The merges are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6. "st", "ow", "west" and "ne" are absorbed
+  // completely, and "est" has 3 left.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
   const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => markIntermediates(tokenCounts)[token]);
   expect([...tokenCounts.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
   expect(found).toEqual([256, 257, 258, 260, 261]);
-  // Bytes are given: none is an intermediate token, though "s" is absorbed, too.
+  // A byte is never an intermediate token, even if it is absorbed like "s".
   expect([tokenCounts.endCounts[115], markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
-  // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
+  // "aaa" has "a a" twice, of which one is replaced. The token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
   expect([
     overlapping.pairCounts[0],
@@ -111,7 +111,7 @@ test("an intermediate token is one that later merges absorbed, so that it occurs
   ]).toEqual([2, 1, 0]);
 });
 
-test("a token that is left as often as the last pair occurred is no intermediate token", () => {
+test("a token that remains as often as the last pair occurred is not an intermediate token", () => {
   const words = new Map([
     ["abc", 2],
     ["ab", 2],
@@ -125,7 +125,7 @@ test("a token that is left as often as the last pair occurred is no intermediate
   expect(markIntermediates(tokenCounts)[256]).toBe(0);
 });
 
-test("sizes are without the tokens that only fill the vocabulary", () => {
+test("sizes exclude tokens that only fill the vocabulary", () => {
   const words = makeWords(randomNumbers(6));
   const { merges, tokenCounts } = learn(words, 400, "cs336");
   const [plain, filled] = [1, 512].map((padTo) =>
@@ -177,7 +177,7 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
   }
 });
 
-test("half the size is found if merges add no token, too, and is absent below the given tokens", () => {
+test("half the size is found even if some merges add no token, and is absent below the initial tokens", () => {
   const words = new Map(Array.from({ length: 900 }, (_, i) => [`${i * 7919}ab`, 1 + (i % 50)] as const));
   const table = tableOf(words);
   const merges = runToEnd(
@@ -189,7 +189,7 @@ test("half the size is found if merges add no token, too, and is absent below th
   const { half } = tokenCountFacts(tokenCounts, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
-  // 256 bytes, "ab", and the merges besides "a b".
+  // 256 bytes, "ab", and the merges other than "a b".
   expect(half).toEqual({
     vocabSize: 428,
     bytesPerToken: tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[428 - 256]!,

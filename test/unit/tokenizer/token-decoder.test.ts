@@ -19,7 +19,7 @@ function decodeNaively(table: TokenTable, ids: Iterable<number>) {
 
 const randomBytes = (length: number) => Uint8Array.from({ length }, () => random(256));
 
-/** Tokens of all lengths around eight bytes, now and then a long one, and ids without a token. */
+/** Returns tokens of all lengths around eight bytes, a few long ones, and ids without a token. */
 const randomTable = () =>
   buildTokenTable(
     Array.from(
@@ -28,7 +28,7 @@ const randomTable = () =>
     ),
   );
 
-test("ids have the bytes of their tokens, up to the first one without a token", () => {
+test("ids have the bytes of their tokens, up to the first id without a token", () => {
   for (let round = 0; round < rounds(60); round++) {
     const table = randomTable();
     const decoder = new TokenDecoder(table);

@@ -3,7 +3,7 @@ import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
 
 const shape = (text: string | number[]) => {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : Uint8Array.from(text);
-  // Bytes around the token are ignored.
+  // The bytes around the token must be ignored.
   const around = Uint8Array.of(0x61, ...bytes, 0x61);
   return shapeOf(around, 1, 1 + bytes.length);
 };
@@ -34,12 +34,12 @@ const examples = {
 };
 
 for (const [name, texts] of Object.entries(examples)) {
-  test(`what has the shape "${name}"`, () => {
+  test(`tokens of the shape "${name}"`, () => {
     expect(texts.map((text) => [text, shape(text)])).toEqual(texts.map((text) => [text, name]));
   });
 }
 
-test("parts of characters and bytes that are no UTF-8 are neither white space nor a separator", () => {
+test("parts of characters and bytes that are not UTF-8 are neither white space nor a separator", () => {
   expect(shape([0xe2, 0x94])).toBe("other");
   expect(shape([0xff, 0xff, 0xff])).toBe("other");
   expect(shape([0x2d, 0x2d, 0x2d, 0xe2])).toBe("other");

@@ -22,7 +22,7 @@ test("tokens make the table of the worked example, in any order", () => {
   expect(table()).toEqual({ idLimit: 0, tokenCount: 0, bytes: utf8(""), starts: Uint32Array.of(0) });
 });
 
-test("of tokens with one id the last counts, be it longer, shorter, as long or empty", () => {
+test("of tokens with one id the last counts, whether it is longer, shorter, equally long or empty", () => {
   for (const [first, last] of [
     ["ab", "c"],
     ["c", "ab"],
@@ -40,7 +40,7 @@ test("the largest id has its bytes", () => {
   expect(tokenBytesOf(made, idLimitMax - 1)).toEqual(utf8("end"));
 });
 
-test("ids are taken as far as their tokens fit, at least one, and those without a token too", () => {
+test("as many ids are taken as their tokens fit, at least one, including those without a token", () => {
   const tokens = buildTokenTable([
     [0, new Uint8Array(3)],
     [2, new Uint8Array(10)],

@@ -13,7 +13,7 @@ import { randomNumbers } from "../../random.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("the longest tokens with letters come first, of equal ones the lower id, and no special ones", async () => {
+test("the longest tokens with letters come first, of equally long ones the lower id, and no special tokens", async () => {
   const texts = ["aa", "b", "cccc", "dd", "eeee", "<|special|>", "f", "ggg"];
   const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "<|special|>", ...plainSpecial }];
@@ -24,7 +24,7 @@ test("the longest tokens with letters come first, of equal ones the lower id, an
   expect(await longest(100)).toEqual([2, 4, 7, 0, 3, 1, 6]);
 });
 
-test("whitespace tokens and separator tokens are counted, and are none of the longest", async () => {
+test("white-space tokens and separator tokens are counted, and are not among the longest", async () => {
   const texts = ["     ", "-------", "the", "\n\n", "....", "    <|x|>", " "];
   const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "    <|x|>", ...plainSpecial }];
@@ -46,7 +46,7 @@ async function sharesOf(table: TokenTable, ...merges: Parameters<typeof scriptCl
   return runSliced(scriptShares(await runSliced(scriptClasses(table, ...merges)), table, []));
 }
 
-test("the script of common characters is what expressions of Unicode say", async () => {
+test("the scripts of common characters agree with Unicode's regular expressions", async () => {
   const scriptsOf = async (texts: readonly Uint8Array[]) => {
     const found: string[] = [];
     for (const text of texts) {
@@ -60,7 +60,7 @@ test("the script of common characters is what expressions of Unicode say", async
     const character = String.fromCodePoint(code);
     texts.push(character, ` ${character}1`, `.${character}`, `“${character}b`);
   }
-  // A soft hyphen is neither letter nor sign, and common characters are looked at without the expressions.
+  // A soft hyphen has no script, but its presence avoids the shortcut for common characters.
   expect(await scriptsOf(texts.map(bytes))).toEqual(
     await scriptsOf(texts.map((text) => bytes(`${text}\u00ad`))),
   );
@@ -70,12 +70,12 @@ test("the script of common characters is what expressions of Unicode say", async
   expect(new Set(await scriptsOf(broken))).toEqual(new Set(["no valid UTF-8"]));
 });
 
-test("what the halves of a token say of its script is what its bytes say", async () => {
+test("the script of a token derived from its halves is that of its bytes", async () => {
   const characters = [..."the 12 αβ при 中字 ひ カ 한 של ไ ªº—.-- \u00a0\u2003\n\tÿé!🙂\x01"].map((text) =>
     bytes(text),
   );
   const below = randomNumbers(7);
-  // Whole characters, their first bytes, and their continuation bytes.
+  // Whole characters, their first bytes, and the remaining bytes.
   const tokens = characters.flatMap((whole) => [whole, whole.subarray(0, 1), whole.subarray(1)]);
   const merges: [left: number, right: number, merged: number][] = [];
   const merge = (left: number, right: number) => {

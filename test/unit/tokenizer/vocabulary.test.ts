@@ -10,12 +10,12 @@ import { randomNumbers } from "../../random.ts";
 import { errorOf } from "../../thrown.ts";
 import { mergesOf, naiveMerges } from "./made-merges.ts";
 
-// "t h", "th e", " t".
+// The merges are "t h", "th e", " t".
 const merges = mergesOf([116, 256, 32], [104, 101, 116]);
 
 describe("buildVocabulary", () => {
   for (const compat of ["cs336", "rustbpe"] as const) {
-    test(`${compat}: bytes are 0 to 255, merges follow, special tokens follow at once`, () => {
+    test(`${compat}: bytes are 0 to 255, then merges, then special tokens`, () => {
       const vocabulary = buildVocabulary({ merges, specialTokens: ["<|b|>", "<|a|>"], compat });
       expect([...vocabulary.tokenIds]).toEqual(Array.from({ length: 259 }, (_, id) => id));
       expect([...vocabulary.specialIds]).toEqual([259, 260]);
@@ -43,7 +43,8 @@ describe("buildVocabulary", () => {
     expect(vocabulary.tokenIds["!".charCodeAt(0)]).toBe(2);
     expect(vocabulary.tokenIds["~".charCodeAt(0)]).toBe(95);
     expect(vocabulary.tokenIds[161]).toBe(96);
-    // The 68 bytes without a character of their own come last, in order: 0 first, the soft hyphen (173) at the end.
+    // The 68 bytes that have no printable character come last, in order: first byte 0, and at the end the soft hyphen
+    // (173).
     expect(vocabulary.tokenIds[0]).toBe(2 + 188);
     expect(vocabulary.tokenIds[32]).toBe(2 + 188 + 32);
     expect(vocabulary.tokenIds[173]).toBe(2 + 255);
@@ -72,14 +73,14 @@ describe("buildVocabulary", () => {
     }
   });
 
-  test("nothing learned still gives the bytes and the special tokens", () => {
+  test("without merges there are still the bytes and the special tokens", () => {
     const vocabulary = buildVocabulary({ merges: mergesOf([], []), specialTokens: ["<s>"], compat: "cs336" });
     expect(vocabulary.size).toBe(257);
     expect([...vocabulary.specialIds]).toEqual([256]);
   });
 });
 
-test("no two merges give the same bytes, whatever the text repeats", () => {
+test("no two merges give the same bytes, however repetitive the text is", () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = randomNumbers(seed);
     const letters = "ab".repeat(1 + random(3)).slice(0, 1 + random(3));
@@ -99,17 +100,17 @@ test("no two merges give the same bytes, whatever the text repeats", () => {
 });
 
 describe("checkSpecialTokens", () => {
-  test("refuses what the command line alone shows to be wrong", () => {
+  test("refuses mistakes that the command line alone reveals", () => {
     for (const specials of [[""], ["<s>", "<s>"], ["a"], [" "], ["\n"], ["Ġ"], ["é"], ["<s>", "~"]]) {
       expect(errorOf(() => checkSpecialTokens(specials, "cs336")).exitCode).toBe(exitCode.usage);
     }
   });
 
-  test("takes what cannot be known before training", () => {
+  test("accepts tokens that can only be judged after training", () => {
     checkSpecialTokens(["Ġt", "the", "漢", "😀", "<|endoftext|>", "\u0080", "\u0085"], "cs336");
   });
 
-  test("under huggingface takes single bytes, as HF does, but nothing empty or twice", () => {
+  test("under huggingface accepts single bytes, like HF, but nothing empty or twice", () => {
     checkSpecialTokens(["a", "Ġ"], "huggingface");
     expect(errorOf(() => checkSpecialTokens([""], "huggingface")).exitCode).toBe(exitCode.usage);
     expect(errorOf(() => checkSpecialTokens(["x", "x"], "huggingface")).exitCode).toBe(exitCode.usage);
@@ -123,7 +124,7 @@ describe("token bytes", () => {
     expect(texts).toEqual(["th", "the", " t"]);
   });
 
-  test("of a token a million bytes long are read from its derivation, deep or balanced", () => {
+  test("of a token of a million bytes are read from its derivation, deep or balanced", () => {
     const doublings = Array.from({ length: 20 }, (_, k) => (k === 0 ? 97 : 255 + k));
     const doubled = buildVocabulary({
       merges: mergesOf(doublings, doublings),

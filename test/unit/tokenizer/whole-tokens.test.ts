@@ -14,12 +14,15 @@ const seed = Number(process.env.TEST_SEED ?? 17);
 const random = randomNumbers(seed);
 const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
 
-/** Letters of one to four bytes, few enough to meet one another often. */
+/** Letters of one to four bytes, so few that they often meet. */
 const letters = ["a", "e", "é", "ü", "д", "у", "漢", "字", "는", "다", "𠀀", "𠮷"];
 const madeWord = (lengthMax: number) =>
   Array.from({ length: 1 + random(lengthMax) }, () => pick(letters)).join("");
 
-/** Merges inside letters and of some letters; and tokens that no merge makes, of whole letters or of any bytes of them. */
+/**
+ * Returns merges inside of letters and of some letters, and whole tokens that no merge makes, of letters or of any of
+ * their bytes.
+ */
 function madeJson(): { json: TokenizerJson; wholes: string[] } {
   const json = jsonOf(writeTokenizer("gpt2"));
   const { vocab } = json.model;
@@ -33,7 +36,7 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
   };
   for (const letter of letters) {
     const bytes = [...encodeBytes(Buffer.from(letter))];
-    // Some stay two or more tokens.
+    // Some letters stay two or more tokens.
     if (random(4) === 0) continue;
     bytes.reduce((left, right) => {
       merge(left, right);
@@ -48,11 +51,14 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
   return { json, wholes };
 }
 
-/** A whole token next to others and to letters. */
+/** Returns whole tokens next to others and to letters. */
 const madeNeighbours = (wholes: readonly string[]) =>
   Array.from({ length: 1 + random(4) }, () => (random(2) === 0 ? pick(wholes) : madeWord(3))).join("");
 
-/** What `ignore_merges` says, in a few lines: a pretoken that is a token, else merges by rank. */
+/**
+ * Encodes by the definition of `ignore_merges`: a pretoken that is a token has its id; otherwise merges apply by
+ * rank.
+ */
 function encodeNaively({ model: { vocab, merges } }: TokenizerJson, pretoken: string): number[] {
   const text = encodeBytes(Buffer.from(pretoken));
   if (text in vocab) return [vocab[text]!];
@@ -68,7 +74,7 @@ function encodeNaively({ model: { vocab, merges } }: TokenizerJson, pretoken: st
   }
 }
 
-test("only a whole pretoken gets the id of a token that merging does not reach: as HF, and as a naive encoder", async () => {
+test("only a whole pretoken gets the id of a token that merging does not reach, like in HF and in a naive encoder", async () => {
   let wholeCount = 0;
   for (let round = 0; round < rounds(15); round++) {
     const { json, wholes } = madeJson();
@@ -85,7 +91,7 @@ test("only a whole pretoken gets the id of a token that merging does not reach: 
   expect(wholeCount).toBeGreaterThan(rounds(25));
 });
 
-test("and as tiktoken, with a file of ranks", async () => {
+test("and like in tiktoken, with a file of ranks", async () => {
   for (let round = 0; round < rounds(10); round++) {
     const { json, wholes } = madeJson();
     const tokens = Object.keys(json.model.vocab).flatMap((token) => {

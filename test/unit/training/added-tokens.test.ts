@@ -17,7 +17,7 @@ import { type NaiveBase, naiveTokens } from "./naive-extension.ts";
 
 const home = scratch();
 
-/** A base, written; and as the naive twin has it. */
+/** Writes a base. Returns its path and its naive form. */
 async function makeBase(name: string, options: Partial<TrainTokenizerOptions> = {}) {
   const path = join(home, name);
   const made = await trainTokenizer({
@@ -36,7 +36,10 @@ function naiveOf(path: string): NaiveBase {
   return { vocab: new Map(Object.entries(model.vocab)), merges: model.merges, ignoresMerges: false };
 }
 
-/** The new merges of seeds in byte-to-character form: of the base's tokens the first two that keep characters whole, or the first. */
+/**
+ * Returns the new merges of seeds, in byte-to-character form: each joins the first two of the base's tokens that keep
+ * characters whole, or else the first two.
+ */
 function naiveMerges(base: NaiveBase, seeds: readonly string[]): [string, string][] {
   const latin = (key: string) => Buffer.from(decodeCharacters(key)!).toString("latin1");
   const merges: [string, string][] = [];
@@ -72,7 +75,7 @@ const theirsOf = (files: ReadonlyMap<string, Uint8Array>) => {
 };
 
 describe("tokens for a tokenizer without a corpus", () => {
-  test("each seed is one token for us, HF and tiktoken; text without a new pair is encoded as before", async () => {
+  test("each seed is one token in bpe, HF and tiktoken; text without a new pair is encoded as before", async () => {
     const { path, naive, made: before } = await makeBase("random");
     const found = { sameCount: 0, otherCount: 0 };
     for (let seed = 1; seed <= rounds(8); seed++) {
@@ -100,7 +103,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       const text = `${madeText(seed + 50, 40)} ${seeds.join("")}${specials.join(" ")} <|end|>${seeds.join(" ")}`;
       const ids = [...after.encode(text)];
       expect({ seed, ...(await theirs(text)) }).toEqual({ seed, huggingface: ids, tiktoken: ids });
-      // The new merges follow all of the base's: they join the remaining tokens.
+      // The new merges come after the base's, and join the remaining tokens.
       const grown = { ...naive, merges: [...naive.merges, ...expected] };
       const parts = seeds.flatMap((text) => [text, `${text}q`, text.slice(0, -1)]);
       for (const word of [...madeText(seed + 90, 40).split(/\s+/), ...parts]) {
@@ -113,7 +116,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(rounds(8));
   });
 
-  test("a base that takes whole tokens from its vocabulary, as Llama 3's does, agrees with HF, too", async () => {
+  test("a base with ignore_merges, such as Llama 3's, agrees with HF, too", async () => {
     const { path } = await makeBase("whole");
     const file = join(path, "tokenizer.json");
     const json = JSON.parse(readFileSync(file, "utf8"));
@@ -145,7 +148,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     const spelled = after.merges.map((pair) => pair.map((half) => encodeBytes(half)));
     expect(spelled.slice(0, seeds.length)).toEqual(seeds);
     expect(spelled).toHaveLength(11);
-    // The first of a longer run are those of a shorter one.
+    // The first tokens of a longer run are those of a shorter one.
     const sizes = join(home, "sizes");
     await extend(path, { ...options, vocabSize: [420 + seeds.length + 1, 432], output: sizes });
     const small = await Tokenizer.load(join(sizes, String(420 + seeds.length + 1)));
@@ -156,7 +159,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     );
   });
 
-  test("companion files name new special tokens, and again when extended from there", async () => {
+  test("companion files name new special tokens, and again when that result is extended", async () => {
     const { path } = await makeBase("next");
     const output = join(home, "next-more");
     await extend(path, { specialTokens: ["<|a|>", "<|b|>"], output });
@@ -204,7 +207,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     });
   }
 
-  test("refused: a special token that is the key of a token, of the base or just learned", async () => {
+  test("refused: a special token that is the key of a token, of the base or newly learned", async () => {
     const { path, naive } = await makeBase("keys");
     const key = naive.merges[3]!.join("");
     await expect(extend(path, { specialTokens: [key] })).rejects.toThrow(
@@ -232,7 +235,7 @@ describe("another text for a special token", () => {
       expect(tokenizer.encode("<|end|>").length).toBeGreaterThan(1);
       expect(tokenizer.decode([419])).toBe("<|fin|>");
     }
-    // Only where the old text was.
+    // Only the occurrences of the old text changed.
     const asJson = (text: string) => JSON.stringify(text).slice(1, -1);
     for (const name of ["tokenizer.json", "vocab.json", "tokenizer_config.json", "special_tokens_map.json"]) {
       let expected = readFileSync(join(path, name), "utf8");
@@ -245,12 +248,12 @@ describe("another text for a special token", () => {
     const { options } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
     expect(options.rename).toEqual(rename);
     expect(options.reservedTokens).not.toContain('<|"tool"\\|>');
-    // It ends documents under its new name.
+    // The token ends documents under its new name.
     const more = await extend(output, { texts: ["zz<|fin|>zz<|fin|>zz"], vocabSize: "+2", compat: "cs336" });
     expect(more.merges).toHaveLength(1);
   });
 
-  test("refused: a text that is taken, two with one text, a template that writes the old one", async () => {
+  test("refused: a text that is in use, two tokens with one text, a template that contains the old text", async () => {
     const { path, naive } = await makeBase("taken", { padTo: 64 });
     const key = naive.merges[3]!.join("");
     const spare = "<|reserved_special_token_1|>";
@@ -268,7 +271,7 @@ describe("another text for a special token", () => {
     );
   });
 
-  test("a text that HF would not find as it was is refused", async () => {
+  test("refused: a text that HF would find at other positions", async () => {
     const { path } = await makeBase("stripping");
     const file = join(path, "tokenizer.json");
     const json = JSON.parse(readFileSync(file, "utf8"));

@@ -56,7 +56,7 @@ test("many small files are counted as one corpus", async () => {
   }
 });
 
-test("what comes in pieces is shared among any number of workers, also where it cannot be cut", async () => {
+test("streams are shared among any number of workers, even if they cannot be cut", async () => {
   const varied = Array.from({ length: 4000 }, (_, n) => `word${n % 97} it's\n${n} 漢字<|end|>`).join(" ");
   const names = [gzipSync(varied), varied, zstdCompressSync(varied.slice(0, 9999)), gzipSync("")].map(
     (content, n) => put(directory, `varied-${n}`, content),
@@ -80,7 +80,7 @@ test("what comes in pieces is shared among any number of workers, also where it 
   }
 }, 600_000);
 
-test("what a worker meets fails the run with its message and its exit code", async () => {
+test("an error in a worker fails the run with its message and its exit code", async () => {
   const shrunk = inputs.map((input) => ({ ...input, sizeBytes: input.sizeBytes + 1 }));
   for (const workerCount of [1, 2]) {
     const error = await failureOf({ ...options, inputs: shrunk, workerCount });
@@ -99,13 +99,13 @@ test("a worker's bug fails the run with its reason", async () => {
     ...options,
     cutting: plainCutting(broken),
     workerCount: 2,
-    rangeSizeBytes: text.length, // so that no cut is looked for, and a worker is the first to use the pattern
+    rangeSizeBytes: text.length, // So no cut is searched for, and a worker uses the pattern first.
   });
   expect(error).not.toBeInstanceOf(UserError);
   expect((error as Error).message).toContain("null");
 });
 
-test("statistics of an input do not depend on the order in which its ranges are given", async () => {
+test("statistics of an input do not depend on the order of its ranges", async () => {
   const content = Buffer.from("some words \xff and more \xff words", "latin1");
   const given = findInputs([put(directory, "invalid", content)], { binary: "text" });
   const middle = content.indexOf(" and");
@@ -161,7 +161,10 @@ test("parts of inputs have no checksums", async () => {
   expect(statistics[0]!.crc32).toBeUndefined();
 });
 
-/** Numbers are words that no other range has; the others are everywhere. Some are long, and one is in the last input alone. */
+/**
+ * Inputs with distinct words: those with numbers occur in one input only, and the others in all. Some words are long,
+ * and one occurs only in the last input.
+ */
 const manyWords = ["0", "1", "2"].map((part) => {
   const words = Array.from(
     { length: 45_000 },
@@ -195,7 +198,7 @@ test("words that threads add up in slices are those that one thread counts", asy
   }
 }, 600_000);
 
-test("slices need many words, and memory for them; sorted runs are added up otherwise", () => {
+test("slices need many words, and memory for them; sorted runs are added up in another way", () => {
   const tables = { distinctWordCount: 1 << 16, tableBytes: 1e6, wordTableBytes: 1e5 };
   const rest = { words: { tables }, runs: [] } as unknown as ThreadWords;
   const roomOf = (wordBytesMax: number) => ({ wordBytesMax }) as SortedRunOptions;
@@ -210,7 +213,7 @@ test("slices need many words, and memory for them; sorted runs are added up othe
   expect(canSlice([rest, rest, { ...rest, runs }], least)).toBe(false);
 });
 
-test("slices pay with eight threads on eight cores, and with words enough for each", () => {
+test("slices are used with eight threads on eight cores, and with enough words for each", () => {
   expect([7, 8, 20, 64].map((threads) => slicedWordsFor(threads, 64))).toEqual([Infinity, 1e6, 1e6, 3.2e6]);
   expect([7, 8, 16].map((cores) => slicedWordsFor(64, cores))).toEqual([Infinity, 3.2e6, 3.2e6]);
 });
@@ -218,7 +221,7 @@ test("slices pay with eight threads on eight cores, and with words enough for ea
 test("one thread adds up few words, or words that do not fit in a slice", async () => {
   const few = await countCorpus({ ...options, workerCount: 2, slicedWordsLeast: 100_000 }, () => {});
   expect([few.slices.length, few.counter.words.pretokenCount]).toEqual([0, 60_000 * 14]);
-  // A slice has room for 393,000 words of up to 7 bytes if the memory has 256 MB.
+  // With a memory of 256 MB, a slice can store 393,000 words of up to 7 bytes.
   const numbers = Array.from({ length: 900_000 }, (_, i) => i).join(" ");
   const inputs = findInputs([put(directory, "numbers", numbers)]);
   const asked = { ...options, inputs, workerCount: 2, textBytesMax: 1, slicedWordsLeast: 1 };

@@ -14,7 +14,7 @@ import { entriesOf } from "../words/generators.ts";
 
 const home = scratch();
 
-/** Counts a text cut by `compiled`, which is passed off as the compiled form of `source`. Returns the words. */
+/** Counts a text with `compiled` as the compiled form of `source`. Returns the words. */
 async function count(source: string, compiled: CompiledPattern) {
   const path = put(home, "text", "one two");
   const cutting = settleCutting({}, {});
@@ -33,7 +33,7 @@ async function count(source: string, compiled: CompiledPattern) {
   return entriesOf(words).map(([word]) => word);
 }
 
-test("a pattern that was corrected meets no counts from before, whatever version and commit of the program", async () => {
+test("a corrected pattern does not reuse older counts, whatever version and commit the program has", async () => {
   const wrong = compilePattern([" ?\\w|\\s"]);
   const right = compilePattern([" ?\\w+|\\s"]);
   const source = " ?\\w+|\\s";
@@ -42,7 +42,7 @@ test("a pattern that was corrected meets no counts from before, whatever version
   expect(await count(source, right)).toEqual([" two", "one"]);
 });
 
-test("merging does not begin where the budget has no room for it", async () => {
+test("merging does not begin if the budget is too small", async () => {
   const asked: string[] = [];
   class NoRoom extends MemoryBudget {
     override check(what: string, neededBytes: number): void {

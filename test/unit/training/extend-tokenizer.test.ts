@@ -18,7 +18,7 @@ import { type NaiveBase, naiveExtension, naiveTokens } from "./naive-extension.t
 
 const home = scratch();
 
-/** A base of random merges in a random order, over few letters; some of its tokens no merge makes. */
+/** Returns a base with random merges in a random order, over few letters. No merge makes some of its tokens. */
 function makeBase(random: Random): NaiveBase {
   const vocab = new Map(byteToCharacter.map((character, id) => [character, id] as const));
   const merges: [string, string][] = [];
@@ -80,7 +80,7 @@ async function extend(basePath: string, text: string | Uint8Array, options: Opti
   return { training, extended: await train(training, { inputs, workerCount }, () => {}) };
 }
 
-/** Writes the result and says where it is. */
+/** Writes the result, and returns its path. */
 async function write({ training, extended }: Awaited<ReturnType<typeof extend>>) {
   const path = join(scratch(), "extended");
   const run = {
@@ -115,7 +115,7 @@ function makeText(random: Random): { text: string; words: Map<string, number> } 
 }
 
 describe("an extension agrees with its naive twin", () => {
-  test("on random bases and texts; each new token can be used, and HF encodes as we do", async () => {
+  test("on random bases and texts; each new token is usable, and HF gives the same ids", async () => {
     let refusedCount = 0;
     for (let seed = 1; seed <= rounds(20); seed++) {
       const random = randomNumbers(seed * 7919);
@@ -131,7 +131,7 @@ describe("an extension agrees with its naive twin", () => {
       try {
         made = await extend(path, text, { newTokenCounts: [count] });
       } catch (error) {
-        // Only where a new token would be useless.
+        // Refused only if a new token would be useless.
         expect(error).toBeInstanceOf(UserError);
         expect({ seed, isUseless: expected.some(isUseless) }).toEqual({ seed, isUseless: true });
         refusedCount++;
@@ -158,7 +158,7 @@ describe("an extension agrees with its naive twin", () => {
     expect(refusedCount).toBeLessThan(rounds(3));
   });
 
-  test("at each of several sizes, also where merges make tokens that the base has", async () => {
+  test("at each of several sizes, including those where merges make tokens of the base", async () => {
     let knownCount = 0;
     for (let seed = 1; seed <= rounds(15); seed++) {
       const random = randomNumbers(seed * 77);
@@ -208,7 +208,7 @@ describe("an extension agrees with its naive twin", () => {
     expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(rounds(50));
   });
 
-  test("with 1, 2 and 7 workers alike", async () => {
+  test("with 1, 2 and 7 workers", async () => {
     const naive = makeBase(randomNumbers(5));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
     const random = randomNumbers(6);
@@ -246,7 +246,10 @@ describe("a base that changes text before it cuts it", () => {
     "\n",
   ];
 
-  /** Documents end at special tokens in the raw text; each is normalized by itself. */
+  /**
+   * Returns the words of documents, which end at special tokens in the raw text. Each document is normalized
+   * separately.
+   */
   function naiveWords(text: string, form: string | null, addsSpace: boolean): Map<string, number> {
     const words = new Map<string, number>();
     for (const document of text.split("<|end|>")) {
@@ -278,7 +281,7 @@ describe("a base that changes text before it cuts it", () => {
       };
       const path = put(home, "tokenizer.json", JSON.stringify(json));
       const expected = naiveExtension(bytesOnly, naiveWords(text, form, addsSpace), 12);
-      // The special token is one of them.
+      // The special token is one of the 13 new tokens.
       const options = { newTokenCounts: [13], specialTokens: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
       const { extended } = await extend(path, `${text}<|end|>`, options);
       const key = keyOf(extended, bytesOnly.vocab);
@@ -288,7 +291,7 @@ describe("a base that changes text before it cuts it", () => {
     }
   });
 
-  test("invalid UTF-8 is counted verbatim, and its place is known", async () => {
+  test("invalid UTF-8 is counted verbatim, and its position is reported", async () => {
     const json = { ...jsonOf(bytesOnly), normalizer: { type: "NFC" } };
     const path = put(home, "tokenizer.json", JSON.stringify(json));
     const bytes = Buffer.concat([
@@ -326,16 +329,17 @@ describe("tokens of the base", () => {
     expect(tokens.map(({ bytes }) => String.fromCharCode(...bytes))).toEqual(["abx", "xabx"]);
   });
 
-  test("a new token that the base's merges would never leave whole is refused", async () => {
+  test("a new token that the base's merges would always split is refused", async () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, ignoresMerges: false })));
-    // (a, b) first, then (c, d), then both: but after "ab" the base's (ab, c) goes first.
+    // The new merges are (a, b), then (c, d), then (ab, cd). But in "abcd", after "ab" the base's merge (ab, c)
+    // applies first.
     const text = "ab.ab.ab.ab.cd.cd.cd.abcd.abcd";
     const refused = extend(path, text, { newTokenCounts: [2] });
     await expect(refused).rejects.toThrow('new token 2, "abcd", could never be used');
     expect((await extend(path, text, { newTokenCounts: [1] })).extended.extensions[0]!.tokens.length).toBe(1);
   });
 
-  test("added tokens keep their ids, and get a place in the vocabulary, because HF numbers others by its size", async () => {
+  test("added tokens keep their ids, and get an entry in the vocabulary, because HF numbers others by its size", async () => {
     const special = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
     const added = [{ id: 258, content: "<|end|>", ...special }];
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, merges: [] }, added), null, 2));
@@ -363,7 +367,7 @@ describe("tokens of the base", () => {
     expect((await theirs.encode("🙂", null)).getIds()).toEqual([259]);
   });
 
-  test("a base that cannot be trained on from is refused, and the error names it", async () => {
+  test("a base that cannot be extended is refused, and the error names it", async () => {
     const vocab = new Map([...abcd.vocab].filter(([key]) => key !== "z"));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, vocab })));
     await expect(extend(path, "")).rejects.toThrow("lacks some bytes");

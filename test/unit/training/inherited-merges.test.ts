@@ -21,7 +21,7 @@ function madePieces(letters: string): Map<string, number> {
   return pieces;
 }
 
-/** Merges whose halves are bytes or made by a merge before, by token number. */
+/** Converts pairs into merges by token number. Keeps those whose halves are bytes or results of earlier merges. */
 function numbered(pairs: readonly NaivePair[]) {
   const numbers = new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte]));
   const taken: NaivePair[] = [];
@@ -54,7 +54,7 @@ const countsOf = ({ wordCount, tokens, starts, counts }: TokenWords, tokenCount:
   return sums;
 };
 
-/** The same words as records. */
+/** Returns the same words as records. */
 function recordsOf({ wordCount, tokens, starts, counts }: TokenWords, tokenCount: number) {
   const counter = new WordCounter();
   for (let w = 0; w < wordCount; w++) {
@@ -64,7 +64,7 @@ function recordsOf({ wordCount, tokens, starts, counts }: TokenWords, tokenCount
   return runToEnd(counter.convertToRecords(tokenCount, 2))!;
 }
 
-test("the merges that stay are those that a replay in order finds, whatever order they come in", () => {
+test("the merges that stay are those that a replay finds, in any order of the merges", () => {
   let unmadeCount = 0;
   let droppedCount = 0;
   for (let trial = 0; trial < rounds(150); trial++) {
@@ -92,7 +92,7 @@ test("the merges that stay are those that a replay in order finds, whatever orde
     unmadeCount += taken.filter((_, k) => isKept[k] === 1 && madeCounts[256 + k] === 0).length;
     droppedCount += taken.length - kept.length;
   }
-  // Both happen often: merges that go, and merges that stay although none was made.
+  // Both happen often: merges are dropped, and merges stay although they were never made.
   expect(unmadeCount).toBeGreaterThan(rounds(5));
   expect(droppedCount).toBeGreaterThan(rounds(50));
 });

@@ -13,7 +13,7 @@ import { naiveParity } from "../merge/naive-parity.ts";
 const home = scratch();
 const plain = { ratio: null, window: null, globalMerges: 0 };
 
-/** Integer weights, as copies. */
+/** Multiplies counts by an integer weight. */
 const times = (words: NaiveWords, weight: number) =>
   new Map([...words].map(([word, n]) => [word, n * weight]));
 
@@ -23,7 +23,7 @@ function together(all: readonly NaiveWords[]): Map<string, number> {
   return sum;
 }
 
-test("the words of each language are its own, whatever its files, and the merges those of a naive twin", async () => {
+test("each language has its own words, whatever its files, and the merges are those of a naive twin", async () => {
   const seed = Number(process.env.BPE_TEST_SEED ?? Date.now() % 2 ** 31);
   const random = randomNumbers(seed);
   const pick = <T>(from: readonly T[]) => from[random(from.length)]!;
@@ -85,7 +85,7 @@ test("the words of each language are its own, whatever its files, and the merges
   }
 }, 600_000);
 
-test("languages that are none are refused", async () => {
+test("invalid languages are refused", async () => {
   const files = put(home, "a.txt", "some text");
   const refused = async (languages: unknown, more: object = {}) =>
     (await refusalOf(trainTokenizer({ languages, vocabSize: 300, ...more } as never))).message;

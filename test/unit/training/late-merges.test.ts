@@ -15,7 +15,7 @@ const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);
 const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
 
-/** Cuts no pretoken, so all merges are made in one go, from bytes. */
+/** Never cuts a pretoken, so that all merges start from bytes. */
 const uncut = { cuts: "nowhere" } as const;
 
 function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
@@ -24,10 +24,10 @@ function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number }
   return { mergeCount: head[4]!, lateRank: head.at(-1)! };
 }
 
-/** [left, right, merged], the lowest rank first. */
+/** Each merge is [left, right, merged]. The lowest rank comes first. */
 type Merges = readonly (readonly number[])[];
 
-/** Merges of letters, spaces and what they make; none makes a token that is there already. */
+/** Returns merges of letters, spaces and merged tokens. No two of them make the same token. */
 function madeModel(
   count: number,
   letters: string,
@@ -54,7 +54,7 @@ function modelOf(merges: Merges): EncodingModel {
   });
 }
 
-/** Merges the leftmost pair of the lowest rank, again and again. */
+/** Merges the leftmost pair of the lowest rank until no pair is left. */
 function naiveIds(merges: Merges, pretoken: string): number[] {
   const ids = [...Buffer.from(pretoken, "latin1")];
   for (;;) {
@@ -66,7 +66,7 @@ function naiveIds(merges: Merges, pretoken: string): number[] {
   }
 }
 
-/** The ids of pretokens with the ends given. */
+/** Returns the ids of pretokens with these ends. */
 function idsOf(kernel: EncodingKernel, text: string, ends: readonly number[], isNarrow: boolean): number[] {
   const out = new IdBuffer(isNarrow);
   kernel.reserveText(text.length);
@@ -80,7 +80,7 @@ const madeText = (letters: string, length: number) =>
     ? "ab ".repeat(length / 3)
     : Array.from({ length }, () => letters[random(letters.length)]).join("");
 
-test("merges over spaces that are applied after all others give the ids of merging in one go", () => {
+test("merges over spaces that are applied after all others give the ids of plain merging", () => {
   let lateCount = 0;
   for (let round = 0; round < rounds(40); round++) {
     const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);
@@ -119,7 +119,7 @@ test("merges over spaces that are applied after all others give the ids of mergi
   expect(lateCount).toBeGreaterThan(rounds(20));
 });
 
-test("a line of any length, with segments of any length, is merged as in one go", () => {
+test("a line of any length, with segments of any length, is merged like in plain merging", () => {
   const letters = "ab ";
   for (let round = 0; round < rounds(10); round++) {
     const { model } = madeModel(30, letters, 256);
@@ -144,7 +144,7 @@ test("a line of any length, with segments of any length, is merged as in one go"
   }
 });
 
-test("a character whose own merges are late is not there before them", () => {
+test("a character with late merges does not exist before them", () => {
   const [a, b, c, space] = [0x61, 0x62, 0x63, 0x20];
   // 日 and 本, byte by byte, then both together.
   const merges = [
@@ -171,7 +171,7 @@ const words = ["the", "of", "house", "in", "a", "x1", "12", "é", "漢字", "…
 const spaces = [" ", " ", " ", "  ", "\n", ", ", ": ", ". ", "\r\n", "\t", " -- "];
 const madeProse = (length: number) => Array.from({ length }, () => one(words) + one(spaces)).join("");
 
-test("a tokenizer with superwords encodes as merging in one go does, and as HF does by its tokenizer.json", async () => {
+test("a tokenizer with superwords encodes like plain merging, and like HF with its tokenizer.json", async () => {
   const home = scratch();
   for (const compat of ["cs336", "huggingface"] as const) {
     const output = join(home, compat);
@@ -206,7 +206,7 @@ test("a tokenizer with superwords encodes as merging in one go does, and as HF d
 
 test("ordinary vocabularies have no late merges", async () => {
   const home = scratch();
-  // In real vocabularies, Unicode's spaces occur before spaces.
+  // In real vocabularies, merges of Unicode's spaces come before spaces.
   const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
   for (const pattern of ["gpt2", "cl100k", "o200k"]) {
     const { mergeCount, lateRank } = factsOf(

@@ -23,14 +23,14 @@ const ends = [" ", " ", " ", " ", "", "\n", ": ", "  \n", "\t", "\r\n"];
 const madeText = (length: number) =>
   Array.from({ length }, () => one(words) + (random(5) === 0 ? one(ends) : " ")).join("");
 
-/** The merges of a tokenizer, as pairs of Latin-1 texts. */
+/** Returns the merges of a tokenizer, as pairs of Latin-1 texts. */
 function mergesOf(tokenizer: Tokenizer): [string, string][] {
   const { left, right } = tokenizer.parts.model.merges;
   const text = (id: number) => Buffer.from(tokenizer.decodeBytes([id])).toString("latin1");
   return Array.from(left, (id, k) => [text(id), text(right[k]!)]);
 }
 
-test("merges are those of the naive way, documents and lines being ends of pretokens", async () => {
+test("merges are those of naive learning, and documents and lines end pretokens", async () => {
   const home = scratch();
   let superCount = 0;
   let droppedCount = 0;
@@ -106,30 +106,27 @@ test("words in sorted runs give the same merges", async () => {
   expect(limitedCount).toBe(2);
 });
 
-test.skipIf(isSmallScale)(
-  "where room turns out to be too little while merging, the corpus is read again",
-  async () => {
-    const home = scratch();
-    const files = put(home, "text.txt", madeText(3000));
-    const options = { files, vocabSize: 500, superwordsFrom: 350, workers: 1 };
-    const merges = mergesOf(await trainTokenizer(options));
-    const { trainInPlace } = training;
-    let failedCount = 0;
-    const failing = spyOn(training, "trainInPlace").mockImplementation(function* (words, ...others) {
-      failedCount++;
-      yield* trainInPlace(words, ...others)!;
-      return undefined;
-    });
-    try {
-      expect(mergesOf(await trainTokenizer(options))).toEqual(merges);
-    } finally {
-      failing.mockRestore();
-    }
-    expect(failedCount).toBe(1);
-  },
-);
+test.skipIf(isSmallScale)("if memory proves too small while merging, the corpus is read again", async () => {
+  const home = scratch();
+  const files = put(home, "text.txt", madeText(3000));
+  const options = { files, vocabSize: 500, superwordsFrom: 350, workers: 1 };
+  const merges = mergesOf(await trainTokenizer(options));
+  const { trainInPlace } = training;
+  let failedCount = 0;
+  const failing = spyOn(training, "trainInPlace").mockImplementation(function* (words, ...others) {
+    failedCount++;
+    yield* trainInPlace(words, ...others)!;
+    return undefined;
+  });
+  try {
+    expect(mergesOf(await trainTokenizer(options))).toEqual(merges);
+  } finally {
+    failing.mockRestore();
+  }
+  expect(failedCount).toBe(1);
+});
 
-test("a smaller vocabulary of one run is that of a run of its own", async () => {
+test("a smaller vocabulary of one run is that of a separate run", async () => {
   const home = scratch();
   const files = put(home, "text.txt", madeText(3000));
   const merges = async (vocabSize: number) =>
@@ -139,7 +136,7 @@ test("a smaller vocabulary of one run is that of a run of its own", async () => 
   expect(await merges(400)).toEqual(large.slice(0, 144));
 });
 
-test("what makes no sense is refused", async () => {
+test("nonsensical options are refused", async () => {
   const home = scratch();
   const files = put(home, "text.txt", madeText(100));
   const refused = (more: object) => trainTokenizer({ files, vocabSize: 400, ...more }).catch(String);

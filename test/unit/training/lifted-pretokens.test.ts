@@ -4,7 +4,7 @@ import { idBytesOf, LiftedPretokens } from "../../../src/training/lifted-pretoke
 import { WordCounter } from "../../../src/words/word-counter.ts";
 
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
-/** "th" and "the". */
+/** The merges of "th" and "the". */
 const merges = {
   left: Int32Array.of(116, 256),
   right: Int32Array.of(104, 101),

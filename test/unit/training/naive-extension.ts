@@ -2,24 +2,24 @@ import { countPairs, encodeWord, mergePair } from "../../../examples/learn.ts";
 import { ranksOf } from "../merge/naive.ts";
 
 /**
- * Continued merging as the reference for extensions does it, with strings in byte-to-character form and Maps (its rules 2
- * to 6): count all pairs, merge the best, begin again. A token is its string.
+ * Continues merging like the reference for extensions (its rules 2 to 6), with strings in byte-to-character form and
+ * Maps: counts all pairs, merges the best one, and starts over. A token is its string.
  */
 
 export type NaiveBase = {
   readonly vocab: ReadonlyMap<string, number>;
-  /** In the order of their ranks. */
+  /** The merges in the order of their ranks. */
   readonly merges: readonly (readonly [string, string])[];
   readonly ignoresMerges: boolean;
 };
 
-/** The tokens of a pretoken: the pair of the lowest rank first, from the left. */
+/** Returns the tokens of a pretoken. The pair with the lowest rank is merged first, from the left. */
 export function naiveTokens({ vocab, merges, ignoresMerges }: NaiveBase, pretoken: string): string[] {
   if (ignoresMerges && vocab.has(pretoken)) return [pretoken];
   return encodeWord(pretoken, ranksOf(merges));
 }
 
-/** The merges that make `newTokenCount` tokens which the base does not have; ties go to the smaller strings. */
+/** Returns the merges that make `newTokenCount` tokens which the base does not have. Ties go to the smaller strings. */
 export function naiveExtension(
   base: NaiveBase,
   words: ReadonlyMap<string, number>,

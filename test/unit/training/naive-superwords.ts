@@ -2,16 +2,16 @@ import { bestPair, byteVocabulary, countPairs, keyOf, mergePair } from "../../..
 import { textsOf } from "../merge/naive.ts";
 
 /**
- * Learns superwords naively: with strings and Maps, recomputing every count. It follows the reference's rules
- * in docs/superwords.md. A token is the string of its bytes as Latin-1 text; `ids` are the order of ties.
+ * Learns superwords naively, with strings and Maps, and recomputes every count. Follows the reference's rules in
+ * docs/superwords.md. A token is its bytes as Latin-1 text, and `ids` determine the order of ties.
  */
 export type NaivePair = readonly [left: string, right: string];
 
 export type NaiveSuperwords = {
-  /** Kept inherited merges, then the new ones. */
+  /** The inherited merges that are kept, then the new ones. */
   readonly merges: NaivePair[];
   readonly keptCount: number;
-  /** Some token was made by two pairs, for which the reference's result is accidental. */
+  /** Whether two pairs made the same token. Then the reference's result is accidental. */
   readonly isAmbiguous: boolean;
 };
 
@@ -32,7 +32,7 @@ export function naiveSuperwords(
     for (const text of texts) text.tokens = mergePair(text.tokens, left, right);
   };
 
-  // Pairs that occurred at the start, or after a whole merge.
+  // Pairs that occurred at the start, or after a complete merge.
   const occurred = new Set<string>();
   const note = () => {
     for (const { left, right } of countPairs(texts)) occurred.add(keyOf(left, right));
@@ -58,8 +58,8 @@ export function isRefused(token: string): boolean {
 }
 
 /**
- * The pretokens of documents, each fed line by line, as Latin-1 text of their bytes, with their counts: the matches of the
- * pattern, and the gaps between them.
+ * Returns the pretokens of documents with their counts, as Latin-1 text of their bytes. Each document is cut line by
+ * line, into the matches of the pattern and the gaps between them.
  */
 export function naivePieces(documents: readonly string[], pattern: RegExp): Map<string, number> {
   const pieces = new Map<string, number>();

@@ -29,7 +29,7 @@ const save = async (path: string, output: string, options: LoadOptions = {}) =>
     guard: () => () => undone++,
   });
 
-/** A directory with the files named, as no training of ours wrote it. */
+/** Makes a directory with these files, but without a record of a training. */
 function foreign(name: string, ...files: readonly (readonly [string, string])[]): string {
   const path = join(home, name);
   mkdirSync(path);
@@ -52,7 +52,7 @@ test("saves the trained tokenizer, and replaces only results", async () => {
   expect(undone).toBe(8);
 });
 
-test("what others put there stays, and no link is followed", async () => {
+test("files that others put there stay, and no link is followed", async () => {
   const theirs = foreign("theirs", ["tokenizer.json", corpus], ["notes", corpus]);
   symlinkSync(other, join(home, "link"));
   symlinkSync(join(home, "none"), join(home, "dangling"));
@@ -64,7 +64,7 @@ test("what others put there stays, and no link is followed", async () => {
   expect(readdirSync(home).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("of others' directories the tokenizer is saved, under the names that a directory is loaded by", async () => {
+test("a tokenizer from elsewhere is saved under the names by which a directory is loaded", async () => {
   const [json, config] = [join(trained, "tokenizer.json"), join(trained, "tokenizer_config.json")];
   const source = foreign(
     "model",
@@ -85,7 +85,7 @@ test("a part of a tokenizer is refused, and nothing is left", async () => {
   const output = join(home, "part");
   const specialTokens = [{ text: "<|x|>", id: 300 }];
   for (const [path, options] of [
-    // Pattern and special tokens are in the record.
+    // The pattern and the special tokens are in the record only.
     [join(other, "vocab.json"), {}],
     [join(trained, "vocab.json"), { specialTokens }],
     [

@@ -14,7 +14,7 @@ const train = (options: Partial<TrainTokenizerOptions>) =>
 describe("seed tokens", () => {
   const numbers = Array.from({ length: 1000 }, (_, n) => String(n));
 
-  test("numbers 0 to 999 are one token each, for our tokenizer, HF's and tiktoken", async () => {
+  test("the numbers 0 to 999 are one token each, in bpe, HF and tiktoken", async () => {
     for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
       const special = ["<|endoftext|>"];
       const tokenizer = await train({
@@ -82,14 +82,14 @@ describe("seed tokens", () => {
     ]);
   });
 
-  test("a byte is a token already: it is said, and costs nothing", async () => {
+  test("a seed of one byte is already a token: a note says so, and it uses no id", async () => {
     const said: string[] = [];
     const seeded = await train({ seedTokens: ["a", "7"], onWarning: (message) => said.push(message) });
     expect(said).toEqual(['seed tokens that are always tokens, because they are single bytes: "a", "7"']);
     expect(seeded.merges).toEqual((await train({})).merges);
   });
 
-  test("line ends of a corpus that HF's trainer is fed by lines, and pieces that only occur in longer ones", async () => {
+  test("line ends in a corpus that HF's trainer reads by lines, and pieces that only occur in longer ones", async () => {
     const tokenizer = await train({ seedTokens: ["\n\n", "\n "], compat: "huggingface", pattern: "cl100k" });
     expect(tokenizer.encode("a\n\nb")).toHaveLength(3);
   });
@@ -133,7 +133,7 @@ describe("seed tokens", () => {
     });
   }
 
-  test("what just fits is not refused", async () => {
+  test("seeds that just fit are not refused", async () => {
     await train({ seedTokens: ["abcdef"], vocabSize: 261 });
     await train({ seedTokens: ["abcd"], maxTokenLength: 4 });
     await train({ seedTokens: ["ab"], maxTokenLength: 1, compat: "huggingface" });

@@ -6,7 +6,7 @@ import { binary, bpe, mergesOf, put, scratch } from "../../binary.ts";
 
 const text = "the cat of the house sat on the mat of the house\n".repeat(50);
 
-test("bpe train --superwords-from writes, records and tells a tokenizer with superwords", () => {
+test("bpe train --superwords-from writes, records and reports a tokenizer with superwords", () => {
   const home = scratch();
   const corpus = put(home, "text.txt", text);
   const into = join(home, "out");
@@ -49,7 +49,7 @@ test("wrong options are refused, and the error names them", () => {
   expect(refused("--superwords-from", "300", "--format", "tiktoken")).toContain("may leave text unmatched");
 });
 
-test("what can be read only once is refused before it is read", () => {
+test("an input that can be read only once is refused before it is read", () => {
   const home = scratch();
   const args = ["train", "-", "-n", "310", "--superwords-from", "300", "-o", join(home, "out"), "-q"];
   const { exitCode, stderr } = Bun.spawnSync([binary, ...args], { stdin: Buffer.from(text) });

@@ -25,7 +25,7 @@ async function trainOn(content: string | Uint8Array, settings: Settings): Promis
   return train({ ...training, base: null }, { inputs, workerCount }, () => {});
 }
 
-/** The merges as strings of one character a byte. */
+/** Returns the merges as strings with one character for each byte. */
 function mergesOf({ vocabulary }: TrainedVocabulary): [string, string][] {
   const { mergeCount, left, right, tokenBytes } = vocabulary;
   const text = (token: number) => Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1");
@@ -89,9 +89,9 @@ describe("training agrees with the naive twin", () => {
 });
 
 test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
-  // Pairs that occur most: "e s" and "s t", 9 each, in widest and newest; "s t" is the greater. Then "e st" has 9, "o w"
-  // 7, like "l o", in low and lower; "o w" is the greater, and so on. Split at spaces, to keep words
-  // separate.
+  // At first, "e s" and "s t" are the most frequent pairs, with 9 each in widest and newest; "s t" is the greater
+  // one. Then "e st" has 9. Then "o w" and "l o" have 7 each in low and lower; "o w" is the greater one, and so on.
+  // Special tokens keep words separate.
   const words = { low: 5, lower: 2, widest: 3, newest: 6 };
   const content = Object.entries(words)
     .flatMap(([word, count]) => Array(count).fill(word))
@@ -108,20 +108,21 @@ test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
   expect([trained.pretokenCount, trained.distinctWordCount]).toEqual([16, 4]);
 });
 
-test("bytes per token come from the tokens that the corpus is cut into in the end", async () => {
+test("bytes per token come from the tokens into which the corpus is cut at the end", async () => {
   const trained = await trainOn("aaaaa bb", { mergeCount: 2 });
-  // "aaaaa" and " bb": a a -> aa aa a; then "aa aa" -> aaaa a. So 2 + 3 tokens of 8 bytes.
+  // The words are "aaaaa" and " bb". "a a" gives aa aa a; then "aa aa" gives aaaa a. So there are 2 + 3 tokens for 8
+  // bytes.
   expect([...trained.tokenCounts.tokensAfter]).toEqual([8, 6, 5]);
 });
 
-test("all 256 bytes are learned from, and invalid ones are never joined", async () => {
+test("all 256 bytes are learned from, and invalid bytes are never joined", async () => {
   const content = Uint8Array.from({ length: 512 }, (_, i) => i & 255);
   const trained = await trainOn(content, { mergeCount: 300 });
   for (const [left, right] of mergesOf(trained)) expect(/[\x80-\xff]/.test(left + right)).toBe(false);
   expect(trained.statistics[0]).toMatchObject({ invalidByteCount: 256, firstInvalidByte: 128 });
 });
 
-test("the first invalid byte is found anywhere, also at the start and after others", async () => {
+test("the first invalid byte is found anywhere, including at the start and after others", async () => {
   for (const first of [0, 1, 5]) {
     const content = new Uint8Array(300_000).fill(97);
     for (let pos = first; pos < content.length; pos += 100_000) content[pos] = 0xff;
@@ -143,7 +144,7 @@ test("a corpus of special tokens only has no words and no merges", async () => {
   ]);
 });
 
-test("no learned token holds a piece of a special token", async () => {
+test("no learned token contains a piece of a special token", async () => {
   const content = "some text<|endoftext|>more text<|endoftext|>".repeat(50);
   const trained = await trainOn(content, { mergeCount: 200, specialTokens: ["<|endoftext|>"] });
   for (const [left, right] of mergesOf(trained)) expect(left + right).not.toMatch(/[<|>]|of|end/);
@@ -174,7 +175,7 @@ describe("1, 2 and 7 workers learn the same", () => {
 });
 
 describe("the pattern of a training", () => {
-  test("for HF is read as HF's engine reads it, and given back to it as typed", () => {
+  test("for HF is read like in HF's engine, and written for it as typed", () => {
     const typed = "\\w+$|\\w|\\W";
     const pattern = trainingPattern(typed, "huggingface");
     expect(pattern.sources).not.toEqual([typed]);
@@ -183,13 +184,13 @@ describe("the pattern of a training", () => {
     expect(errorOf(() => trainingPattern("(?i:ss)|.", "huggingface")).exitCode).toBe(2);
   });
 
-  test("otherwise is tiktoken's, and spelled out for HF", () => {
+  test("otherwise follows tiktoken, and is spelled out for HF", () => {
     const pattern = trainingPattern("a$|[\\s\\S]", "cs336");
     expect(pattern.sources).toEqual(["a$|[\\s\\S]"]);
     expect(exportForm(pattern)).toMatchObject({ regexes: ["a\\z|[\\s\\S]"] });
   });
 
-  test("that HF's engine has no form for is refused", () => {
+  test("without a form for HF's engine is refused", () => {
     const error = errorOf(() => trainingPattern("(?<=a(?!b))c|.", "cs336"));
     expect(error.message).toContain("tokenizer.json cannot store the pattern");
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);

@@ -15,7 +15,7 @@ import { entriesOf, wordTableOf } from "../words/generators.ts";
 
 const weightOf = (glob: string, weight: number) => ({ name: null, glob, weight });
 
-describe("the inputs that a weight is for", () => {
+describe("the inputs that a weight applies to", () => {
   const paths = [
     "corpus/en/a.txt",
     "corpus/hi/a.txt",
@@ -52,12 +52,12 @@ describe("the inputs that a weight is for", () => {
     }
   });
 
-  test("are named exactly: special characters of globs may be in a path, and a ! in front is a character", () => {
+  test("are named exactly: special characters of globs may be in a path, and a leading ! is a character", () => {
     expect(weightsOf(["a[1].txt", "a1.txt"], [weightOf("a[1].txt", 2)])).toEqual([2, 2]);
     expect(weightsOf(["!a", "b"], [weightOf("!a", 2)])).toEqual([2, 1]);
   });
 
-  test("have the last weight that fits, or 1; a weight for no input is an error", () => {
+  test("have the last weight that matches, or 1; a weight that matches no input is an error", () => {
     const weights = [weightOf("*", 0), weightOf("en", 0.5), weightOf("a.txt", 3)];
     expect(weightsOf(paths, weights)).toEqual([3, 3, 0, 0.5, 0, 0, 0]);
     const problem = (...some: ReturnType<typeof weightOf>[]) => errorOf(() => weightsOf(paths, some)).message;
@@ -87,7 +87,7 @@ describe("a sum of weighted counts", () => {
       ["b", 1],
       ["c", 2],
     ]);
-    // Each alone would be rounded to 0, or to 1.
+    // Separately, the terms would be rounded to 0 each, or to 1 each.
     expect(weighed([0.4, 0.4], { a: 1, b: 1 }, { a: 1 })).toEqual([["a", 1]]);
     expect(weighed([0.5, 0.5], { a: 1 }, { a: 1 })).toEqual([["a", 1]]);
     expect(weighed([0.333333, 0], { a: 3, b: 1 }, { c: 9 })).toEqual([["a", 1]]);
@@ -106,7 +106,7 @@ describe("a sum of weighted counts", () => {
   });
 });
 
-/** The naive twin: integers without bounds. */
+/** The naive twin, with unbounded integers. */
 function naiveSum(texts: readonly (readonly [text: string, weight: number])[]): Map<string, number> {
   const sums = new Map<string, bigint>();
   for (const [text, weight] of texts) {
@@ -124,7 +124,7 @@ function naiveSum(texts: readonly (readonly [text: string, weight: number])[]): 
 
 const home = scratch();
 
-test("training with weights is training on the weighted counts of a naive twin", async () => {
+test("training with weights equals training on the weighted counts of a naive twin", async () => {
   const seed = Number(process.env.BPE_TEST_SEED ?? Date.now() % 2 ** 31);
   const random = randomNumbers(seed);
   const pick = <T>(from: readonly T[]) => from[random(from.length)]!;
@@ -152,7 +152,7 @@ test("training with weights is training on the weighted counts of a naive twin",
       `${textOf()}${i}.`,
       weightOfAny(),
     ]);
-    // HF's trainer is fed line by line, which the twin does not know.
+    // HF's trainer reads line by line, which the twin does not do.
     if (compat === "huggingface") for (const one of texts) one[0] = one[0].replaceAll("\n", "");
     if (texts.every(([, weight]) => weight === 0)) continue;
     const forms: ((text: string, i: number) => string)[] = [
@@ -180,7 +180,7 @@ test("training with weights is training on the weighted counts of a naive twin",
   }
 }, 600_000);
 
-test("many inputs of few weights are counted by groups", async () => {
+test("many inputs with few distinct weights are counted by groups", async () => {
   const files = Array.from({ length: 40 }, (_, i) =>
     put(home, `many-${i}.txt`, `word${i % 5} of ${i} `.repeat(3)),
   );
@@ -195,7 +195,7 @@ test("many inputs of few weights are counted by groups", async () => {
   expect(statistics.distinctWordCount).toBe(counts.length);
 });
 
-test("the totals of a weighted table are its own", () => {
+test("a weighted table has its own totals", () => {
   const table = runToEnd(
     addWeighted(
       [
@@ -211,7 +211,7 @@ test("the totals of a weighted table are its own", () => {
   expect(totalsOf(table)).toEqual({ wordCount: 2, byteCount: 3, pretokenCount: 6 });
 });
 
-test("weights that are none are refused", async () => {
+test("invalid weights are refused", async () => {
   const files = put(home, "plain.txt", "some text");
   const hintOf = async (options: object) =>
     (await refusalOf(trainTokenizer({ files, vocabSize: 300, ...options }))).message;

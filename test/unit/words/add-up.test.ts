@@ -36,7 +36,7 @@ const paths = [1, 2, 3].map((seed) =>
 );
 const inputs = findInputs(paths);
 
-/** Counts with memory for this many bytes of words; with 0, every window is too much. */
+/** Counts with this much memory for words, in bytes. With 0, every window is too large. */
 async function count(workerCount: number, wordBytesMax: number, countedPerInput = new Set<number>()) {
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
@@ -56,11 +56,11 @@ function save(name: string, table: WordTable): CountsSource {
   return { path, totals: CountsFileReader.open(path).totals };
 }
 
-describe("words that memory has no room for", () => {
+describe("words that do not fit into memory", () => {
   test("are the same words, with any number of workers", async () => {
     for (const workerCount of [1, 2, 7]) {
       const { counter, runs, directory } = await count(workerCount, 0);
-      // A worker that takes one task only has room for it.
+      // A worker with a single task keeps its words in memory.
       if (workerCount === 1) expect(runs.length).toBe(3);
       expect(runs.every((run) => run.inputIndex === null)).toBe(true);
       expect(readdirSync(directory).length).toBe(runs.length);
@@ -68,7 +68,7 @@ describe("words that memory has no room for", () => {
     }
   }, 600_000);
 
-  test("are none while there is room", async () => {
+  test("are not written if memory suffices", async () => {
     for (const workerCount of [1, 2]) {
       const { counter, runs } = await count(workerCount, 1e12);
       expect(runs).toEqual([]);
@@ -76,7 +76,7 @@ describe("words that memory has no room for", () => {
     }
   });
 
-  test("that cannot be written are an error that says where", async () => {
+  test("that cannot be written are an error with the directory", async () => {
     const runOptions = { directory: join(home, "none"), countsOptions, wordBytesMax: 0 };
     for (const workerCount of [1, 2]) {
       const error = await countCorpus(
@@ -90,7 +90,7 @@ describe("words that memory has no room for", () => {
 });
 
 describe("words of single inputs", () => {
-  test("are apart where they are wanted so, and in memory too if there is room", async () => {
+  test("are separate on request, even if they fit into memory", async () => {
     for (const [turn, wordBytesMax] of [0, 1e12].entries()) {
       for (const workerCount of turns([1, 2, 7], 1 + turn)) {
         const { counter, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
@@ -129,7 +129,7 @@ test("more sources than can be open are added up in rounds, and nothing is added
     const all = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
     const few = runToEnd(reduceSources(all, { scratch, countsOptions }, sourceCountMax));
     expect(few.length).toBe(Math.min(sourceCountMax, all.length));
-    // Added runs that are in the way are removed; files that the user named are not.
+    // Intermediate runs are removed after they were added up, but not files that the user named.
     expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
     expect(existsSync(part.path)).toBe(true);
     expect(entriesOf(runToEnd(addUp({ counter, sources: few })))).toEqual(plain);
@@ -137,7 +137,7 @@ test("more sources than can be open are added up in rounds, and nothing is added
   expect(readdirSync(directory).length).toBe(runs.length);
 });
 
-test("two countings of one run may both have more sources than can be open", () => {
+test("two counts in one run may both have more sources than can be open", () => {
   const directory = mkdtempSync(join(home, "runs-"));
   const scratch = { open: () => ({ directory, problem: null }) } as ScratchDirectory;
   const counter = new SpillingCounter({}, "");

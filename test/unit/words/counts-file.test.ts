@@ -27,11 +27,11 @@ const options: CountsOptions = {
 };
 
 function fileOf(table: WordTable, madeWith: CountsOptions = options): Uint8Array {
-  // A Uint8Array of its own: `slice` of a Buffer does not copy.
+  // Copies into a new Uint8Array, because `slice` of a Buffer does not copy.
   return new Uint8Array(Buffer.concat([...countsFileChunks(table, madeWith)]));
 }
 
-/** A reader that gets a limited number of bytes at a time. */
+/** Returns a reader that gets at most `pieceBytes` bytes at a time. */
 function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
   let pos = 0;
   const read = (into: Uint8Array) => {
@@ -43,7 +43,7 @@ function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
   return new CountsReader("some.counts", read, file.length);
 }
 
-/** The sum of the readers as a table. */
+/** Returns the sum of the readers' words as a table. */
 function tableOf(readers: readonly CountsReader[]): WordTable {
   return runToEnd(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, times: 1 })))));
 }
@@ -75,7 +75,7 @@ test("written words are read, in the order of their bytes, in pieces of any size
   }
 });
 
-test("the words of a table come in the order of their bytes, as from its file", () => {
+test("the words of a table come in the order of their bytes, like from its file", () => {
   const table = randomTable(21, 3000, 3, 300);
   const words = runToEnd(TableWords.sort(table));
   const reader = readerOf(fileOf(table));
@@ -88,14 +88,14 @@ test("the words of a table come in the order of their bytes, as from its file", 
   expect(words.next()).toBe(false);
 });
 
-test("no words are a file too", () => {
+test("no words are a valid file", () => {
   const reader = readerOf(fileOf(wordTableOf([])));
   expect(reader.header.wordCount).toBe(0);
   expect(reader.next()).toBe(false);
   expect(tableOf([readerOf(fileOf(wordTableOf([])))]).wordCount).toBe(0);
 });
 
-test("words longer than a frame, and ones of zero bytes, are read as they were", () => {
+test("words longer than a frame, and words of zero bytes, are read as they were", () => {
   const long = Uint8Array.from({ length: 300_000 }, (_, pos) => (pos * 31) & 255);
   const table = wordTableOf([
     [long, 2],
@@ -109,7 +109,7 @@ test("words longer than a frame, and ones of zero bytes, are read as they were",
 });
 
 describe("files are added up", () => {
-  test("in any number and order, as a Map adds them up", () => {
+  test("in any number and order, with the sums of a Map", () => {
     for (const fileCount of [1, 2, 3, 7, 20]) {
       const tables = Array.from({ length: fileCount }, (_, i) =>
         randomTable(100 + i, 40 * (i % 5) * 10, 2, 12),
@@ -136,7 +136,7 @@ describe("files are added up", () => {
     }
   });
 
-  test("also where they hold words of one beginning, or nothing", () => {
+  test("including files whose words share a prefix, and files without words", () => {
     for (let seed = 1; seed <= 60; seed++) {
       const random = randomNumbers(seed);
       const naive = new NaiveCounter();
@@ -190,7 +190,7 @@ describe("a wrong file is refused", () => {
     return messageOf(() => tableOf([readerOf(bytes)]));
   }
 
-  test("wherever it is cut", () => {
+  test("wherever it is truncated", () => {
     for (let size = magic.length; size < file.length; size += size < 400 ? 1 : 97) {
       expect({ size, message: readAll(file.subarray(0, size)) }).toEqual({
         size,
@@ -200,7 +200,7 @@ describe("a wrong file is refused", () => {
     expect(readAll(file.subarray(0, file.length - 1))).toContain("cut short");
   });
 
-  test("if it is none, or empty", () => {
+  test("if it is not a counts file, or empty", () => {
     expect(readAll(new TextEncoder().encode("a\t1\n"))).toBe("some.counts is not a file of word counts");
     expect(readAll(new Uint8Array(0))).toBe("some.counts is not a file of word counts");
     expect(readAll(new Uint8Array(1000))).toBe("some.counts is not a file of word counts");
@@ -223,7 +223,7 @@ describe("a wrong file is refused", () => {
     }
   });
 
-  test("if its header says what cannot be, or not in a file of its size", () => {
+  test("if its header has impossible values, or values that do not fit the file's size", () => {
     const header = readerOf(file).header;
     const wrong = (totals: object) => {
       const head = countsFileHead(options, { ...header, ...totals });
@@ -250,7 +250,7 @@ describe("a wrong file is refused", () => {
     );
   });
 
-  test("if one of its numbers never ends", () => {
+  test("if one of its varints never ends", () => {
     const head = countsFileHead(options, { wordCount: 1, byteCount: 1, pretokenCount: 1 });
     const endless = [...Array<number>(200).fill(128), 0];
     for (const word of [
@@ -269,11 +269,11 @@ describe("a wrong file is refused", () => {
     }
   });
 
-  test("if more follows its end", () => {
+  test("if bytes follow its end", () => {
     expect(readAll(Buffer.concat([file, Uint8Array.of(0)]))).toContain("is damaged");
   });
 
-  test("if its header lacks something, says more, or something else", () => {
+  test("if its header lacks a field, or has an unknown or different one", () => {
     const header = { ...options, unicode: unicodeVersion, wordCount: 0, byteCount: 0, pretokenCount: 0 };
     const wrong = (change: object, json = JSON.stringify({ ...header, ...change })) => {
       const payload = new TextEncoder().encode(json);
@@ -324,7 +324,7 @@ const check = (change: Partial<CountsOptions>) =>
   );
 const differenceOf = (change: Partial<CountsOptions>) => errorOf(() => check(change)).message;
 
-test("what differs is named, a pattern by its names where it has any", () => {
+test("differences are named, and a pattern by its names if it has any", () => {
   check({});
   check({ specialTokens: ["<|b|>", "<|a|>"] });
   expect(differenceOf({ patterns: patterns["deepseek-v3"].sources })).toBe(
@@ -338,7 +338,7 @@ test("what differs is named, a pattern by its names where it has any", () => {
   expect(differenceOf({ isLinewise: true })).toContain("text cut at line ends: no, and this run has yes");
 });
 
-test("files have to agree with the first of them", () => {
+test("files must agree with the first one", () => {
   expect(commonOptions([])).toBeNull();
   const some = { name: "a", options: stated };
   expect(commonOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);

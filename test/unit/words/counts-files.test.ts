@@ -4,7 +4,7 @@ import { countsPathsOf } from "../../../src/words/counts-files.ts";
 import { put, scratch } from "../../binary.ts";
 import { errorOf } from "../../thrown.ts";
 
-test("a name is that of a file before it is a glob, and a glob matches in the order of its paths", () => {
+test("a name is a file's name before it is a glob, and a glob matches in the order of paths", () => {
   const home = scratch();
   const at = (name: string) => join(home, name);
   for (const name of ["b.tsv", "a.tsv", "a[b].tsv"]) put(home, name, "");

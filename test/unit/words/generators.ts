@@ -4,7 +4,7 @@ import type { TokenWords, WordTable } from "../../../src/words/word-table.ts";
 
 type Pretokens = { text: Text; ends: Int32Array; endCount: number };
 
-/** Pretokens end to end in a text whose padding is not zero, from a start that need not be 0. */
+/** Concatenates pretokens in a text that begins at `startPos`. Its padding is not zero. */
 export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretokens {
   const byteCount = words.reduce((sum, word) => sum + word.length, startPos);
   const text = allocateText(byteCount);
@@ -18,14 +18,14 @@ export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretoke
   return { text, ends, endCount: ends.length };
 }
 
-/** Counts pretokens, in a copy of their text where the counter's kernel has it. */
+/** Counts pretokens, after copying their text into the counter's kernel. */
 export function countPretokens(counter: WordCounter, { text, ends, endCount }: Pretokens): WordCounter {
   counter.text(text.bytes.length - paddingBytes).bytes.set(text.bytes);
   counter.take(ends, endCount);
   return counter;
 }
 
-/** The naive twin of the counter: words as strings of one character a byte, in a Map. */
+/** The naive twin of the counter: a Map of words, each a string with one character for each byte. */
 export class NaiveCounter {
   readonly counts = new Map<string, number>();
 
@@ -50,7 +50,7 @@ export function keyOf(word: Uint8Array): string {
   return key;
 }
 
-/** The words of a table as the naive twin has them, sorted. */
+/** Returns the words of a table in the form of the naive twin, sorted. */
 export function entriesOf(table: WordTable): [string, number][] {
   const entries: [string, number][] = [];
   for (let w = 0; w < table.wordCount; w++) {
@@ -63,7 +63,7 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A table of the words given, in their order. */
+/** Returns a table of these words, in their order. */
 export function wordTableOf(
   entries: Iterable<readonly [word: string | Uint8Array, count: number]>,
 ): WordTable {
@@ -85,7 +85,7 @@ export function wordTableOf(
   return { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
 }
 
-/** Token words of the sequences given, in their order; `idCount` decides how wide the ids are. */
+/** Returns token words of these sequences, in their order. `idCount` determines the width of ids. */
 export function tokenWordsOf(
   entries: Iterable<readonly [word: ArrayLike<number>, count: number]>,
   idCount: number,

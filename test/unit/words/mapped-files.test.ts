@@ -1,5 +1,5 @@
-// Files that are cut, written to, replaced or removed while they are mapped. With more than a few runs of the binary:
-// CUTS=500 CUTS_SEED=7 node scripts/test.mjs test/unit/words/mapped-files.test.ts
+// Files that are truncated, written, replaced or removed while they are mapped. For more runs of the binary: CUTS=500
+// CUTS_SEED=7 node scripts/test.mjs test/unit/words/mapped-files.test.ts
 
 import { afterEach, describe, expect, test } from "bun:test";
 import {
@@ -32,7 +32,7 @@ const gpt2 = compilePattern(patterns.gpt2.sources);
 const windowBytes = 1 << 16;
 const pageBytes = Number(Bun.spawnSync(["getconf", "PAGESIZE"]).stdout.toString());
 
-/** Long words, all distinct: each is copied from the window into the tables. */
+/** Returns long distinct words, each of which is copied from the window into the tables. */
 function longWords(byteCount: number, seed = 1): Buffer {
   const random = randomNumbers(seed);
   const bytes = Buffer.alloc(byteCount, 0x20);
@@ -50,7 +50,7 @@ type Settings = {
   counter?: WordCounter;
 };
 
-/** Counts the file, mapped, and changes it after the given number of windows. */
+/** Counts a mapped file, and changes it after `after` windows. */
 function countWith(
   path: string,
   { after, change, pattern = gpt2, counter = new WordCounter() }: Settings,
@@ -63,13 +63,13 @@ function countWith(
     for (let windows = 0; !work.next().done; windows++) if (windows === after) change();
     return inputs[0]!;
   } finally {
-    // Whatever came of it: the text is plain memory again.
+    // After any outcome, the text must be plain memory again.
     bytes.fill(1);
     tasks.close();
   }
 }
 
-describe("a file that is mapped", () => {
+describe("a mapped file", () => {
   const sizeBytes = 8 * windowBytes + 1000;
   const content = longWords(sizeBytes);
   const path = join(directory, "corpus.txt");
@@ -80,11 +80,11 @@ describe("a file that is mapped", () => {
     checkUnchanged(countWith(path, { after, change }));
   };
 
-  test("is counted whole where nothing happens to it", () => {
+  test("is counted completely if nothing happens to it", () => {
     expect(counting(2, () => {})).not.toThrow();
   });
 
-  test("is an error where it was cut, wherever that is", () => {
+  test("is an error if it was truncated, wherever that is", () => {
     const pageEnd = Math.ceil(sizeBytes / pageBytes) * pageBytes;
     for (const left of [
       0,
@@ -100,7 +100,7 @@ describe("a file that is mapped", () => {
     }
   });
 
-  test("is an error where it was cut and is whole again", () => {
+  test("is an error if it was truncated and restored", () => {
     const rewrite = () => {
       truncateSync(path, 0);
       writeFileSync(path, longWords(sizeBytes, 2));
@@ -141,7 +141,7 @@ describe("a file that is mapped", () => {
     file.close();
   });
 
-  test("goes from the kernel's memory when that is used for something else", () => {
+  test("leaves the kernel's memory when that is used for something else", () => {
     writeFileSync(path, content);
     const file = new OpenFile(findInputs([path]));
     const counter = new WordCounter();
@@ -158,7 +158,7 @@ describe("a file that is mapped", () => {
     file.close();
   });
 
-  test("is an error where it was replaced, removed or written to", () => {
+  test("is an error if it was replaced, removed or written", () => {
     const replace = () => {
       copyFileSync(path, `${path}.new`);
       renameSync(`${path}.new`, path);
@@ -174,7 +174,7 @@ const wantedCount = Number(process.env.CUTS ?? rounds(2));
 const seed = Number(process.env.CUTS_SEED ?? 20261122);
 
 test(
-  `the binary tells what happened to a file at any moment, in all threads (seed ${seed})`,
+  `the binary reports what happened to a file at any moment, in all threads (seed ${seed})`,
   async () => {
     const random = randomNumbers(seed);
     // Files from 32 MB on are mapped.
@@ -197,7 +197,7 @@ test(
       else write(path, content.subarray(0, content.length - place), place);
       const told = await finished(run);
       if (told.code === 0) {
-        // It came when all was read, or before the run looked.
+        // The change came after all was read, or before the run began.
         const isWhole = told.counted === whole.counted;
         const expected = isWhole ? whole : await finished(start(path));
         expect({ round, kind, place, ...told }).toMatchObject(expected);
@@ -221,7 +221,7 @@ test(
 );
 
 const messages = {
-  // While a file is being cut, which takes long on a busy machine, only its time has changed.
+  // While a file is being truncated, which takes long on a busy machine, only its modification time has changed.
   cut: /^bpe: error: ".*" (shrank \(it ended at byte \d+ of \d+\)|was changed) while it was read\n/,
   written: /^bpe: error: ".*" was changed while it was read\n/,
   replaced: /^bpe: error: ".*" was replaced while it was read\n/,
@@ -235,12 +235,12 @@ const start = (path: string) =>
     stdout: "ignore",
   });
 
-/** How a run ended, and how many words it counted. */
+/** Returns how a run ended, and how many words it counted. */
 async function finished(run: ReturnType<typeof start>) {
   const stderr = await new Response(run.stderr).text();
   const code = await run.exited;
   const counted = /counted .* pretokens/.exec(stderr)?.[0] ?? "";
-  // Progress is not compared.
+  // Removes lines of progress.
   return {
     code,
     signal: run.signalCode,

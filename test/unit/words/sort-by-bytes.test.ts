@@ -13,7 +13,7 @@ function wordOf(table: WordTable, word: number): Uint8Array {
   return table.bytes.subarray(table.starts[word]!, table.starts[word + 1]!);
 }
 
-/** Compares both orders with those of plain comparison sorts. */
+/** Compares both orders with those of comparison sorts. */
 function expectSorted(table: WordTable, note: string): void {
   const naive = Array.from({ length: table.wordCount }, (_, word) => word);
   naive.sort((a, b) => Buffer.compare(wordOf(table, a), wordOf(table, b)));
@@ -22,7 +22,7 @@ function expectSorted(table: WordTable, note: string): void {
   expect({ note, order: [...sortWordsByCount(table)] }).toEqual({ note, order: naive });
 }
 
-/** A table of distinct random words. */
+/** Returns a table of distinct random words. */
 function randomTable(seed: number, wordCount: number, letters: number, lengthMax: number): WordTable {
   const random = randomNumbers(seed);
   const words = new Map<string, readonly [Uint8Array, number]>();
@@ -49,13 +49,13 @@ test("words are in the order of their bytes, and of their counts", () => {
   expect([...sortWordsByCount(table)]).toEqual([0, 3, 2, 1, 5, 4]);
 });
 
-test("no words have an order, and one word", () => {
+test("an order exists for no words, and for one word", () => {
   expect(sortWordsByBytes(wordTableOf([])).length).toBe(0);
   expect(sortWordsByCount(wordTableOf([])).length).toBe(0);
   expect([...sortWordsByCount(wordTableOf([["x", 3]]))]).toEqual([0]);
 });
 
-test("random words of any length are sorted as a comparison sort does", () => {
+test("random words of any length are sorted like by a comparison sort", () => {
   for (let seed = 1; seed <= 60; seed++) {
     const letters = [1, 2, 3, 26, 256][seed % 5]!;
     expectSorted(
@@ -77,7 +77,7 @@ test("words that share long prefixes are sorted without deep recursion", () => {
   expectSorted(wordTableOf(distinct.values()), "long prefixes");
 });
 
-test("counts up to 2^53 are distinguished in every digit", () => {
+test("counts up to 2^53 are compared by all their digits", () => {
   const counts = [
     1,
     2,
@@ -94,7 +94,7 @@ test("counts up to 2^53 are distinguished in every digit", () => {
   expectSorted(wordTableOf(counts.map((count, i) => [`w${(i * 7) % 11}`, count] as const)), "digits");
 });
 
-test("a word with many more digits in its count is the most frequent one, in any position", () => {
+test("a word whose count has many more digits is the most frequent one, in any position", () => {
   for (const [counts, order] of [
     [
       [2 ** 40, 70_000, 2 ** 20],

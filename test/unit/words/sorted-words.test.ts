@@ -19,7 +19,7 @@ import { entriesOf, wordTableOf } from "./generators.ts";
 
 type Counts = Map<string, number>;
 
-/** Words of few letters, so that many are the same and many begin alike. */
+/** Returns words of few letters, so that many are equal and many share prefixes. */
 function randomCounts(seed: number, wordCount: number): Counts {
   const random = randomNumbers(seed);
   const counts: Counts = new Map();
@@ -34,14 +34,14 @@ const tableOf = (counts: Counts): WordTable => runToEnd(inByteOrder(wordTableOf(
 
 const inOrder = (counts: Counts) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** The words of a table in its own order. */
+/** Returns the words of a table in its order. */
 function wordsOf({ wordCount, bytes, starts }: WordTable): string[] {
   return Array.from({ length: wordCount }, (_, w) =>
     Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString("latin1"),
   );
 }
 
-test("tables are added up, and parts are taken off again, as a Map does it", () => {
+test("tables are added up, and parts are subtracted again, like in a Map", () => {
   for (let seed = 1; seed <= 30; seed++) {
     const random = randomNumbers(seed);
     const a = randomCounts(3 * seed, random(60));
@@ -85,7 +85,7 @@ test("missing words cannot be subtracted", () => {
   expect(addTable(table(), table(), -1).wordCount).toBe(0);
 });
 
-test("a table whose words overlap, are empty, out of order or double, or whose counts are no counts, is not sound", () => {
+test("a table whose words overlap, are empty, out of order or duplicate, or whose counts are invalid, is not sound", () => {
   const words: [string, number][] = [
     ["a", 0],
     ["ab", 2 ** 52],

@@ -11,13 +11,13 @@ import { entriesOf } from "./generators.ts";
 
 const directory = scratch();
 
-test("the first words of single inputs stay in memory, those that are too many are written", () => {
+test("the words of the first single inputs stay in memory, and those that do not fit are written", () => {
   const countsOptions = { patterns: ["\\s+"], specialTokens: [], isLinewise: false };
   const counter = new SpillingCounter(
     { runOptions: { directory, countsOptions, wordBytesMax: 1e12 } },
     "some",
   );
-  // A table of these takes 4 MB: two are kept, and a small one.
+  // A table of 200,000 of these words takes 4 MB. Two of them are kept, and the small one.
   const wordCounts = [200_000, 200_000, 200_000, 10];
   for (const [inputIndex, wordCount] of wordCounts.entries()) {
     runToEnd(counter.startTask(inputIndex));
@@ -46,7 +46,7 @@ test("the first words of single inputs stay in memory, those that are too many a
   expect(counter.distinctWordCount).toBe(600_010);
 });
 
-test("words go to a run before a text is read that needs their room", () => {
+test("words are written to a run before a text is read that needs their memory", () => {
   const countsOptions = { patterns: [], specialTokens: [], isLinewise: false };
   const room = new TextMemory(1e9);
   const counter = new SpillingCounter(

@@ -66,7 +66,7 @@ test("written words are read, with chunks cut anywhere", () => {
   }
 });
 
-test("a file is written in chunks that end where they must, also inside a long word", () => {
+test("a file is written in chunks of limited size, even inside a long word", () => {
   const long = Uint8Array.from({ length: 900_000 }, (_, pos) => (pos * 7) & 255);
   const table = wordTableOf([
     ["a", 5],
@@ -90,7 +90,7 @@ test("words that occur twice add up", () => {
   ]);
 });
 
-test("a second header is an error that says how files are added up", () => {
+test("a second header is an error that explains how to add up files", () => {
   const head = Buffer.from(tsvHead({ patterns: ["a"], specialTokens: [], isLinewise: false })).toString();
   const error = errorOf(() => read(`a\t1\n${head}b\t2\n`));
   expect(error.message).toBe("words.tsv, line 2: a second header");
@@ -101,7 +101,7 @@ test("a second header is an error that says how files are added up", () => {
   ]);
 });
 
-test("the last line may do without its newline", () => {
+test("the last line may lack its newline", () => {
   expect(entriesOf(read("a\t1\nb\t2"))).toEqual([
     ["a", 1],
     ["b", 2],
@@ -146,7 +146,7 @@ test("a character that represents no byte is an error with its line", () => {
   }
 });
 
-test("bytes that are no UTF-8 are an error with their line", () => {
+test("bytes that are not UTF-8 are an error with their line", () => {
   for (const bytes of [[0xc3], [0xc3, 0x41], [0x80], [0xc1, 0xa1], [0xff], [0xc4, 0xff]]) {
     expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, ...bytes, 9, 50, 10))).toStartWith(
       "words.tsv, line 2: the word",
@@ -163,7 +163,7 @@ test("counts that add up to more than 2^53 are an error that names the line", ()
   }
 });
 
-/** The same by strings and a map: the words, or which line is wrong, the first being 1. */
+/** Parses naively, with strings and a Map. Returns the words, or the number of the first wrong line, counted from 1. */
 function naive(file: string): Map<string, number> | number {
   const byteOf = new Map(Array.from({ length: 256 }, (_, byte) => [encodeBytes(Uint8Array.of(byte)), byte]));
   const words = new Map<string, number>();
@@ -185,7 +185,7 @@ function naive(file: string): Map<string, number> | number {
   return words;
 }
 
-/** Likewise for the reader. */
+/** Parses with the reader. Returns the words, or the number of the first wrong line. */
 function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> | number {
   try {
     return new Map(entriesOf(read(file, chunkSizeBytes)));
@@ -196,7 +196,7 @@ function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> |
   }
 }
 
-test("lines of every kind are read as strings read them, and the first wrong one is named", () => {
+test("lines of every kind are read like by the naive parser, and the first wrong one is named", () => {
   for (let seed = 1; seed <= rounds(15); seed++) {
     const random = randomNumbers(seed);
     const word = () => {
@@ -212,7 +212,7 @@ test("lines of every kind are read as strings read them, and the first wrong one
     const lines = Array.from({ length: 1 + random(5000) }, () => {
       return `${random(2) === 0 ? word() : known[random(known.length)]}\t${count()}\n`;
     });
-    // Half of the files have something wrong, anywhere.
+    // Half of the files are changed at a random position, which makes most of them invalid.
     let file = lines.join("");
     if (seed % 2 === 0) {
       const pos = random(file.length);
@@ -236,7 +236,7 @@ test("counts are exact to 2^53 - 1, with any leading zeros", () => {
   expect(messageOf(`ab\t${most.padStart(40, "0")}\n`)).toContain("line 1: the count");
 });
 
-test("words of two files are together no more than 2^53 - 1", () => {
+test("words of two files together are limited to 2^53 - 1", () => {
   const counter = new WordCounter();
   for (const count of ["9007199254740991", "1"]) {
     const reader = new TsvReader("words.tsv", counter);
@@ -266,7 +266,7 @@ const options: CountsOptions = {
   isLinewise: true,
 };
 
-/** Read with a limited number of bytes at a time. */
+/** Reads a header, at most `pieceBytes` bytes at a time. */
 function readHead(file: Uint8Array, pieceBytes = 1 << 30) {
   let pos = 0;
   const { options: found, rest } = readTsvHead("words.tsv", (into) => {
@@ -280,7 +280,7 @@ function readHead(file: Uint8Array, pieceBytes = 1 << 30) {
 
 const headMessageOf = (text: string) => errorOf(() => readHead(bytesOf(text))).message;
 
-test("the head is read, in pieces of any size, and the following words are left", () => {
+test("the header is read, in pieces of any size, and the following words are left", () => {
   const long = { ...options, specialTokens: Array.from({ length: 2000 }, (_, i) => `<|${i}|>`) };
   for (const stated of [options, long]) {
     const head = tsvHead(stated);
@@ -295,7 +295,7 @@ test("the head is read, in pieces of any size, and the following words are left"
   }
 });
 
-test("words are no header, also one that is called like it", () => {
+test("words are not a header, even a word with the header's name", () => {
   for (const text of [
     "",
     "a\t1\n",
@@ -310,7 +310,7 @@ test("words are no header, also one that is called like it", () => {
   }
 });
 
-test("a header that says more, less or something else is refused, and the error names it", () => {
+test("a header with unknown, missing or different fields is refused, and the error names them", () => {
   const stated = JSON.parse(Buffer.from(tsvHead(options)).toString().split("\t").slice(1).join("\t"));
   const changed = (change: object) =>
     headMessageOf(`#bpe-counts\t${JSON.stringify({ ...stated, ...change })}\na\t1\n`);

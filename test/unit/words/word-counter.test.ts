@@ -7,7 +7,7 @@ import { pick, randomNumbers } from "../../random.ts";
 import { isThorough, places, rounds } from "../../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf } from "./generators.ts";
 
-/** Beginnings of a short and of a middle word. */
+/** Prefixes that make a short word, and one of middle length. */
 const kinds = ["", "middle word"];
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
@@ -33,7 +33,7 @@ function expectSame(words: readonly Uint8Array[], note = ""): void {
   expectCounts(countOf(words), naive, note);
 }
 
-/** Words of every length from 1 to 40 over few letters, so that they repeat and are prefixes of one another. */
+/** Returns words of up to `lengthMax` bytes over few letters, so that they repeat and are prefixes of one another. */
 function randomWords(seed: number, wordCount: number, letters: number, lengthMax = 40): Uint8Array[] {
   const random = randomNumbers(seed);
   return Array.from({ length: wordCount }, () => {
@@ -51,7 +51,7 @@ test("the worked example is counted", () => {
   ]);
 });
 
-test("no text has no words", () => {
+test("an empty text has no words", () => {
   const counter = new WordCounter();
   counter.take(Int32Array.of(0), 1);
   expect(counter.toWordTable().wordCount).toBe(0);
@@ -64,7 +64,7 @@ test("a counter begins with less than 256 KB", () => {
   expect(new WordCounter().memoryBytes).toBeLessThan(256 * 1024);
 });
 
-test("random words of length 1 to 40 are counted as a Map counts them", () => {
+test("random words of length 1 to 40 are counted like in a Map", () => {
   for (let seed = 1; seed <= rounds(15); seed++) {
     expectSame(
       randomWords(seed, 1 + (seed % 7) * 700, 1 + (seed % 5) * (seed % 3 === 0 ? 60 : 1)),
@@ -73,7 +73,7 @@ test("random words of length 1 to 40 are counted as a Map counts them", () => {
   }
 });
 
-test("pretokens are read from where the text has them", () => {
+test("pretokens are read from their positions in the text", () => {
   for (let startPos = 0; startPos < 9; startPos++) {
     const words = randomWords(startPos + 1, 300, 3);
     const counter = countPretokens(new WordCounter(), pretokensOf(words, startPos));
@@ -83,12 +83,12 @@ test("pretokens are read from where the text has them", () => {
   }
 });
 
-test("all 256 single bytes are words of their own", () => {
+test("all 256 single bytes are distinct words", () => {
   const words = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
   expectSame([...words, ...words.slice(100)]);
 });
 
-test("all words of two bytes are words of their own", () => {
+test("all words of two bytes are distinct", () => {
   expectSame(Array.from({ length: 65536 }, (_, i) => Uint8Array.of(i & 255, i >> 8)));
 });
 
@@ -108,13 +108,13 @@ test("words that end in zero bytes are not the words without them", () => {
   expectSame(words);
 });
 
-test("prefixes of one another are words of their own", () => {
+test("prefixes of one another are distinct words", () => {
   const longest = randomWords(5, 1, 256, 1)[0]!;
   const whole = new Uint8Array(300).map((_, pos) => (pos * 37 + longest[0]!) & 255);
   expectSame(Array.from({ length: 600 }, (_, i) => whole.subarray(0, 1 + (i % 300))));
 });
 
-test("words that differ in one byte only, at any place, are words of their own", () => {
+test("words that differ in a single byte, at any position, are distinct", () => {
   for (const length of [1, 2, 4, 5, 7, 8, 9, 12, 13, 15, 16, 17, 20, 33]) {
     const words: Uint8Array[] = [];
     for (let pos = 0; pos < length; pos++) {
@@ -129,8 +129,8 @@ describe("words that differ in a regular way", () => {
   const bits64 = (1n << 64n) - 1n;
   const [multiplier0, multiplier1] = [0x9e3779b97f4a7c15n, 0xc2b2ae3d27d4eb4fn];
   /**
-   * For the kernel's three tables: the eight-byte parts of a slot, and the hash of the key that begins at
-   * `slots[pos]`.
+   * For each of the kernel's three tables: the number of eight-byte parts of a slot, and the hash of the key that
+   * begins at `slots[pos]`.
    */
   const tables: [slotParts: number, hashAt: (slots: BigUint64Array, pos: number) => bigint][] = [
     [2, (slots, pos) => slots[pos]! * multiplier0],
@@ -144,7 +144,7 @@ describe("words that differ in a regular way", () => {
     [1, (slots, pos) => slots[pos]! << 32n],
   ];
 
-  /** How many slots are looked at to find a key, on average over the keys of a table. */
+  /** Returns the average number of slots that a search for a key of the table examines. */
   function meanProbes({ kernel: { exports, memory } }: WordCounter, kind: number): number {
     const [slotParts, hashAt] = tables[kind]!;
     const slots = new BigUint64Array(
@@ -196,7 +196,7 @@ describe("words that differ in a regular way", () => {
     }
   });
 
-  test("stay near their home slots: three bytes of 20 values each, in any places", () => {
+  test("stay near their home slots: three bytes of 20 values each, at any positions", () => {
     for (const length of [3, 7, 9, 15, 19]) {
       for (const a of places(length, length)) {
         for (let b = a + 1; b < length; b += length > 7 ? 4 : 1) {
@@ -216,7 +216,7 @@ describe("words that differ in a regular way", () => {
   });
 });
 
-test("words of 1 MB that differ in their last byte are words of their own", () => {
+test("words of 1 MB that differ in their last byte are distinct", () => {
   const megabyte = new Uint8Array(1 << 20).map((_, pos) => (pos * 31 + (pos >> 8)) & 255);
   const other = megabyte.slice();
   other[other.length - 1]! ^= 1;
@@ -233,7 +233,7 @@ test("words of 1 MB that differ in their last byte are words of their own", () =
   expect(byCount.get(1)!.length).toBe(2);
 });
 
-test("a corpus handed over in blocks of any size gives the same table", () => {
+test("a corpus counted in blocks of any size gives the same table", () => {
   const words = randomWords(77, 3000, 3);
   const naive = new NaiveCounter();
   naive.count(words);
@@ -249,7 +249,7 @@ test("tables are right at every size while they grow", () => {
   for (const length of [4, 8, 16]) {
     const counter = new WordCounter();
     const naive = new NaiveCounter();
-    // As many as fill a table several times, and no divisor of its sizes.
+    // Enough words to fill a table several times, in blocks whose size divides no table size.
     for (let i = 0; i < 12000; i += 997) {
       const words = Array.from({ length: 997 }, (_, j) => bytesOf(String(i + j).padStart(length, "0")));
       countOf([...words, words[0]!], counter);
@@ -259,7 +259,7 @@ test("tables are right at every size while they grow", () => {
   }
 });
 
-test("tables that begin with two slots are right at every size, whatever wraps around their ends", () => {
+test("tables that begin with two slots are right at every size, even if entries wrap around their ends", () => {
   for (let seed = 1; seed <= rounds(10); seed++) {
     const words = randomWords(seed, 20 * seed, 1 + (seed % 200), 24);
     const naive = new NaiveCounter();
@@ -278,7 +278,8 @@ test.skipIf(isSmallScale)("a table grows although all its keys but one have wrap
   const multiplier = 0x9e3779b97f4a7c15n;
   let inverse = 1n;
   for (let i = 0; i < 6; i++) inverse = BigInt.asUintN(64, inverse * (2n - multiplier * inverse));
-  // Words of seven bytes whose hashes begin with sixteen ones. The hash's lowest byte gives the key's, which is 7.
+  // Words of seven bytes whose hashes begin with sixteen ones. The lowest byte of the key is the word's length, 7,
+  // which determines the lowest byte of the hash.
   const lowestByte = (7n * multiplier) & 255n;
   const words = Array.from({ length: 3500 }, (_, i) => {
     const key = (0xffffn << 48n) | (BigInt(i) << 8n) | lowestByte;
@@ -292,7 +293,7 @@ test.skipIf(isSmallScale)("a table grows although all its keys but one have wrap
   expectCounts(countOf(words, counter), naive, "found again");
 });
 
-test("a word added with a count is that many pretokens", () => {
+test("a word added with a count counts as that many pretokens", () => {
   for (let seed = 1; seed <= rounds(5); seed++) {
     const random = randomNumbers(seed);
     const words = randomWords(seed, 500, 2);
@@ -331,7 +332,7 @@ describe("absorbing", () => {
     }
   });
 
-  test("and counting on gives what counting everything gives", () => {
+  test("and further counting give the same as counting everything", () => {
     const words = randomWords(9, 4000, 3);
     const naive = new NaiveCounter();
     naive.count(words);
@@ -341,7 +342,7 @@ describe("absorbing", () => {
     expectCounts(counter, naive);
   });
 
-  test("makes room for words: all, some or none are new", () => {
+  test("grows tables as needed: all, some or none of the words are new", () => {
     const words = Array.from({ length: 40_000 }, (_, i) =>
       bytesOf(`w${i}${i % 3 === 0 ? " of middle length" : ""}`),
     );
@@ -356,7 +357,7 @@ describe("absorbing", () => {
     }
   });
 
-  test("makes room before words without any in common crowd into the front of a table", () => {
+  test("grows tables before words crowd at the front of a table, even without any in common", () => {
     const countNumbers = (first: number, end: number): WordCounter => {
       const counter = new WordCounter();
       const ends = Int32Array.from({ length: end - first + 1 }, (_, i) => 7 * i);
@@ -372,7 +373,7 @@ describe("absorbing", () => {
     expect(counts.filter((count) => count === 2).length).toBe(10_000);
   });
 
-  test("works on what another thread receives", () => {
+  test("works on data that another thread receives", () => {
     const words = randomWords(10, 3000, 3);
     const naive = new NaiveCounter();
     naive.count(words);
@@ -383,7 +384,7 @@ describe("absorbing", () => {
     expectCounts(counter, naive);
   });
 
-  test("takes records that are longer than a portion", () => {
+  test("accepts records that are longer than a portion", () => {
     const long = new Uint8Array(5 << 20).map((_, pos) => (pos * 31 + (pos >> 8)) & 255);
     const words = [...randomWords(13, 500, 3), long, long.subarray(1), ...randomWords(14, 500, 3)];
     const naive = new NaiveCounter();
@@ -394,7 +395,7 @@ describe("absorbing", () => {
     expectCounts(counter, naive);
   });
 
-  test("in slices gives each word once, with any number of slices", () => {
+  test("in slices returns each word once, with any number of slices", () => {
     const long = new Uint8Array(2 << 20).map((_, pos) => (pos * 31 + (pos >> 8)) & 255);
     const rare = Array.from({ length: 30_000 }, (_, i) =>
       bytesOf(`w${i}${["", " of middle", " of more than sixteen"][i % 3]}`),
@@ -420,17 +421,17 @@ describe("absorbing", () => {
       const joined = joinTables(slices);
       expect(joined.wordCount).toBe(naive.counts.size);
       expect(entriesOf(joined)).toEqual(naive.sorted());
-      // Hashes are as good as random.
+      // Hashes are evenly distributed.
       const most = Math.max(...slices.map(({ wordCount }) => wordCount));
       expect(most).toBeLessThan((1.5 * naive.counts.size) / count + 50);
-      // The words stay where they are.
+      // The words were not consumed.
       const counter = new WordCounter();
       for (const packed of all) runToEnd(counter.absorb(packed));
       expectCounts(counter, naive, `${count} slices`);
     }
   }, 600_000);
 
-  test("in slices gives each word once, where all free slots of a table are in one slice", () => {
+  test("in slices returns each word once, even if all free slots of a table are in one slice", () => {
     const firstSlotBits = { short: 1, middle: 1, long: 1 };
     for (let seed = 1; seed <= rounds(200); seed++) {
       const count = 2 + (seed % 4);
@@ -466,7 +467,7 @@ describe("absorbing", () => {
     }
   });
 
-  test("of what may have no room takes more memory than there is", () => {
+  test("of words that may not fit counts as infinite memory", () => {
     const counter = countOf([bytesOf("a")], new WordCounter(1));
     const packed = countOf([bytesOf("b"), bytesOf("c")]).pack();
     const bytesWith = (more: Partial<typeof packed.tables>) =>
@@ -496,7 +497,7 @@ describe("absorbing", () => {
 });
 
 describe("a counter that was cleared", () => {
-  test("counts as a new one does, and what it takes is known beforehand", () => {
+  test("counts like a new one, and its memory is known beforehand", () => {
     const counter = new WordCounter();
     for (const seed of [11, 12, 13]) {
       const words = randomWords(seed, seed === 12 ? 120_000 : 9000, 200);
@@ -517,7 +518,7 @@ describe("a counter that was cleared", () => {
 describe("large counts", () => {
   const words = [bytesOf("a"), bytesOf("middle word"), bytesOf("a word of more than sixteen bytes")];
 
-  /** The words above, each `count` times. */
+  /** Returns a counter with `words`, each counted `count` times. */
   function counterOf(count: number): WordCounter {
     const counter = new WordCounter();
     const { text, ends } = pretokensOf(words);
@@ -538,7 +539,7 @@ describe("large counts", () => {
     expect(counts[0]).toBeGreaterThan(2 ** 46);
   });
 
-  test("are exact when counting goes past 2^32", () => {
+  test("are exact when counting passes 2^32", () => {
     const counter = counterOf(2 ** 32 - 5);
     countOf(
       Array.from({ length: 3000 }, (_, i) => words[i % 3]!),
@@ -547,7 +548,7 @@ describe("large counts", () => {
     expect([...counter.toWordTable().counts]).toEqual(Array(3).fill(2 ** 32 + 995));
   });
 
-  test("are exact to the last one below 2^53, and an error beyond", () => {
+  test("are exact up to 2^53 - 1, and an error beyond", () => {
     const counter = new WordCounter();
     const { text, ends } = pretokensOf(words);
     counter.add(text, ends[1]!, ends[2]!, 2 ** 53 - 2);

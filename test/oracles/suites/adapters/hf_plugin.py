@@ -1,4 +1,5 @@
-"""A plugin of pytest: `tokenizers.Tokenizer` trains and encodes with ours, where that can, and says how often it did."""
+"""A pytest plugin: `tokenizers.Tokenizer` trains and encodes with bpe_trainer where it can, and
+the plugin reports how often it did."""
 
 from collections import Counter
 

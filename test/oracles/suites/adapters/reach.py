@@ -1,4 +1,4 @@
-"""A plugin of pytest: a test that cannot fetch what it needs is left out, not failed."""
+"""A pytest plugin that skips tests which cannot download what they need."""
 
 import os
 

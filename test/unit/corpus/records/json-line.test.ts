@@ -6,7 +6,7 @@ import { rounds } from "../../../rounds.ts";
 
 const faultNames = Object.keys(lineFault);
 
-/** The result of `readLine` for a line between two others. */
+/** Returns the result of `readLine` for a line between two other lines. */
 function read(line: string, field = "text"): ReturnType<typeof naiveLine> {
   const before = '{"text":"before"}\n';
   const text = textOf(`${before}${line}\n{"text":"after"}\n`);
@@ -92,11 +92,11 @@ const lines = [
 ];
 
 describe("a line of JSON", () => {
-  test("is read as JSON.parse reads it", () => {
+  test("is read like JSON.parse reads it", () => {
     for (const line of lines) expect([line, read(line)]).toEqual([line, naiveLine(line, "text")]);
   });
 
-  test("cut anywhere, is refused as JSON.parse refuses it", () => {
+  test("cut anywhere, is refused like JSON.parse refuses it", () => {
     for (const line of lines) {
       for (let end = 0; end < line.length; end++) {
         const cut = line.slice(0, end);
@@ -126,7 +126,7 @@ describe("a line of JSON", () => {
     expect(read(deep.replace("]]]]]", "]]]]"))).toBe("notJson");
   });
 
-  test("of any sort is read as JSON.parse reads it", () => {
+  test("of any kind is read like JSON.parse reads it", () => {
     const key = fc.constantFrom("text", "te", "textt", "a", "", "é");
     const value = fc.letrec<{ any: unknown }>((tie) => ({
       any: fc.oneof(

@@ -47,7 +47,10 @@ const refusal = async (lines: readonly string[], fields: readonly KeptField[]) =
 
 const id = [{ name: "id" }];
 
-/** A whole number in digits is kept exactly or refused, and from 2^53 on JavaScript's digits are not exact; it has none for -0. */
+/**
+ * Returns a number in JSON. A whole number in digits must be kept exactly, but JavaScript's digits are inexact from
+ * 2^53 on, so those get an exponent; and JavaScript writes -0 as 0.
+ */
 const numberOf = (value: number) =>
   Object.is(value, -0)
     ? "-0.0"
@@ -168,7 +171,7 @@ describe("kept fields", () => {
     expect(await keep(['{"text":"a\\tb"}'], [{ name: "text" }])).toEqual([{ text: "a\tb" }]);
   });
 
-  test("that a column cannot hold are refused", async () => {
+  test("that do not fit into a column are refused", async () => {
     expect(await refusal(['{"text":"a"}'], id)).toBe('a.jsonl line 1: no field "id"');
     expect(await refusal(['{"text":"a","id":"\\ud800"}'], id)).toMatch(
       /^a\.jsonl line 1: the field "id" has half of a surrogate pair/,
@@ -191,7 +194,7 @@ describe("kept fields", () => {
     }
   });
 
-  test("of Parquet that are no text, number or boolean are refused", async () => {
+  test("of Parquet that are not text, numbers or booleans are refused", async () => {
     const home = scratch();
     const columnData = [
       { name: "text", data: ["low"], type: "STRING" as const },
@@ -206,7 +209,7 @@ describe("kept fields", () => {
     expect(readdirSync(home)).toEqual(["a.parquet"]);
   });
 
-  test("of plain text there are none", async () => {
+  test("do not exist in plain text", async () => {
     const home = scratch();
     const paths = [put(home, "a.jsonl", '{"text":"low","id":1}\n'), put(home, "b.txt", "low lower")];
     const { message } = await refusalOf(encode(paths, join(home, "kept"), id));
@@ -214,7 +217,7 @@ describe("kept fields", () => {
     expect(readdirSync(home).sort()).toEqual(["a.jsonl", "b.txt"]);
   });
 
-  test("without a value so far are text in all shards", async () => {
+  test("that have no value so far are text in all shards", async () => {
     const home = scratch();
     const lines = ["null", "null", '"x"'].map((id) => `{"text":"low lower","id":${id}}\n`);
     const path = put(home, "a.jsonl", lines.join(""));

@@ -80,7 +80,7 @@ function madeFasta(seed: number, recordCount: number) {
   return { texts, content };
 }
 
-/** A format of records in lines. `documentsOf` and `wordsOf` are naive twins. */
+/** A format with records in lines. `documentsOf` and `wordsOf` are naive twins of how it is cut. */
 type Lines = {
   readonly name: string;
   readonly options: InputOptions;
@@ -116,7 +116,7 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
   const { counting, isCut } = format;
   const cutting = plainCutting(counting.pattern, counting.specialTokens);
 
-  /** Returns the words and documents of the texts, each counted separately. */
+  /** Returns the words and the number of documents of the texts, each counted separately. */
   function expected(texts: readonly string[]) {
     const words = new Map<string, number>();
     for (const text of texts) {
@@ -126,7 +126,7 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
     return { words: inOrder(words), documentCount };
   }
 
-  test("are counted as texts that nothing crosses, by any number of workers, packed or not", async () => {
+  test("are counted as separate texts, with any number of workers, compressed or not", async () => {
     const { texts, content } = made(1, 800);
     const { words, documentCount } = expected(texts);
     const textBytes = Buffer.byteLength(texts.join(""));
@@ -149,7 +149,7 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
     }
   });
 
-  test("are cut between each other at every wished size, and read through windows of every size", () => {
+  test("are cut between records at every requested size, and read through windows of every size", () => {
     for (let seed = 2; seed < 2 + rounds(7); seed++) {
       const { texts, content } = made(seed, 6);
       const bytes = Buffer.from(content);
@@ -206,7 +206,7 @@ function textsOf(path: string, windowBytes?: number, startByte = 0, options: Inp
   return texts;
 }
 
-test("a record longer than the window makes it grow", () => {
+test("a record longer than the window enlarges it", () => {
   const text = "long ".repeat(100_000);
   const lines = put(directory, "long.jsonl", `{"text":"a"}\n${JSON.stringify({ text })}\n{"text":"b"}`);
   expect(textsOf(lines, 1 << 10)).toEqual(["a", text, "b"]);
@@ -215,7 +215,7 @@ test("a record longer than the window makes it grow", () => {
   expect(textsOf(path, 1 << 10, 0, { inputFormat: "fasta" })).toEqual(["A", long, "C"]);
 });
 
-test("a record without the field names those that it has", () => {
+test("an error about a record without the field lists its fields", () => {
   const hintOf = (line: string) => {
     const path = put(directory, "fields.jsonl", `{"text":"good"}\n${line}\n{"other":"x"}`);
     try {
@@ -253,7 +253,7 @@ describe("a wrong line is named with its number and the reason", () => {
   for (const [line, what] of cases) {
     test(`${what}: ${Buffer.from(line).toString()}`, () => {
       const good = '{"text":"good"}\n';
-      // A blank line is a line.
+      // A blank line counts as a line, so the wrong one is line 4.
       const content = [Buffer.from(`${good}\n${good}`), Buffer.from(line), Buffer.from(`\n${good}`)];
       const path = put(directory, "wrong.jsonl", Buffer.concat(content));
       for (const windowBytes of [1, 20, 40, 1000]) {

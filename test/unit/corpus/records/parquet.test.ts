@@ -37,7 +37,7 @@ type Settings = Partial<Omit<ColumnSource, "name" | "data">> & {
 
 const compressors = { GZIP: gzipSync, ZSTD: zstdCompressSync, BROTLI: brotliCompressSync };
 
-/** A file with the texts in a column between two others. */
+/** Writes a file with the texts in a column between two other columns. */
 function written(name: string, texts: unknown[], settings: Settings = {}): string {
   const { rowGroupSize = 500, pageSize = 1 << 20, dictionarySize, ...column } = settings;
   const buffer = parquetWriteBuffer({
@@ -90,7 +90,7 @@ const distinct = Array.from({ length: 1200 }, (_, i) => `${i} ${word()}${word()}
 const repeated = Array.from({ length: 1200 }, () => `${word()}${word()}`);
 
 describe("the texts of a Parquet file", () => {
-  test("are those that were written, however they were packed", () => {
+  test("are those that were written, with every encoding and compression", () => {
     for (const [name, texts] of [
       ["distinct", distinct],
       ["repeated", repeated],
@@ -109,7 +109,7 @@ describe("the texts of a Parquet file", () => {
     }
   });
 
-  test("may go from a dictionary over to pages of their own", () => {
+  test("may change from a dictionary to plain pages", () => {
     const path = written("over.parquet", [...repeated, ...distinct], {
       rowGroupSize: 100_000,
       pageSize: 2000,
@@ -118,7 +118,7 @@ describe("the texts of a Parquet file", () => {
     expect(textsOf(path, 1000)).toEqual([...repeated, ...distinct]);
   });
 
-  test("are those of their own file, where two files have their dictionaries at one place", () => {
+  test("are those of their own file, if two files have their dictionaries at the same offset", () => {
     const texts = [Array(50).fill("one"), Array(50).fill("two")];
     const paths = texts.map((some, i) => written(`same-${i}.parquet`, some, { rowGroupSize: 50 }));
     const reader = new ParquetReader();
@@ -132,7 +132,7 @@ describe("the texts of a Parquet file", () => {
     expect(textsOf(written("none.parquet", []))).toEqual([]);
   });
 
-  test("are taken in small portions where a page names one long text again and again", () => {
+  test("are returned in small portions if a page repeats one long text", () => {
     const long = "long ".repeat(20_000);
     const path = written("again.parquet", Array(500).fill(long), { rowGroupSize: 500 });
     const [input] = findInputs([path]) as [Input];
@@ -167,7 +167,7 @@ describe("the texts of a Parquet file", () => {
     expect(counts.filter((count) => count > 0)).toEqual([65_536, 34_464, 65_536, 34_464]);
   });
 
-  test("come in runs that say how large a page, or the dictionary, may become", () => {
+  test("come in runs that state how large a page, or the dictionary, may become", () => {
     const long = "long ".repeat(2000);
     const largest = (name: string, texts: string[], settings: Settings) => {
       const [input] = findInputs([written(name, texts, { codec: "ZSTD", ...settings })]) as [Input];
@@ -179,7 +179,7 @@ describe("the texts of a Parquet file", () => {
     const referred = largest("referred.parquet", Array(500).fill(long), {});
     expect(referred).toBeGreaterThan(long.length);
     expect(referred).toBeLessThan(long.length + 100);
-    // Each of the texts may share all with the one before.
+    // Each text may share all bytes with the previous one.
     const shared = Array.from({ length: 400 }, (_, i) => `${long}${i}`);
     const differing = largest("differing.parquet", shared, {
       encoding: "DELTA_BYTE_ARRAY",
@@ -188,7 +188,7 @@ describe("the texts of a Parquet file", () => {
     expect(differing).toBeGreaterThan(400 * long.length);
   });
 
-  test("are counted as texts that nothing crosses, by any number of workers", async () => {
+  test("are counted as separate texts, with any number of workers", async () => {
     const path = written("counted.parquet", distinct, { pageSize: 2000, rowGroupSize: 700 });
     const inputs = findInputs([path]);
     const words = new Map<string, number>();
@@ -224,7 +224,7 @@ describe("the texts of a Parquet file", () => {
   });
 });
 
-describe("a Parquet file that is not as it should be ends in an error that says how", () => {
+describe("an invalid Parquet file is an error that says what is wrong", () => {
   const withField = (path: string, textField: string) => () => {
     const [input] = findInputs([path], { textField }) as [Input];
     return [...planInputPages(input)];
@@ -238,7 +238,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     }
   });
 
-  test("bytes that are no UTF-8, with their row, also where two rows together would be", () => {
+  test("bytes that are not UTF-8, with their row, even if two rows together would be UTF-8", () => {
     const bytes = (...values: number[]) => Uint8Array.from(values);
     const cases = [
       [[bytes(97), bytes(0xe9), bytes(97)], 2],
@@ -264,7 +264,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     expect(withField(path, "z")).not.toThrow();
   });
 
-  test("two columns of the name that is asked for", () => {
+  test("two columns of the requested name", () => {
     const data = ["a", "b"];
     const columnData = ["text", "text", "other"].map((name) => ({ name, data, type: "STRING" as const }));
     const path = put(directory, "twice.parquet", new Uint8Array(parquetWriteBuffer({ columnData })));
@@ -272,7 +272,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     expect(withField(path, "other")).not.toThrow();
   });
 
-  /** The values of a page that is not packed, in which no row may be null. */
+  /** Returns the values of an uncompressed page, in which no row may be null. */
   function valuesIn(
     page: Uint8Array,
     num_values: number,
@@ -290,9 +290,9 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     return pageValues({ header, dataByte: 0, endByte: page.length }, page, column, dictionary);
   }
 
-  test("values that share more with the one before than it has, or more bytes than there are", () => {
-    // Encodes two integers as differences: blocks of 128 in 4 parts, 2 values, the first one, the difference, parts
-    // with a width of 0 bits.
+  test("values that share more bytes with the previous one than it has, or are longer than the page", () => {
+    // Encodes two integers as DELTA_BINARY_PACKED: blocks of 128 values in 4 miniblocks, 2 values in total, the first
+    // value, the difference, and miniblocks with a width of 0 bits.
     const integers = (first: number, second: number) => {
       const zigzag = (value: number) => (value << 1) ^ (value >> 31);
       return [0x80, 1, 4, 2, zigzag(first), zigzag(second - first), 0, 0, 0, 0];
@@ -310,7 +310,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     expect(() => valuesOf([0, 2], [3, -1], "abcd")).toThrow("negative length");
   });
 
-  test("a page that refers to a value its dictionary does not have, also by a negative index", () => {
+  test("a page with an index that its dictionary does not have, or a negative one", () => {
     const dictionary = { bytes: Buffer.from("ab"), starts: Int32Array.of(0), ends: Int32Array.of(2) };
     const valuesBy = (width: number, ...index: number[]) => {
       const page = Uint8Array.of(width, 3 << 1, ...index);
@@ -341,7 +341,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     for (let run = 0; run < 500; run++) {
       const bytes = whole.slice();
       for (let flips = 1 + chance(3); flips > 0; flips--) {
-        // Half of the damage is in the metadata, where it matters most.
+        // Half of the damage is in the last 600 bytes, which are metadata, where it matters most.
         const at = chance(2) === 0 ? chance(bytes.length) : bytes.length - 1 - chance(600);
         bytes[at] = bytes[at]! ^ (1 << chance(8));
       }
@@ -350,7 +350,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     }
   }, 600_000);
 
-  test("no byte of the metadata or of a header, changed alone, ends in anything but an error of the file", () => {
+  test("no single changed byte of the metadata or of a header causes anything but an error about the file", () => {
     const path = written("bytes.parquet", ["it's", "two", "two"], { codec: "UNCOMPRESSED" });
     const whole = new Uint8Array(readFileSync(path));
     for (let at = 0; at < whole.length; at++) {
@@ -367,26 +367,26 @@ function expectUserErrorAtMost(read: () => unknown): void {
     read();
   } catch (error) {
     if ((error as Error).name !== "UserError") throw error;
-    // The engine quotes the code that it stopped at.
+    // An error of JavaScript's engine would quote the code at which it stopped.
     expect((error as Error).message).not.toMatch(/evaluating|is not (a|an) |undefined|out of bounds/i);
   }
 }
 
-test("runs and packed bits are decoded, and nothing is read after their end", () => {
+test("runs and bit-packed groups are decoded, and nothing is read after their end", () => {
   const out = new Int32Array(12);
-  // A run of five 3s, and one group of eight values of three bits: 0 to 7.
+  // A run of five 3s, and one group of eight 3-bit values: 0 to 7.
   const bytes = Uint8Array.of(10, 3, 3, 0b10001000, 0b11000110, 0b11111010);
   expect(decodeRleBitPacked(bytes, 0, bytes.length, 3, out)).toBe(true);
   expect([...out]).toEqual([3, 3, 3, 3, 3, 0, 1, 2, 3, 4, 5, 6]);
   for (let end = 0; end < bytes.length; end++) expect(decodeRleBitPacked(bytes, 0, end, 3, out)).toBe(false);
-  // A run longer than the requested values ends with them.
+  // A run longer than the number of requested values is truncated.
   expect(decodeRleBitPacked(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x07, 9), 0, 6, 4, out)).toBe(true);
   expect([...out]).toEqual(Array(12).fill(9));
 });
 
 const draw = randomNumbers(4);
 
-/** A random block and what it says: literals and matches of any length, some overlap themselves. */
+/** Returns a random block and its content: literals and matches of any length, some of which overlap themselves. */
 function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {
   const packed: number[] = [];
   const plain: number[] = [];
@@ -412,7 +412,7 @@ function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } 
 
 const bigEndian = (value: number) => [value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255];
 
-test("blocks of LZ4 are unpacked, alone and after their sizes", () => {
+test("blocks of LZ4 are decompressed, alone and after their sizes", () => {
   for (let run = 0; run < 500; run++) {
     const blocks = Array.from({ length: 1 + draw(3) }, () => made(1 + draw(12)));
     for (const { packed, plain } of blocks) {
@@ -429,7 +429,7 @@ test("blocks of LZ4 are unpacked, alone and after their sizes", () => {
   }
 });
 
-test("a block whose first bytes could be sizes is a block", () => {
+test("a block whose first bytes could be sizes is read as a block", () => {
   // 16 literals: a token, one more byte of length, and literals that could be read as a size of 0x41414141 bytes.
   const plain = new Uint8Array(16).fill(0x41);
   expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
@@ -437,7 +437,7 @@ test("a block whose first bytes could be sizes is a block", () => {
   expect(unpackLz4(Uint8Array.of(0xf0, 5, ...high), 20)).toEqual(high);
 });
 
-test("a block that is cut off, or has other bytes than its page, is damaged", () => {
+test("a block that is truncated, or has more or fewer bytes than its page, is damaged", () => {
   const { packed, plain } = made(9);
   for (const sizeBytes of [0, plain.length - 1, plain.length + 1]) {
     expect(() => unpackLz4Block(packed, sizeBytes)).toThrow("damaged");
@@ -445,7 +445,7 @@ test("a block that is cut off, or has other bytes than its page, is damaged", ()
   for (let end = 0; end < packed.length; end++) {
     expect(() => unpackLz4Block(packed.subarray(0, end), plain.length)).toThrow("damaged");
   }
-  // A match without a literal before it, and a match of distance 0.
+  // A match at the start, where nothing precedes it, and a match of distance 0.
   expect(() => unpackLz4Block(Uint8Array.of(0x00, 1, 0), 4)).toThrow("damaged");
   expect(() => unpackLz4Block(Uint8Array.of(0x10, 65, 0, 0), 5)).toThrow("damaged");
 });

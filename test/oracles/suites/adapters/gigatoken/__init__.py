@@ -1,4 +1,4 @@
-"""gigatoken's trainer over bpe_trainer."""
+"""gigatoken's trainer, implemented with bpe_trainer."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ import bpe_trainer as bpe
 
 
 def train_bpe(in_data, vocab_size, special_tokens, tie_breaking="huggingface", separator=None):
-    """Ids are bytes, then merges: as HF has them but for the order of bytes, which decides ties."""
+    """Returns ids as HF assigns them, except that bytes come first in numeric order, on which
+    ties depend."""
     assert tie_breaking == "huggingface" and separator is None and not special_tokens
     data = in_data if isinstance(in_data, bytes) else Path(in_data).read_bytes()
     learned = bpe.train(texts=[data.decode("utf-8")], vocab_size=vocab_size, compat="huggingface", whole_texts=True)
@@ -16,7 +17,8 @@ def train_bpe(in_data, vocab_size, special_tokens, tie_breaking="huggingface", s
 
 
 class TiktokenCompat:
-    """A tokenizer of ours with tiktoken's names, which refuses special tokens in the text unless they are allowed."""
+    """A bpe_trainer tokenizer with tiktoken's method names. Like tiktoken, it refuses special
+    tokens in a text unless they are allowed."""
 
     def __init__(self, tokenizer):
         if not isinstance(tokenizer, Tokenizer):

@@ -1,4 +1,4 @@
-"""minbpe's API over bpe_trainer."""
+"""minbpe's API, implemented with bpe_trainer."""
 
 import bpe_trainer as bpe
 import tiktoken
@@ -24,7 +24,7 @@ class _Base:
         return self._tokenizer.decode(ids)
 
     def save(self, prefix):
-        for ending in ("model", "vocab"):  # minbpe has two files; ours is whole in one.
+        for ending in ("model", "vocab"):  # minbpe has two files; ours has everything in one.
             with open(f"{prefix}.{ending}", "w", encoding="utf-8", newline="") as file:
                 file.write(self._tokenizer.to_str())
 

@@ -1,4 +1,4 @@
-"""rustbpe's API over bpe_trainer."""
+"""rustbpe's API, implemented with bpe_trainer."""
 
 import bpe_trainer as bpe
 

@@ -1,4 +1,5 @@
-"""tiktoken's API over bpe_trainer. The ranks are those of the files in TIKTOKEN_CACHE_DIR, which the runner makes."""
+"""tiktoken's API, implemented with bpe_trainer. The ranks come from the files in
+TIKTOKEN_CACHE_DIR, which the runner writes."""
 
 import functools
 import importlib.util
@@ -38,7 +39,7 @@ class Encoding:
         self.name, self._tokenizer = name, tokenizer
 
     def __getattr__(self, name):
-        # All of tiktoken's names are the tokenizer's own.
+        # All other attributes are those of the tokenizer.
         if name.startswith("__") or name == "_tokenizer":
             raise AttributeError(name)
         return getattr(self._tokenizer, name)
@@ -80,7 +81,8 @@ def list_encoding_names():
 
 
 def _model_table():
-    """Which model has which encoding is tiktoken's own table: its file, with our encodings."""
+    """Loads tiktoken's own table of models and their encodings from its file, with our
+    `get_encoding`."""
     path = next(Path(place, "tiktoken/model.py") for place in site.getsitepackages() if Path(place, "tiktoken/model.py").exists())
     registry = type(sys)("tiktoken.registry")
     registry.get_encoding = get_encoding

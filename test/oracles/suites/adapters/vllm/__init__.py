@@ -1,1 +1,2 @@
-"""What vLLM's tests of detokenizing import: incremental decoding is ours, the rest is vLLM's own file or a stub."""
+"""The modules that vLLM's detokenizer tests import. Incremental decoding is ours; the rest is
+vLLM's own file or a stub."""

@@ -1,4 +1,4 @@
-"""vLLM's own file."""
+"""Loads vLLM's own file of this name."""
 
 import os
 from pathlib import Path

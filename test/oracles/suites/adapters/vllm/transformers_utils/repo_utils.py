@@ -1,4 +1,4 @@
-"""Models come from files that the runner has made, or from Hugging Face's hub where that can be reached."""
+"""Models are files that the runner wrote, or come from Hugging Face's hub if it can be reached."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""vLLM's incremental detokenizers, each of them a stream of ours."""
+"""vLLM's incremental detokenizers, each implemented with one of our streams."""
 
 import functools
 
