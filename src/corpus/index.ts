@@ -41,11 +41,11 @@ export {
 } from "./inspect-input.ts";
 export { defaultTextField, jsonHeadBytesMax, recordsIn } from "./json-shape.ts";
 export {
-  type CutSettings,
   checkPlannable,
   followHint,
   noFileToPlan,
   type PlanLine,
+  type PlannedCutting,
   type PlannedRanges,
   planLineMaker,
   plannedRanges,

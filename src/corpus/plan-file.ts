@@ -79,7 +79,7 @@ const planFields = fieldsOf({
 });
 
 /** The options that the cuts of a plan depend on. */
-export type CutSettings = {
+export type PlannedCutting = {
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
   /** Whether documents also end at the ends of lines. */
@@ -89,7 +89,7 @@ export type CutSettings = {
 };
 
 /** Digests of the options. Special tokens are a set here: their order affects ids, not cuts. */
-const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: CutSettings) => ({
+const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: PlannedCutting) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
   isLinewise,
@@ -120,7 +120,7 @@ export const digestLine = (line: Partial<PlanLine>) =>
 
 const hexDigest = (content: unknown) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
-export type PlanOptions = CutSettings & {
+export type PlanOptions = PlannedCutting & {
   readonly inputs: readonly Input[];
   readonly pattern: CompiledPattern;
   readonly rangeSizeBytes: number;
@@ -203,7 +203,7 @@ export type PlannedRanges = {
 export function readPlan(
   text: string,
   source: string,
-  options: CutSettings & {
+  options: PlannedCutting & {
     readonly wholeTextsOnly?: boolean;
     readonly textField?: string | undefined;
     /** Whether the lines must be consecutive lines of the plan, as the lines of a part are. */
@@ -278,7 +278,7 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
  * checked as far as they can be. Records are cut after line feeds. A text is cut before special tokens, or inside a
  * document; a cut at the edge of the file is not inside a document.
  */
-function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings, fail: Fail): void {
+function checkEnds(line: PlanLine, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);

@@ -103,7 +103,7 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
  * Describes how a tokenizer cuts and changes text. Patterns with two names, such as llama3 and gpt4, give the same
  * description, because the files of one directory may use either.
  */
-export function cuttingOf(parts: TokenizerParts): string {
+export function describeCutting(parts: TokenizerParts): string {
   const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
   // If merging begins with characters, the pattern follows from the merges.
@@ -125,7 +125,8 @@ export function checkPruned(
       hint: "name another of the tokenizer's files, or convert it to a tokenizer.json first",
     });
   };
-  if (cuttingOf(before) !== cuttingOf(after)) refuse("its pattern or its normal form would be missing");
+  if (describeCutting(before) !== describeCutting(after))
+    refuse("its pattern or its normal form would be missing");
   if (after.tokens.tokenCount !== size)
     refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
   for (let id = 0; id < newIds.length; id++) {

@@ -14,7 +14,7 @@ import {
   tokenBytesOf,
   WordMerger,
 } from "#tokenizer";
-import { cuttingOf, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
+import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
 // Truncates a tokenizer to its first merges, and converts ids to those of the truncated tokenizer. Why this
 // is exact: docs/internals/encode.md, "The first merges".
@@ -140,7 +140,7 @@ export function checkSameMerges(
 }
 
 function checkCutting(big: TokenizerParts, small: TokenizerParts, refuse: Refuse): void {
-  if (cuttingOf(big) !== cuttingOf(small)) refuse("they cut or normalize text differently");
+  if (describeCutting(big) !== describeCutting(small)) refuse("they cut or normalize text differently");
   if (addedOf(big) !== addedOf(small)) refuse("their added tokens differ");
   if (bytesOf(big) !== bytesOf(small)) refuse("one of them lacks some bytes");
 }

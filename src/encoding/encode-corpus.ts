@@ -1,5 +1,4 @@
 import {
-  type CutSettings,
   canSeek,
   checkUnchanged,
   emptyCorpusError,
@@ -7,6 +6,7 @@ import {
   type KeptValue,
   keptBytesOf,
   mayTakeLong,
+  type PlannedCutting,
   type Range,
   type RangePlanOptions,
   type RecordBatch,
@@ -196,7 +196,7 @@ async function encodeTasks(
   );
   const textBytesMax = budget.shareBytes(workerCount);
   const bytesTotal = totalBytesOf(inputs, ranges);
-  const cutting = { ...cuttingOf(options), textBytesMax };
+  const cutting = { ...rangePlanOf(options), textBytesMax };
   const setup = {
     kernelModule: kernelModule(),
     inputs,
@@ -266,7 +266,7 @@ function longBytesOf(
 }
 
 /** Returns how inputs are split into tasks. */
-function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
+function rangePlanOf(options: EncodeCorpusOptions): RangePlanOptions {
   const { inputs, ranges, parts, workerCount, chunkSizeBytes } = options;
   const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
   const rangeSizeBytes =
@@ -479,7 +479,7 @@ const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
  * Returns the settings on which the cuts of an encoding plan depend. A named pattern is represented by its
  * splits.
  */
-export function cutSettingsOf(parts: TokenizerParts): CutSettings {
+export function cutSettingsOf(parts: TokenizerParts): PlannedCutting {
   const { patternName, patternSources } = parts.description;
   return {
     patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,

@@ -101,7 +101,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
       sink: { endTask: ({ inputIndex }, found) => found && addStatistics(statistics[inputIndex]!, found) },
       inputs,
       ranges,
-      cutting: cuttingOf(options),
+      cutting: rangePlanOf(options),
       aheadBytes: workerCount * smallestRangeSizeBytes,
       threadCount: workerCount,
       mainWorks: doesMainCount(options),
@@ -259,7 +259,7 @@ const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
 
 /** Returns how inputs are split into tasks. */
-function cuttingOf(options: CountOptions): RangePlanOptions {
+function rangePlanOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
   // Each thread that counts a part of such an input sorts and writes its words, so the parts are large.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
