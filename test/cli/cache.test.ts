@@ -192,6 +192,9 @@ describe("--if-changed", () => {
     ];
     for (const options of [standard, ...others]) {
       expect([options, changed(paths, options)]).toEqual([options, true]);
+      // Words that were counted with other options are not used.
+      bpe(["train", ...paths, "-o", "plain", ...options, "-q"], { cwd: home });
+      expect([options, tokenizerFiles(at(output))]).toEqual([options, tokenizerFiles(at("plain"))]);
       expect([options, changed(paths, options)]).toEqual([options, false]);
     }
     changed(paths, ["-n", "400", "-w", "1"]);
