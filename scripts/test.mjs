@@ -59,6 +59,7 @@ const atSmallScale = [
   "test/unit/training/learn-superwords",
   "test/unit/training/late-merges",
   "test/unit/corpus/task-texts",
+  "test/unit/evaluation/text-words",
   "test/unit/formats/character-json",
   "test/unit/formats/sentencepiece-model",
   "test/unit/library/text-session",

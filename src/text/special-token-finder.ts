@@ -4,13 +4,14 @@ import { putText } from "./window-of-text.ts";
 
 /**
  * Finds special tokens in bytes, including those that overlap: the JavaScript side of
- * src/kernel/text/token-occurrences.ts. Loads the kernel only for a text in which some token occurs, unless there are
- * many tokens.
+ * src/kernel/text/token-occurrences.ts. The kernel is loaded for the first text in which a token may occur.
  */
 export class SpecialTokenFinder {
   /** The size of the longest token; 0 if there is none. */
   readonly longestBytes: number;
   private readonly tokens: readonly Uint8Array[];
+  /** The prefix that all tokens share. */
+  private readonly prefix: Uint8Array;
   private kernel: TextKernel | undefined;
   /** Whether a token may occur in the text. */
   private mayOccur = false;
@@ -18,6 +19,7 @@ export class SpecialTokenFinder {
 
   constructor(tokens: readonly Uint8Array[]) {
     this.tokens = tokens.filter((token) => token.length > 0);
+    this.prefix = sharedPrefix(this.tokens);
     this.longestBytes = tokens.reduce((longest, { length }) => Math.max(longest, length), 0);
   }
 
@@ -31,11 +33,10 @@ export class SpecialTokenFinder {
 
   /** Sets the bytes to search. They are copied. */
   reset(bytes: Uint8Array): void {
-    const { tokens } = this;
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.mayOccur = tokens.length > triedTokensMax || tokens.some((token) => text.indexOf(token) >= 0);
+    this.mayOccur = this.tokens.length > 0 && text.indexOf(this.prefix) >= 0;
     if (!this.mayOccur) return;
-    this.kernel ??= new TextSections({ early: tokens.map((bytes, id) => ({ bytes, id })) }).kernel;
+    this.kernel ??= new TextSections({ early: this.tokens.map((bytes, id) => ({ bytes, id })) }).kernel;
     if (!putText(this.kernel, bytes)) {
       throw new UserError(`no memory to search ${bytes.length} bytes for special tokens`, {
         kind: "memory",
@@ -64,5 +65,13 @@ export class SpecialTokenFinder {
   }
 }
 
-/** The maximum number of tokens that are tried one by one, by the runtime's substring search. */
-const triedTokensMax = 8;
+/** Returns the longest prefix that all tokens share; empty if there are none. */
+function sharedPrefix([first = new Uint8Array(), ...others]: readonly Uint8Array[]): Uint8Array {
+  let length = first.length;
+  for (const token of others) {
+    let same = 0;
+    while (same < length && token[same] === first[same]) same++;
+    length = same;
+  }
+  return first.subarray(0, length);
+}

@@ -105,6 +105,8 @@ describe("special tokens", () => {
     expect(finder.find(0, 10)).toBe(0);
     finder.reset(utf8("     <|b|>"));
     expect(findAll(finder, 0, 10)).toEqual([[5, 5]]);
+    finder.reset(utf8("no token"));
+    expect(findAll(finder, 0, 8)).toEqual([]);
     finder.reset(utf8("<|b|> <|a|>"));
     expect(findAll(finder, 0, 11)).toEqual([
       [0, 5],
@@ -203,7 +205,7 @@ describe("special tokens", () => {
       ["a token longer than a block", ["a".concat("b".repeat(50_000)), "ac"], "a".repeat(200_000)],
     ];
     for (const [what, tokens, text] of cases) {
-      // With a token at the end, because the kernel does not read a text without any of a few tokens.
+      // With a token at the end, because the kernel does not read a text without the prefix of all tokens.
       const share = visitedShare(tokens, text + tokens.at(-1));
       expect(`${what}: ${share <= 2 ? "at most 2" : share}`).toBe(`${what}: at most 2`);
     }
