@@ -1,4 +1,4 @@
-/** Formats Markdown for the pages that benchmarks write. */
+/** The maximum line width of the Markdown that benchmarks write into pages. */
 
 const width = 110;
 

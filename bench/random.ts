@@ -1,4 +1,7 @@
-/** Seeded random numbers (xorshift32), which are the same on every machine, so that inputs can be made again. */
+/**
+ * Returns a source of seeded random numbers (xorshift32), which are the same on every machine, so that inputs can be
+ * made again.
+ */
 export function randomSource(seed: number) {
   let state = seed | 0 || 1;
   const next = () => {
@@ -8,9 +11,9 @@ export function randomSource(seed: number) {
     return state >>> 0;
   };
   return {
-    /** A whole number in [0, bound). */
+    /** Returns a whole number in [0, bound). */
     below: (bound: number) => next() % bound,
-    /** A number in [0, 1). */
+    /** Returns a number in [0, 1). */
     unit: () => next() / 2 ** 32,
   };
 }

@@ -1,6 +1,6 @@
-// Compares mapping with reading: the kernel counts the words of a file in one thread, in windows of 1 MB that are
-// mapped into its memory or read into it. Runs are interleaved; prints medians. System time is shown separately,
-// because mapping saves that.
+// Compares mapping a file with reading it: the kernel counts its words in one thread, in windows of 1 MB that are
+// mapped into its memory or read into it. Runs are interleaved. Prints medians. System time is shown separately,
+// because mapping reduces only that.
 //
 //   node scripts/bun.mjs bench/reading.ts <file> [rounds]
 
@@ -56,7 +56,7 @@ const answers = new Set<string>();
 for (let round = 0; round <= rounds; round++) {
   for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
     answers.add(way.run());
-    // The first round warms up.
+    // The first round is a warm-up.
     if (round > 0) continue;
     way.elapsedMs.pop();
     way.systemMs.pop();

@@ -19,14 +19,14 @@ export function circumstances() {
   };
 }
 
-/** Writes a measurement to bench/record/<name>.json, or to the path `name` if that has a directory. */
+/** Writes a measurement to bench/record/<name>.json, or to the path `name` if it contains a slash. */
 export function keepRecord(name: string, measurement: object): void {
   const path = name.includes("/") ? name : `${import.meta.dir}/record/${name}.json`;
   writeFileSync(path, `${JSON.stringify({ ...circumstances(), ...measurement }, null, 2)}\n`);
   console.log(`record: ${relative(join(import.meta.dir, ".."), path)}`);
 }
 
-/** A run that takes longer is not repeated. */
+/** A run that takes longer, in seconds, is not repeated. */
 export const longSeconds = 5;
 
 export function median(values: readonly number[]): number {

@@ -67,7 +67,7 @@ type Encoded = {
   peakMemoryBytes: number | null;
 };
 
-/** Times encoding; for other tools, only the call. */
+/** Times encoding: for `bpe` the whole process, and for other tools the call only. */
 function encode(path: string): Cost[] {
   const results = resultsOf<Encoded>(
     ...(["encode/encode.ts", path, tokenizerOf(path), "--rounds", values.rounds, "--workers", "2"] as const),
@@ -130,7 +130,7 @@ const pythonTables = new Map<string, readonly PythonTable[]>();
 
 /** Returns the command that compares the tools of one environment on the first 10 MB of a text. */
 function comparison(environment: string, path: string, ...options: string[]): string[] {
-  // The path at which the module expects the executable.
+  // Python's module expects the executable at this path.
   const executable = join(root, "dist", environment, "bin/bpe");
   if (!existsSync(executable)) symlinkSync("../../bpe", executable);
   const program = [join(root, "dist", environment, "bin/python"), join(root, "bench/peers/compare.py")];
@@ -148,7 +148,7 @@ function pythonTablesOf(environment: string, path: string): readonly PythonTable
 }
 
 /**
- * Returns the costs of one table: for tools that return lists, or arrays. HF's next release is in a separate
+ * Returns the costs of one table, for tools that return lists, or arrays. HF's next release is in a separate
  * environment.
  */
 function inPython(path: string, title: string, form: "lists" | "arrays"): Cost[] {
@@ -194,7 +194,7 @@ const called = (name: string) => texts.find((path) => basename(path) === `${name
 const megabytesOf = (path: string) => `${(statSync(path).size / 1e6).toPrecision(3).replace(/\.0$/, "")} MB`;
 const titled = (path: string) => `${basename(path, ".txt")}, ${megabytesOf(path)}`;
 
-/** Returns the documents of one language. */
+/** Writes the documents of one language into a file, and returns its path. */
 function ofLanguage(multilingual: string, name: string): string {
   const path = join(home, `${name}.txt`);
   const { isOf } = languages.find((language) => language.name === name)!;
@@ -216,7 +216,7 @@ function dna(): string {
   return path;
 }
 
-/** Each line is a pretoken. */
+/** A pattern in which each line is one pretoken. */
 const linePattern = "[^\\n]*\\n|[^\\n]+";
 
 function* worksInPython(path: string): Generator<readonly [work: string, run: () => Cost[]]> {
@@ -265,7 +265,7 @@ function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
   yield* starts(first);
 }
 
-/** Yields the rows on commands of `bpe` with little work. */
+/** Yields the rows for short commands of `bpe`. */
 function* starts(path: string): Generator<readonly [work: string, run: () => Cost[]]> {
   const small = join(root, "LICENSE");
   yield ["`bpe --version`", () => own("--version")];

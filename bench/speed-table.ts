@@ -1,6 +1,6 @@
 import { table } from "./markdown.ts";
 
-/** The cost of a program, as far as it is known: its time, the time of all its threads, and its peak memory. */
+/** The cost of a program, as far as known: its time, the processor time of all its threads, and its peak memory. */
 export type Cost = {
   readonly name: string;
   readonly seconds: number;
@@ -27,7 +27,7 @@ function compared(costs: readonly Cost[]) {
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 
-/** Returns the time of the fastest other tool divided by that of `bpe`: below 1, it is faster. */
+/** Returns the time of the fastest other tool divided by that of `bpe`; below 1, the other tool is faster. */
 function ratio(costs: readonly Cost[]): string {
   const { ours, other, huggingface } = compared(costs);
   const theirs = fastest([other, huggingface].filter((cost) => cost !== undefined));
@@ -35,7 +35,7 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((theirs.seconds / ours.seconds).toPrecision(2)));
 }
 
-/** Formats a cell: seconds, processor seconds, MB. */
+/** Formats a cell: seconds, processor seconds, and MB. The best of each is bold. */
 function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {
@@ -62,7 +62,7 @@ export function speedTable(rows: readonly Row[]): string {
   );
 }
 
-/** The rows that README has: its name for each, and how the row of docs/speed.md begins. */
+/** The rows in README's table: the name there, and the beginning of the row's name in docs/speed.md. */
 const essence = [
   ["train on 100 MB of English", "train: english"],
   ["train on 1 GB", "train: 1 GB"],
@@ -71,7 +71,7 @@ const essence = [
   ["encode 200 characters in one call, in Python", "Python, a call of 200 characters"],
 ] as const;
 
-/** Returns the table of README, which has only times and peaks. */
+/** Returns the table of README, which has only times and peak memory. */
 export function readmeTable(rows: readonly Row[]): string {
   const short = (cost: Cost | undefined) =>
     cost === undefined
@@ -90,7 +90,7 @@ export function readmeTable(rows: readonly Row[]): string {
   );
 }
 
-/** Returns the page with its table replaced by this one. It replaces the table that begins with the same line. */
+/** Returns the page after replacing its table with `made`. The table is found by its first line, which must be the same. */
 export function withTable(page: string, made: string): string {
   const head = made.slice(0, made.indexOf("\n")).replace(/[|*+?.()[\]{}\\^$]/g, "\\$&");
   return page.replace(new RegExp(`^${head}\n(?:\\|.*\n)+`, "m"), () => `${made}\n`);

@@ -1,14 +1,13 @@
-// Compares training with other tools: rounds are interleaved, and medians are printed, with the checksum of each
-// result.
+// Compares training with other tools. Rounds are interleaved. Prints medians, with the checksum of each result.
 //
 //   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers 2]
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
 //                                       [--pattern REGEX] [--bpe '--superwords-from 24000']
 //
-// Whole jobs are compared: start, import, train, write the result (peers/train.py). For other tools, the time of the
-// training call alone is printed as well, with that of its threads. Corpus and executable are in the page cache when a
-// run begins. Tools without documents get the same file, and count the special token's text. gigabpe has one pattern,
-// gpt2. A run of more than 5 seconds is not repeated.
+// Whole jobs are compared: start, import, train, write the result (peers/train.py). For other tools, the training
+// call alone is timed as well, and so are its threads. Corpus and executable are in the page cache when a run begins.
+// Tools without documents get the same file, and count the special token's text. gigabpe has only the pattern gpt2. A
+// run of more than 5 seconds is not repeated.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -87,7 +86,8 @@ for (const peer of values.peers.split(",").filter(Boolean)) {
 
 const runs = new Map<string, Run[]>([...contestants.keys()].map((name) => [name, []]));
 for (let round = 0; round < Number(values.rounds); round++) {
-  // Each contestant takes each position in turn, because the previous run has an influence (released memory, caches).
+  // Each contestant takes each position in turn, because the previous run affects the next one (released memory,
+  // caches).
   const entries = [...contestants];
   const first = round % entries.length;
   for (const [name, run] of [...entries.slice(first), ...entries.slice(0, first)]) {

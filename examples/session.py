@@ -15,7 +15,7 @@ tokenizer = bpe.train(
     (text for text in texts), 2_000, special_tokens=["<s>", "</s>", "<pad>"], add_bos=True, pattern="cl100k"
 )
 
-# Look at it.
+# Inspect it.
 print(tokenizer, tokenizer.special_tokens_map)
 ids, spans = tokenizer.encode_with_offsets("import multiprocessing as mp")
 print([(tokenizer.id_to_token(id), span) for id, span in zip(ids, spans)])

@@ -37,7 +37,9 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
-  /** Processor time of all threads: of the process, or of the call in Python. */
+  /**
+   * Processor time of all threads, in seconds: for `bpe` of the whole process, for other tools in Python of the call.
+   */
   processorSeconds: number;
   callSeconds?: number;
   idCount: number;
@@ -131,7 +133,7 @@ const results = Array.from(runs, ([name, all]) => {
     allCalls: calls,
   };
 });
-/** The fastest run of `bpe`. */
+/** The result with the fastest run of `bpe`. */
 const best = results
   .filter(({ callSeconds }) => callSeconds === null)
   .toSorted((a, b) => a.seconds - b.seconds)[0]!;

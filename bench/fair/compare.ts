@@ -1,8 +1,9 @@
-// Trains a vocabulary of ten languages plainly, cleanly, and cleanly and fairly, and prints what changed as Markdown:
+// Trains a vocabulary of ten languages in three ways: plainly, with --whole-characters and --normalize, and also with
+// --language. Prints the differences as Markdown:
 //
 //   node scripts/bun.mjs bench/fair/compare.ts english.txt multilingual.txt
 //
-// The files hold documents of all languages, with <|endoftext|> between them.
+// The files contain documents of all languages, with <|endoftext|> between them.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/fair");
 const sizes = [32_000, 128_000];
 
-/** GPT-4o's pattern with digits grouped from the right, also before a letter. */
+/** GPT-4o's pattern with digits grouped from the right, even before a letter. */
 const fromTheRight = String.raw`\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))`;
 const pattern = patterns.o200k.sources[0].replace(String.raw`\p{N}{1,3}`, () => fromTheRight);
 const clean = ["-p", pattern, "--whole-characters", "--normalize", "NFC"];
@@ -66,7 +67,7 @@ const head = (what: string) => [
   ...sizes.flatMap((size) => kinds.map(([kind]) => `${kind} ${size / 1000}k`)),
 ];
 
-/** Returns a row for each language, with a measure of its text. */
+/** Returns a row for each language, with a measure of its text by each tokenizer. */
 const byLanguage = (tokenizers: readonly TokenizerResult[], shown: (of: Measures) => string) =>
   languages.map(({ name }, i) => [name, ...tokenizers.map(({ texts }) => shown(texts[i]!))]);
 

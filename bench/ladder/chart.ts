@@ -51,7 +51,9 @@ const panelHeight = 380;
 const panelTop = 40;
 const legendWidth = 230;
 
-/** Middle tones, which are distinguishable on white and on black. All else follows the reader's colour scheme. */
+/**
+ * Middle tones, which can be distinguished on white and on black. Everything else follows the reader's colour scheme.
+ */
 const colours = [
   "#8f8f8f",
   "#b07aa1",
@@ -120,7 +122,7 @@ function drawPanel(panel: Panel, y: Logarithms, ladder: Ladder, series: readonly
   return elements;
 }
 
-/** Measured times are on a solid line, estimates on a dashed one. */
+/** Draws a series: measured times on a solid line, estimates on a dashed one. */
 function drawSeries(
   points: readonly Point[],
   colour: string,
@@ -138,7 +140,7 @@ function drawSeries(
   return [...segments, ...marks];
 }
 
-/** A dot for a measured time, a ring for an estimate, an arrow upwards where only a lower bound is known. */
+/** Draws a dot for a measured time, a ring for an estimate, or an arrow upwards for a lower bound. */
 function mark(kind: Point["kind"], x: number, y: number, colour: string): string {
   if (kind === "measured") return `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`;
   if (kind === "estimated") return `<circle class="hollow" cx="${x}" cy="${y}" r="3.5" stroke="${colour}"/>`;

@@ -12,7 +12,7 @@ export type Point = {
   readonly kind: "measured" | "estimated" | "exceeded";
 };
 
-/** The output of one run of a rung: the time at each checkpoint that it passed, and where it ended. */
+/** The output of a run of a rung: the time at each checkpoint that it passed, and at its end. */
 export type Timing = {
   readonly checkpoints: readonly { readonly mergeCount: number; readonly ms: number }[];
   readonly end: { readonly mergeCount: number; readonly ms: number };

@@ -1,7 +1,8 @@
 import { type PairKey, type TokenBytes, winsTie } from "./pairs.ts";
 
 /**
- * Heap: a binary heap of pairs by count, ties by the rule, the best on top. A pair can be in it several times.
+ * Heap: a binary heap of pairs by count, and by the tie rule for equal counts. The best pair is on top. A pair may
+ * have several entries.
  *
  *   ARRAY    TYPE           LENGTH     MEANING
  *   counts   Float64Array   capacity   count of entry k when it was pushed

@@ -6,7 +6,7 @@ import { writeWords } from "./words-file.ts";
 
 const root = `${import.meta.dir}/../..`;
 
-/** Writes the default text from which words are made: documentation and type declarations of the installed packages. */
+/** Writes the default text from which words are made: the documentation and type declarations of installed packages. */
 export function writeInstalledText(path: string): void {
   const sources = ["node_modules/bun-types/**/*.mdx", "node_modules/{bun-types,@types,typescript}/**/*.d.ts"];
   const files = sources.flatMap((source) => [...new Bun.Glob(source).scanSync(root)]).sort();
@@ -14,9 +14,9 @@ export function writeInstalledText(path: string): void {
 }
 
 /**
- * Makes one file of words for each number of words, from an order-3 byte chain over the text. The words of a smaller
- * file are the first words of a larger one, but their counts depend on the number of words. So each file equals the
- * generator's output for that size.
+ * Makes a file of words for each number of words, from an order-3 byte chain over the text. A smaller file has the
+ * first words of a larger one, but their counts depend on the number of words. So each file equals the generator's
+ * output for that size.
  */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {
   const wordCountMax = Math.max(...wordCounts);

@@ -21,8 +21,8 @@ import type { Learned, Strategy } from "./strategy.ts";
 type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: Float64Array };
 
 /**
- * `positions`: all positions at which the pair has occurred, ascending. A pair gains occurrences only in the merge that
- * makes the newer of its halves, and that merge goes through ascending positions.
+ * `positions`: all positions at which the pair has ever occurred, ascending. A pair gains occurrences only in the
+ * merge that makes the newer of its halves, and that merge visits positions in ascending order.
  */
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;
@@ -118,7 +118,7 @@ function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): P
   return undefined;
 }
 
-/** Merges the pair at every position where it still occurs. `created` collects the pairs of the new token. */
+/** Merges the pair at every position where it still occurs. Collects the pairs of the new token in `created`. */
 function mergePositions(
   chain: Chain,
   index: OccurrenceIndex,

@@ -2,7 +2,7 @@ import { list, paragraph, table } from "../markdown.ts";
 import { compilerFlags } from "./cpp/build.ts";
 import { fitExponent, type Point } from "./growth.ts";
 
-/** A rung and its times: at the checkpoints, and for all requested merges, or all that the words give. */
+/** A rung with its times: at the checkpoints, and for all requested merges, or as many as the words give. */
 export type RungResult = {
   readonly name: string;
   readonly language: string;
@@ -12,7 +12,10 @@ export type RungResult = {
   readonly whole: Point[];
 };
 
-/** Times of `bpe` and others on the largest input, interleaved: one number for each round. The last row is `bpe`. */
+/**
+ * Times of `bpe` and other rungs on the largest input, with interleaved runs: one number for each round. The last row
+ * is `bpe`.
+ */
 export type Comparison = {
   readonly wordCount: number;
   readonly mergeCount: number;
@@ -82,7 +85,7 @@ function introduction({ boundSeconds, text, circumstances }: Ladder): string {
     .join("\n\n");
 }
 
-/** Notes on the rungs. The gain of each step is in the table; these say what the step is. */
+/** Notes on the rungs. The table has the gain of each step, and the notes describe the step. */
 const steps = `Each step leaves some work undone. Rungs are in TypeScript where they are not named C++.
 
 ${list([
@@ -129,7 +132,7 @@ function wholeIntroduction({
   );
 }
 
-/** Returns the exponent between the last two measured points; estimates do not count. */
+/** Returns the exponent between the last two measured points, ignoring estimates. */
 function growthOf(series: readonly Point[], sizeOf: (point: Point) => number): string {
   const measured = series.filter((point) => point.kind === "measured");
   return fitExponent(measured.slice(-2), sizeOf)?.exponent.toFixed(2) ?? "";

@@ -1,10 +1,11 @@
-// Runs the ladder: learns the same merges in every way from the textbook's to ours, on inputs that grow tenfold.
+// Runs the ladder: learns the same merges with every algorithm, from the textbook's to that of `bpe`, on inputs that
+// grow tenfold.
 //
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
 //                                            [--output bench/ladder]
 //
-// Words are made from the text (default: documentation of the installed packages). Every run is a separate process,
-// which is stopped after `--bound` seconds; its merges are compared with ours. Short runs are repeated, for medians.
+// Words are made from the text (default: documentation of installed packages). Every run is a separate process, which
+// is stopped after `--bound` seconds, and whose merges are compared with ours. Short runs are repeated, for medians.
 // Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,10 +39,10 @@ const boundSeconds = Number(values.bound);
 const rounds = Number(values.rounds);
 const wordCounts = [1_000, 10_000, 100_000, 1_000_000].filter((count) => count <= Number(values.words));
 const mergeCounts = [100, 316, 1_000, 3_162, 10_000, 31_744].filter((count) => count <= mergeCountMax);
-/** The number of words while the number of merges grows, and the number of merges while the words grow. */
+/** The fixed number of words while the number of merges grows, and the fixed number of merges while the words grow. */
 const wordCountHeld = Math.min(100_000, wordCounts.at(-1)!);
 const mergeCountHeld = Math.min(1_000, mergeCounts.at(-1)!);
-/** A run below this is repeated. */
+/** A run shorter than this is repeated. */
 const shortMs = 2_500;
 
 const directory = mkdtempSync(`${tmpdir()}/ladder-`);
@@ -84,12 +85,12 @@ function timeLadder(): Ladder {
   };
 }
 
-/** Runs a rung for everything that the report needs on one file of words. */
+/** Runs a rung on one file of words, for all times that the report needs. */
 function timeRung(rung: Rung, result: RungResult, input: string, wordCount: number, reference: Buffer): void {
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
   const wanted = mergeCounts.filter((count) => count < last);
-  // If a run for few merges differs from the beginning of a long one, each number of merges that is shown has its own
+  // If a run for few merges is not the beginning of a long one, each number of merges in the report needs a separate
   // run.
   const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
   const runs = [...separate.filter((count) => count < last), last];
@@ -128,21 +129,22 @@ function repeat(
   return timings;
 }
 
-/** Returns the median of the rounds. */
+/** Returns the point with the median time of the rounds. */
 function pointOf(timings: readonly Timing[], wordCount: number, mergeCount: number): Point | undefined {
   const points = timings.flatMap((timing) => timeAt(timing, wordCount, mergeCount) ?? []);
   if (points.length === 0) return undefined;
   return { ...points[0]!, ms: median(points.map((point) => point.ms)) };
 }
 
-/** Throws unless the merges are the expected ones, or the first of these if the run was stopped. */
+/** Throws if the merges differ from the expected ones, or from the first of them if the run was stopped. */
 function checkMerges(rung: Rung, { merges, timing }: Measured, expected: Buffer): void {
   const comparable = timing.isStopped ? expected.subarray(0, merges.length) : expected;
   if (!merges.equals(comparable)) throw new Error(`${rung.name} learned other merges than ours`);
 }
 
 /**
- * Compares `bpe`, the plain engine and those in C++ on the largest input, interleaved. Ratios are taken within a round.
+ * Compares `bpe`, the plain engine and the C++ rungs on the largest input, with interleaved runs. Ratios are computed
+ * within a round.
  */
 function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
   const names = [ourName, linked.name];

@@ -14,7 +14,7 @@ export interface Update {
   merge(pair: PairKey, id: number): Iterable<PairKey>;
 }
 
-/** Finds the pair with the highest count, ties by the rule. */
+/** Finds the pair with the highest count, or of equal ones the winner by the tie rule. */
 export interface Selection {
   /** Must be called with every pair whose count may have changed. */
   changed(pairs: Iterable<PairKey>): void;
@@ -22,7 +22,7 @@ export interface Selection {
   best(): PairKey | undefined;
 }
 
-/** Combines a way to update with a way to select. All rungs except the last two are such combinations. */
+/** Combines an algorithm for updating with one for selecting. All rungs except the last two are such combinations. */
 export function stepByStep(
   name: string,
   [update, createUpdate]: readonly [string, (words: WordTable) => Update],
@@ -68,10 +68,10 @@ export function addToCount(counts: PairCounts, pair: PairKey, change: number): v
   else counts.set(pair, count);
 }
 
-/** The words of two bytes or more, each an array of its tokens: at first its bytes. */
+/** The words of two bytes or more, each as an array of tokens, which are bytes at first. */
 export type TokenizedWords = { readonly tokens: number[][]; readonly counts: number[] };
 
-/** Reads the words, and yields after every few thousand. */
+/** Reads the words. Yields after every few thousand. */
 export function* tokenize(words: WordTable, tokenized: TokenizedWords): Generator<void, void> {
   const { wordCount, bytes, starts, counts } = words;
   for (let w = 0; w < wordCount; w++) {

@@ -8,7 +8,7 @@ import type { Learned } from "./strategy.ts";
  *   words    uint32 wordCount, byteCount    uint32 starts[wordCount + 1]    float64 counts[wordCount]    the bytes
  *   merges   for each merge: int32 left, int32 right, float64 count
  *
- * 4 bytes of padding between starts and counts align counts to 8, where needed.
+ * If necessary, 4 bytes of padding after starts align counts to 8 bytes.
  */
 export function writeWords(path: string, { wordCount, bytes, starts, counts }: WordTable): void {
   const byteCount = starts[wordCount]!;
@@ -48,7 +48,7 @@ export function writeMerges(path: string, { left, right, counts }: Learned): voi
   writeFileSync(path, file);
 }
 
-/** Returns the bytes of a file of merges, which can be compared. */
+/** Returns the bytes of a file of merges, for comparison. */
 export const readMerges = (path: string): Buffer => readFileSync(path);
 
 const asBytes = (array: Uint32Array | Float64Array) =>

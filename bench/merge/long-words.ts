@@ -3,7 +3,8 @@
  *
  *   node scripts/bun.mjs bench/merge/long-words.ts KIND SIZE_MB MERGES [COMPAT]
  *
- * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of "a", 1 to 1,000 long, a "b" after each).
+ * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of 1 to 1,000 times "a", with a "b" after
+ * each).
  */
 import { readFileSync } from "node:fs";
 import type { Compat } from "../../src/merge/merges.ts";

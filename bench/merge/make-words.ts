@@ -3,8 +3,9 @@
  *
  *   node scripts/bun.mjs bench/merge/make-words.ts text.txt words.tsv [--words 6000000] [--seed 1]
  *
- * Words come from an order-3 byte chain over the text: each byte follows the last three as it does somewhere in the
- * text. A word begins after a space and ends before the next one. The r-th distinct word made has count wordCount / r.
+ * Words come from an order-3 byte chain over the text: each byte is one that follows the previous three bytes
+ * somewhere in the text. A word begins after a space and ends before the next one. The r-th distinct word has the
+ * count wordCount / r.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -40,7 +41,7 @@ function contextAt(text: Uint8Array, pos: number): number {
   return (text[pos - 3]! << 16) | (text[pos - 2]! << 8) | text[pos - 1]!;
 }
 
-/** Positions of the first letter of words of three letters or more: the chain begins with those. */
+/** Returns the positions at which words of three letters or more begin, which are the starts of the chain. */
 function findWordStarts(text: Uint8Array): Int32Array {
   const found = new Int32Array(text.length >> 1);
   let count = 0;
@@ -65,7 +66,7 @@ function writeWords(path: string, wordCount: number, seed: number): void {
     state ^= state << 5;
     return Math.floor(((state >>> 0) / 2 ** 32) * limit);
   };
-  // Words are compared by a hash of 53 bits. If two share a hash, the second is left out, which does no harm.
+  // Words are compared by a hash of 53 bits. If two share a hash, the second is omitted, which is harmless.
   const seenSize = 2 ** Math.ceil(Math.log2(wordCount * 2 + 2));
   const seen = new Float64Array(seenSize);
   const file = openSync(path, "w");

@@ -10,8 +10,8 @@ export function readWordLines(path: string): Uint8Array {
 }
 
 /**
- * Reads words and counts from a `word<TAB>count` file in byte-to-character form. Parses bytes without making strings,
- * because such files have hundreds of MB.
+ * Reads words and counts from a `word<TAB>count` file in byte-to-character form. Parses bytes without creating
+ * strings, because such files may have hundreds of MB.
  */
 export function readWords(path: string, wordCountMax = Number.POSITIVE_INFINITY): WordTable {
   const text = readWordLines(path);

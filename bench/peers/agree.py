@@ -1,10 +1,10 @@
-"""Trains `bpe` and a real trainer on the same files and compares what they learned. A dev check, run manually:
+"""Trains `bpe` and a real trainer on the same files, and compares the results. A manual check for developers:
 
     dist/peers/bin/python bench/peers/agree.py huggingface|rustbpe <vocab size> <corpus>... [-- <option of bpe>...]
 
-The text of special tokens is taken out of the peer's input, because `bpe` never counts it: HF gets each line, its ending
-kept, of each piece between special tokens, and rustbpe each piece. For `huggingface` the whole model section of
-tokenizer.json has to be equal, byte for byte; for `rustbpe` every token and its rank.
+The text of special tokens is removed from the peer's input, because `bpe` never counts it. HF gets the lines,
+with their line ends, of each piece between special tokens; rustbpe gets each piece. For `huggingface`, the whole
+model section of tokenizer.json has to be equal, byte for byte; for `rustbpe`, every token and its rank.
 """
 
 import base64

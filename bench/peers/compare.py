@@ -32,7 +32,7 @@ PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
 #: A run that takes longer is not repeated.
 LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
-#: The tables: a title, the work, whose merges it finds, and the libraries; `bpe` is the first.
+# The tables: a title, the work, the rule for merges, and the libraries, of which `bpe` is the first.
 TABLES = (
     ("train, as HF does", "train", "huggingface", ("bpe", "tokenizers", "gigabpe", "gigatoken", "ffbpe")),
     ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken", "bpeasy")),
@@ -49,14 +49,14 @@ class Failed(Exception):
 
 
 class Row:
-    """One library, one work, and its runs."""
+    """One library with one kind of work, and its runs."""
 
     def __init__(self, library: str) -> None:
         self.library = library
         self.runs: list[dict[str, Any]] = []
         #: The outcome as a text: whether the result is the same as ours, or why there is none.
         self.verdict = ""
-        #: None if there is no result.
+        # Whether the result is that of `bpe`; None if there is no result.
         self.is_right: bool | None = None
 
     def values(self, name: str) -> list[float]:
@@ -126,7 +126,7 @@ class Bench:
         for title, work, rule, libraries in TABLES:
             rows = [Row(name) for name in libraries if name.partition(",")[0] in ("bpe", *self.versions)]
             if work == "train" and (rule == "huggingface" or len(rows) > 1):
-                # A training that is not timed makes the tokenizer that all libraries load.
+                # An untimed training makes the tokenizer that all libraries load.
                 self._expect(self._run(work, rule, "bpe", os.path.join(self.home, rule)))
             if work.partition("-")[0] not in self.options.work or (rule == "rustbpe" and len(rows) == 1):
                 continue
@@ -139,7 +139,7 @@ class Bench:
     def _take_turns(self, title: str, work: str, rule: str, rows: list[Row]) -> None:
         ours: list[str] = []
         for turn in range(self.options.runs):
-            # `bpe` runs first, so that there is a result to compare with.
+            # In the first turn, `bpe` runs first, so that there is a result to compare with.
             first = turn % len(rows)
             for row in rows[first:] + rows[:first]:
                 if (turn > 0 and not row.runs) or (row.runs and row.runs[0]["seconds"] > LONG_SECONDS):
@@ -180,7 +180,7 @@ class Bench:
             **{"special_tokens": [special] if special else [], "threads": self.threads, "workers": self.options.threads},
             **{"tokenizer": os.path.join(self.home, rule), "output": output, "answer": answer},
         }
-        # Files of an interrupted run are deleted with the rest.
+        # The files of an interrupted run are in `home`, which is deleted.
         environment = {**os.environ, "RAYON_NUM_THREADS": str(self.threads), "TMPDIR": self.home}
         shutil.rmtree(os.path.join(self.home, "output"), ignore_errors=True)
         if os.path.exists(answer):
@@ -218,7 +218,7 @@ def factor(row: Row, rows: list[Row]) -> float | None:
 
 
 def table(title: str, work: str, rows: list[Row]) -> Iterator[str]:
-    """Formats a table for display."""
+    """Yields the lines of a table for display."""
     yield f"{title:<19}{'time':>11}{'range':>16}{'processor':>11}{'memory':>10}{'x bpe':>8}"
     for row in rows:
         if not row.runs:
@@ -237,7 +237,7 @@ def table(title: str, work: str, rows: list[Row]) -> Iterator[str]:
 
 
 def _time(seconds: float, each: int = 0) -> str:
-    """Divides the time for several texts by their number."""
+    """Formats a time; for several texts, divides it by their number."""
     if each > 0:
         return f"{seconds / each * 1e6:,.1f} us"
     return f"{seconds:.{4 if seconds < 0.01 else 3 if seconds < 1 else 2 if seconds < 10 else 1}f} s"
@@ -336,7 +336,7 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         # The terminal's encoding may lack a letter of the file's name.
         getattr(stream, "reconfigure")(errors="backslashreplace")
-    # Like Ctrl-C, so that `finally` blocks run.
+    # Raises SystemExit, so that `finally` blocks run.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with tempfile.TemporaryDirectory(prefix="bpe-bench-") as home:

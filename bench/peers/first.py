@@ -124,7 +124,8 @@ def run(ask: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(ask: dict[str, Any], libraries: list[str], runs: int) -> Iterator[str]:
-    """Measures the libraries in turns. The ids are compared in a first run that is not timed."""
+    """Yields the lines of a table. The libraries take turns. Their ids are compared in a first run that is not
+    timed."""
     ids = {library: run({**ask, "library": library, "checks": True}) for library in libraries}
     answers: dict[str, list[dict[str, Any]]] = {library: [] for library in libraries if "ids" in ids[library]}
     for turn in range(runs):

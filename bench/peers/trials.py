@@ -72,7 +72,7 @@ def run(*arguments):
 
 
 def with_huggingface(pattern, ours, text):
-    """Trains with HF's trainer, on lines. A named pattern is read from our tokenizer.json."""
+    """Trains with HF's trainer, line by line. A named pattern is read from our tokenizer.json."""
     if pattern in PUBLISHED:
         cutter = Tokenizer.from_str(json.dumps(ours)).pre_tokenizer
     else:
@@ -131,7 +131,7 @@ def byte_characters():
 
 
 class GivesUp(Exception):
-    """Raised if the other trainer does not read the pattern, or reaches a limit."""
+    """Raised if the other trainer cannot read the pattern, or reaches a limit."""
 
 
 def by(peer, work, *arguments):
@@ -144,7 +144,7 @@ def by(peer, work, *arguments):
 
 
 def trial(family, pattern, text, directory):
-    """Returns the difference, or why there is nothing to compare."""
+    """Runs a trial. Returns its outcome, and the difference if there is one."""
     corpus, output = directory / "corpus.txt", directory / "tokenizer"
     corpus.write_bytes(text.encode())
     trained = run("train", corpus, "-n", vocab_size, "-p", pattern, "--compat", family, "-o", output, "-q", "-w", 1)

@@ -1,4 +1,4 @@
-"""Measures the cost of a call of a library."""
+"""Measures what a call of a library costs."""
 
 import re
 import time
@@ -16,6 +16,7 @@ def measured(call: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
 
 
 def peak_memory_bytes() -> int:
-    """Returns the peak memory of this process. `getrusage` may report that of its parent."""
+    """Returns the peak memory of this process, which `getrusage` may report too high: it includes that of the parent
+    before exec."""
     with open("/proc/self/status", encoding="ascii") as status:
         return 1024 * int(re.findall(r"VmHWM:\s+(\d+) kB", status.read())[0])

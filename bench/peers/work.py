@@ -20,11 +20,11 @@ from unittest import mock
 
 from bpe_trainer._characters import character_of
 
-#: A batch is at most this much of the file, because the text and the ids of each library are in memory.
+# The maximum part of the file in a batch, because the text and the ids are in memory.
 BATCH_CHARACTERS = 128_000_000
-#: The minimum length of a batch's texts in characters, if the file can be cut there.
+# The minimum length of a batch's texts, in characters, if the file can be cut there.
 TEXT_CHARACTERS = 10_000
-#: The number of texts that are encoded one by one, and how much of the file they are taken from at most.
+# The number of texts that are encoded one by one, and the maximum part of the file that they are taken from.
 CALLS = 20_000
 CALLS_CHARACTERS = 8_000_000
 #: The fields of a request of compare.py.
@@ -32,9 +32,9 @@ Ask = SimpleNamespace
 
 
 class Job(NamedTuple):
-    #: The work that is measured.
+    # The work that is measured.
     work: Callable[[], Any]
-    #: Returns the part of its result that all libraries share: the merges, or a checksum of the ids of each text.
+    # Returns the part of the result that all libraries share: the merges, or a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
@@ -43,7 +43,7 @@ class Job(NamedTuple):
 
 
 class Cannot(Exception):
-    """Raised if the library does not support this work, which is not a failure."""
+    """Raised if the library does not support the work, which does not count as a failure."""
 
 
 def documents(ask: Ask, limit: int = -1) -> list[str]:
@@ -94,7 +94,7 @@ def train_bpe(ask: Ask) -> Job:
 
     import bpe_trainer as bpe
 
-    # The number of merges shows if the vocabulary is smaller than requested.
+    # The number of merges already shows if the vocabulary is smaller than requested.
     warnings.simplefilter("ignore")
     options: dict[str, Any] = {"pattern": ask.pattern, "compat": ask.rule, "special_tokens": ask.special_tokens}
 
@@ -137,7 +137,7 @@ def train_gigabpe(ask: Ask) -> Job:
     gigabpe: Any = importlib.import_module("gigabpe")
     if ask.pattern != "gpt2":
         raise Cannot("cuts text as gpt2 only")
-    # Its vocabulary has the bytes that occur, not all 256.
+    # The library's vocabulary has only the bytes that occur, not all 256.
     vocab_size = ask.vocab_size - 256 + ask.byte_count
     options = {"special_tokens": ask.special_tokens, "pretokenizer": "bytelevel", "threads": ask.threads}
     return Job(lambda: gigabpe.train_bpe([ask.file], vocab_size, **options), lambda done: spelled(done[1]))

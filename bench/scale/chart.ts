@@ -13,7 +13,7 @@ const legendLeft = left + plotWidth + 20;
 const markWidth = 30;
 /** The width of a letter at a font size of 12 pixels, in the wider of the usual fonts. */
 const letterWidth = 7;
-/** The cases are continued up to 100 TB. */
+/** The curves are extrapolated up to 100 TB. */
 const sizeBytesMax = 1e14;
 const colours = ["#4f9d45", "#e8862a", "#5b8fd1", "#b07aa1", "#8f8f8f", "#2fa39b"];
 const caseColours = { low: "#4f9d45", middle: "#8f8f8f", high: "#e5484d" } as Record<string, string>;
@@ -25,7 +25,7 @@ const style = `<style>
 </style>`;
 
 /**
- * Draws scale.svg: distinct words over corpus size, measured (dots) and extrapolated (broken lines), and the limit of
+ * Draws scale.svg: distinct words over corpus size, measured (dots) and extrapolated (dashed lines), and the limit of
  * merging.
  */
 export function drawScale(record: ScaleRecord): string {

@@ -4,7 +4,10 @@ import type { ScaleRecord } from "./record.ts";
 /** The number of points that the law is fitted to: the largest four, from an eighth of the corpus to all of it. */
 const fittedPointCount = 4;
 
-/** An assumption about larger sizes: which corpus the further text resembles, and the exponent of its words. */
+/**
+ * An assumption about larger sizes: which corpus the additional text resembles, and the exponent of its distinct
+ * words.
+ */
 export type Case = {
   readonly title: string;
   readonly name: string;
@@ -12,7 +15,7 @@ export type Case = {
   readonly exponent: number;
 };
 
-/** The program's limits; docs/internals/words.md and docs/internals/merge.md give the reasons. */
+/** The program's limits. docs/internals/words.md and docs/internals/merge.md have the reasons. */
 export const bounds = { cells: 2 ** 31 - 2, wordBytes: 2 ** 32, words: 2 ** 29 };
 
 export const growthsOf = (record: ScaleRecord) =>
@@ -61,8 +64,8 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
     ScaleRecord["merging"][number],
     ScaleRecord["merging"][number],
   ];
-  // Time and memory depend on the number of cells: one for each byte of a distinct word, and one for the boundary after
-  // it.
+  // Time and memory depend on the number of cells: one for each byte of a distinct word, and one for the boundary
+  // after the word.
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);

@@ -1,20 +1,21 @@
 /**
- * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, e < 1. In logarithms it is a line.
+ * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, with e < 1. On logarithmic scales, this is a
+ * line.
  *
- * A real text bends: the exponent between two sizes changes with the size. So an extrapolation has two cases, with the
+ * For a real text, the exponent between two sizes changes with the size. So an extrapolation has two cases, with the
  * smallest and the largest exponent between neighbouring points.
  */
 export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
 
 export type Growth = {
-  /** The start of the extrapolation: the largest size measured. */
+  /** The point where extrapolation starts: the largest size measured. */
   readonly from: Point;
-  /** Parameters of the best-fitting line (least squares in logarithms). */
+  /** The exponent of the best-fitting line (least squares in logarithms). */
   readonly exponent: number;
   /** The smallest and the largest exponent between neighbouring points. */
   readonly exponentLow: number;
   readonly exponentHigh: number;
-  /** The largest distance of a fitted point from the line, as a share of the point. */
+  /** The largest distance of a measured point from the line, as a share of the point. */
   readonly fitError: number;
 };
 
@@ -37,16 +38,16 @@ export function growthOf(points: readonly Point[]): Growth {
 }
 
 /**
- * Returns the number of distinct words in a text of this size, if it grows with this exponent from the largest measured
- * size on.
+ * Returns the number of distinct words in a text of this size, if it grows with this exponent from the largest
+ * measured size.
  */
 export function extrapolate({ from }: Growth, exponent: number, sizeBytes: number): number {
   return from.distinctWordCount * (sizeBytes / from.sizeBytes) ** exponent;
 }
 
 /**
- * Returns the error of extrapolating the smaller half of the points to the largest one; positive if the prediction is
- * too high.
+ * Returns the relative error of extrapolating from the smaller half of the points to the largest one. It is positive
+ * if the prediction is too high.
  */
 export function continuationError(points: readonly Point[]): number {
   const growth = growthOf(points.slice(0, Math.ceil(points.length / 2)));

@@ -88,7 +88,7 @@ function measureCounting(): ScaleRecord["counting"] {
   ];
   const compact = join(directory, "words.counts");
   const tsv = join(directory, "words.tsv");
-  // Interleaved, so that other load on the machine affects all alike.
+  // The runs are interleaved, so that other load on the machine affects all of them alike.
   const rounds = Array.from({ length: roundCount }, () =>
     groups.map(({ files }) => bpe("count", ...files, "--workers", "1", "--save-counts", compact).cpuSeconds),
   );
@@ -119,7 +119,7 @@ function measurePlanning(): ScaleRecord["planning"] {
 }
 
 /**
- * Counts every slice separately, like the tasks of a cluster, and adds the slices up: exactly, and without rare words.
+ * Counts every slice separately, like the tasks of a cluster, and adds the slices up, exactly and without rare words.
  */
 function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   const sizeBytes = corpora.reduce((sum, { text }) => sum + text.length, 0);
@@ -225,7 +225,7 @@ function cutIntoSlices(sliceBytes: number): string[] {
   return slices;
 }
 
-/** Times the training from the word counts of all corpora. */
+/** Times the training on the word counts of all corpora. */
 function measureMerging(): ScaleRecord["merging"][number] {
   const counts = join(directory, "words.counts");
   const tsv = join(directory, "words.tsv");
@@ -243,7 +243,7 @@ function measureMerging(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Measured by bench/merge/peers.ts; its words have 72 million cells (src/merge/train-merges.ts). */
+/** Returns the measurements of bench/merge/peers.ts, whose words have 72 million cells (src/merge/train-merges.ts). */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");
   const { distinctWordCount, results } = JSON.parse(readFileSync(path, "utf8"));
@@ -264,7 +264,7 @@ function wordBytesOf(tsv: string): number {
   for (const byte of text.subarray(text.indexOf(0x0a) + 1)) {
     if (byte === 0x09) isWord = false;
     else if (byte === 0x0a) isWord = true;
-    // The second bytes of characters are 10xxxxxx.
+    // In UTF-8, only continuation bytes have the form 10xxxxxx.
     else if (isWord && byte >> 6 !== 0b10) byteCount++;
   }
   return byteCount;
@@ -279,7 +279,7 @@ function shuffled(text: Uint8Array): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf(0x0a, start + blockBytes - 1) + 1 || text.length;
-    // Puts each block at a random position among the previous ones.
+    // Inserts each block at a random position among the previous ones.
     const place = random.below(blocks.length + 1);
     blocks.push(blocks[place] ?? new Uint8Array());
     blocks[place] = text.subarray(start, end);

@@ -1,7 +1,8 @@
 import type { Point } from "./heaps.ts";
 
 /**
- * The measurements of `measure.ts`, stored as bench/record/scale.json. All numbers of the page are computed from them.
+ * The measurements of `measure.ts`, stored as bench/record/scale.json. All numbers on the page are computed from
+ * them.
  */
 export type ScaleRecord = {
   readonly date: string;
@@ -21,14 +22,14 @@ export type ScaleRecord = {
     readonly cpuSeconds: number;
     readonly cpuSecondsAll: readonly number[];
     readonly distinctWordCount: number;
-    /** Bytes of the distinct words themselves, and of the files that hold them. */
+    /** The size in bytes of the distinct words, and of the files that contain them. */
     readonly wordBytes: number;
     readonly compactBytes: number;
     readonly tsvBytes: number;
   }[];
-  /** `bpe plan` with small ranges. */
+  /** The measurement of `bpe plan` with small ranges. */
   readonly planning: { readonly rangeCount: number; readonly cpuSeconds: number };
-  /** `bpe count --counts` over the compact files of all slices. */
+  /** The measurement of `bpe count --counts` on the compact files of all slices. */
   readonly addingUp: {
     readonly fileCount: number;
     readonly readWordCount: number;
@@ -59,15 +60,15 @@ export type LeavingOut = {
   readonly sliceCount: number;
   readonly sliceBytes: number;
   readonly minCount: number;
-  /** The number of words in the files of all slices together, which are sent to one machine. */
+  /** The total number of words in the files of all slices, which are sent to one machine. */
   readonly sentWordCount: number;
   readonly distinctWordCount: number;
-  /** Occurrences left out, as a share of all. */
+  /** The share of occurrences that are left out. */
   readonly leftOutShare: number;
   readonly mergeCount: number;
   /**
-   * The number of merges before the first one that differs from the exact ones; and the number of exact merges at any
-   * position.
+   * The number of merges before the first one that differs from the exact merges, and the number of merges that are
+   * also among the exact ones.
    */
   readonly sameMergesFirst: number;
   readonly sharedMerges: number;

@@ -1,11 +1,11 @@
-// Compares our reading of random patterns, in the dialects of HF's engine and of tiktoken's, with these engines on
+// Compares how we read random patterns, in the dialects of HF's engine and of tiktoken's, with these engines on
 // random texts:
 //
 //   node scripts/bun.mjs bench/split/dialects.ts [--python PATH] [--patterns N] [--seed N]
 //
-// `bench/peers/setup` gets the Python (the default is dist/peers/bin/python). A pattern is compiled in the form that
-// all engines read alike, and the other engine gets the same form. Prints the differences, and how often each reason
-// for refusal occurred. Exits with 1 if there is a difference.
+// `bench/peers/setup` installs the Python (the default is dist/peers/bin/python). A pattern is compiled in the form
+// that all engines read alike, and the other engine gets the same form. Prints the differences, and how often each
+// reason for a refusal occurred. Exits with 1 if there is a difference.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

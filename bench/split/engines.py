@@ -1,9 +1,10 @@
-"""Splits texts with the engines themselves, for dialects.ts: a question in JSON a line, an answer a line.
+"""Splits texts with the engines themselves, for dialects.ts. Each line of stdin is a request in JSON, and each line
+of stdout its answer.
 
-{"engine": "huggingface"|"tiktoken", "pattern": regex, "texts": [text, ...]} -> {"pieces": [[piece, ...], ...]} or {"error": text}
+    {"engine": "huggingface"|"tiktoken", "pattern": regex, "texts": [text, ...]} -> {"pieces": [[piece, ...], ...]} or {"error": text}
 
-HF's Split keeps unmatched text as pieces. tiktoken only returns tokens and drops unmatched text; its
-vocabulary is every substring of the texts, so that each match is one token.
+HF's Split keeps unmatched text as pieces. tiktoken only returns tokens and drops unmatched text; its vocabulary
+is every substring of the texts, so that each match is one token.
 """
 
 import functools

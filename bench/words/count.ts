@@ -1,8 +1,8 @@
 /**
  * Times counting without splitting: bun bench/words/count.ts [file] [rounds]
  *
- * Without a file, on 64 MB of made-up English (seeded). Blocks of pretokens are cut beforehand, and passed to the
- * counter 16 KB at a time, as in the pipeline. The checksum is the sum over all words of count times a hash of the
+ * Without a file, counts 64 MB of made-up English (seeded). Pretokens are cut beforehand, and passed to the counter
+ * in blocks of 16 KB, as in the pipeline. The checksum is the sum over all words of the count times a hash of the
  * word, so it depends only on words and counts.
  */
 import { WordCounter } from "../../src/words/word-counter.ts";

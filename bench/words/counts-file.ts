@@ -1,8 +1,8 @@
 /**
  * Times counts files: bun bench/words/counts-file.ts [wordCount]
  *
- * Writes made-up words (seeded) in binary and in text form, reads both back, adds two of the binary ones up, and prints
- * the times and the sizes.
+ * Writes made-up words (seeded) in binary and in text form, reads both, and adds up two binary files. Prints the
+ * times and the sizes.
  */
 
 import { runToEnd } from "../../src/runtime/slices.ts";
@@ -15,7 +15,7 @@ import { makeWords } from "./english.ts";
 
 const wordCount = Number(process.argv[2] ?? 2_000_000);
 
-/** Returns distinct words: counts made-up words, of which a few are equal. */
+/** Returns distinct words, by counting made-up words, of which a few are equal. */
 function distinctWords(seed: number): WordTable {
   const { starts, bytes, counts } = makeWords(wordCount, seed);
   const padded = new Uint8Array(bytes.length + 64);

@@ -1,7 +1,8 @@
 /**
  * Times sorting: bun bench/words/sort.ts [wordCount] [rounds]
  *
- * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
+ * Words are made of English syllables (seeded), 11 bytes on average, in no particular order. Their counts fall as 1 /
+ * rank.
  */
 import { runToEnd } from "../../src/runtime/slices.ts";
 import { sortByBytesInSteps } from "../../src/words/sort-by-bytes.ts";

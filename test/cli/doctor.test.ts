@@ -552,7 +552,7 @@ function addParts(files: Files, count: number): void {
   for (let i = 0; i < count; i++) json(files).model.vocab["ð".repeat(i + 2)] = 1500 + i;
 }
 
-/** Returns the last learned token of more than two bytes that is in no merge. */
+/** Returns the last learned token of more than two bytes that is not a half of any merge. */
 function leafKey(files: Files): string {
   const parts = new Set(json(files).model.merges.flat());
   return lastKeys(files).find((key) => !parts.has(key) && key.length > 2)!;

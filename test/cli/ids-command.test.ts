@@ -183,7 +183,8 @@ describe("files of ids", () => {
       expect(looks(path).stderr).toContain(`read as uint16, every second id is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
-    // These are 16 bits wide: they end two texts (0), use a small alphabet, or use the alphabet in full.
+    // 16-bit ids that are accepted: of few ids, not every second one is 0; all ids are small; or every second one
+    // is not small.
     for (const ids of [
       [500, 7, 400, 0],
       [1, 0, 2, 0, 3, 0, 1, 0, 2, 3],

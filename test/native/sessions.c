@@ -34,8 +34,8 @@ static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *sessio
 }
 
 /*
- * Fills `part` with `size` bytes: pieces of the text, and bytes that are not UTF-8. The last piece may be cut inside
- * a character.
+ * Fills `part` with `size` bytes: pieces of the text, bytes that are not UTF-8, and halves of a special token. The last piece
+ * may be cut.
  */
 static void make_part(char *part, size_t size, const char *text, size_t text_size) {
   static const char *wrong[] = {"\xff", "\xc3", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x80", "\xf0\x9f\x98", "<|endof", "text|>"};

@@ -65,8 +65,7 @@ class Round:
         return text * (size // 500), self.reference([text])[0] * (size // 500)
 
     def check(self, tokenizer=None, source=None):
-        """Encodes some texts by a random call, compares their ids with the reference, and
-        decodes them."""
+        """Compares ids of random texts with the reference, and texts with ids, by one of several calls."""
         tokenizer, source = tokenizer or self.tokenizer, source or self.random
         texts = [made_text(source, source.choice((0, 1, 20, 200, 3000))) for _ in range(source.randrange(1, 6))]
         right = self.reference(texts)

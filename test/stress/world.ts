@@ -186,8 +186,8 @@ export class World {
   }
 
   /**
-   * Checks that the output directory contains only complete results and files of a cache, and the temporary directory
-   * nothing.
+   * Checks that the output directory contains only complete results, counts, a log and files of a cache, and that the
+   * temporary directory is empty.
    */
   mustBeTidy(): void {
     const strays = readdirSync(this.temporary);

@@ -7,7 +7,7 @@ const compiler = process.env.CXX ?? "g++";
 const flags = ["-std=c++17", "-march=native", "-Wall", "-Wextra"];
 const optimization = "-O3";
 
-/** Returns the compiler's name and version as it prints them; undefined if there is no compiler. */
+/** Returns the first line of `--version` of the compiler, or undefined if there is no compiler. */
 export function compilerVersion(): string | undefined {
   const { status, stdout } = spawnSync(compiler, ["--version"], { encoding: "utf8" });
   return status === 0 ? stdout.split("\n")[0]! : undefined;

@@ -3,7 +3,7 @@ import type { TokenBytes } from "../pairs.ts";
 import type { PairCounts, Selection } from "../step-by-step.ts";
 
 /**
- * Every change of a count is pushed as a new entry. Old entries stay, and are dropped when they reach the top with a
+ * Pushes every change of a count as a new entry. Old entries stay, and are dropped when they reach the top with a
  * stale count. The heap grows with the number of changes.
  */
 export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
@@ -14,7 +14,7 @@ export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection 
   };
 }
 
-/** Like `lazyHeap`, but rebuilds the heap from the counts when three of four entries are stale. */
+/** Like `lazyHeap`, but rebuilds the heap from the counts when at least three of four entries are stale. */
 export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {

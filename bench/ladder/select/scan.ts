@@ -1,7 +1,7 @@
 import { type PairKey, type TokenBytes, winsTie } from "../pairs.ts";
 import type { PairCounts, Selection } from "../step-by-step.ts";
 
-/** Compares the counts of all pairs each time. */
+/** Compares the counts of all pairs for each merge. */
 export function linearScan(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   return { changed() {}, best: () => scan(counts, tokenBytes) };
 }

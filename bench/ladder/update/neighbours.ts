@@ -4,8 +4,8 @@ import { addToCount, type PairCounts, type TokenizedWords, type Update } from ".
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
 /**
- * Only the words that hold the pair are read, and only the pairs next to an occurrence change their counts. The index
- * may still name words that no longer contain a pair; reading these is wasted.
+ * Reads only the words that contain the pair, and changes only the counts of pairs next to an occurrence. The index
+ * may still list words that no longer contain a pair, and reading these is wasted.
  */
 export function updateNeighbours(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
@@ -35,8 +35,8 @@ export function updateNeighbours(words: WordTable): Update {
 }
 
 /**
- * Merges from the left, one occurrence after the other, each as if it were the only one: in "xyxy" the first makes
- * (xy, x), which the second takes away again for (xy, xy).
+ * Merges from the left, one occurrence after the other, each as if it were the only one: in "xyxy" the first merge
+ * creates (xy, x), which the second replaces with (xy, xy).
  */
 function mergeWithNeighbours(
   tokens: number[],

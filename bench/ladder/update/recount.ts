@@ -30,7 +30,7 @@ function countPairs(words: TokenizedWords, counts: PairCounts): void {
   }
 }
 
-/** Replaces the pair from the left, in place: "aaa" becomes "aa" "a". */
+/** Replaces the pair from the left, in place: merging "a a" in "aaa" gives "aa" "a". */
 export function mergeInWord(tokens: number[], pair: PairKey, id: number): void {
   const left = leftOf(pair);
   const right = rightOf(pair);

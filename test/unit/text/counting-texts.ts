@@ -20,7 +20,7 @@ export function countingTexts(options: Options, counter: WordCounter): TaskTexts
   const { pattern, specialTokens, mappedBytesLeast, pretokens, ...rest } = options;
   const mapping =
     mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
-  // With given pretokens, special tokens may stay text.
+  // If pretokens are given, tokens with the flag of special tokens stay text.
   const cutting = { ...plainCutting(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
   const chain = new TextChain(cutting, counter, pretokens);
   return new TaskTexts(chain, { ...rest, mapping });

@@ -135,7 +135,7 @@ test(`the sections of a text are those of its steps, however it arrives: ${trial
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomNumbers(seed * 1_000_003 + trial);
     const cutting = madeCutting(random);
-    // Tokens that become equal after normalization are refused when a tokenizer is read, so the test has none.
+    // Tokens that become equal after normalization are refused when a tokenizer is read, and not here.
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
       const text = madeBytes(random, cutting);
