@@ -292,8 +292,6 @@ def _remove(path: str, owner: int) -> None:
 
 #: Up to this many characters are passed as arguments, which is within the limits of every system.
 _TYPED_CHARACTERS = 1 << 15
-
-
 #: Signals that end a program that gets no memory: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV.
 _CRASHES = (4, 5, 6, 7, 10, 11)
 
@@ -468,7 +466,6 @@ class Run:
 
         Returns the content of its stdout, if that is a pipe. Raises BpeError if the run fails.
         """
-        parts: list[bytes] = []
         try:
             self.start()
             if self.stdin is not None:
@@ -477,8 +474,7 @@ class Run:
                 except OSError:
                     pass  # It has ended, and stderr says why.
                 self.stdin.close()
-            while self.stdout is not None and (part := self.stdout.read(1 << 20)):
-                parts.append(part)
+            answer = b"" if self.stdout is None else self.stdout.read()
             said = self.stderr.read().decode("utf-8", "replace")
             exit_code = self.wait()
             self.close()
@@ -489,7 +485,7 @@ class Run:
             raise signal_error(-exit_code)
         if exit_code != 0:
             raise BpeError(message_of(said))
-        return b"".join(parts)
+        return answer
 
     def stop(self) -> None:
         """Interrupts the run like Ctrl-C, so that it cleans up."""

@@ -68,7 +68,7 @@ def train_new_from_iterator(
         made = _with_method(method, learner, special_tokens_map or {})(tokenizer, text_iterator, vocab_size, **asked, **trainer)
         assert learner.has_learned, "transformers trained without a trainer"
     else:
-        given = (text_iterator, options, learner, new_special_tokens, special_tokens_map)
+        given = (text_iterator, options, learner, asked)
         if hasattr(tokenizer, "encode_file"):
             made = _train_ours(tokenizer, *given)
         elif hasattr(tokenizer, "to_str") and hasattr(type(tokenizer), "from_str"):
@@ -319,22 +319,15 @@ def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> di
     }
 
 
-def _train_hf(
-    tokenizer: Any,
-    texts: Texts,
-    trainer: Trainer,
-    learner: Learner,
-    new_special_tokens: Union[Sequence[Any], None],
-    special_tokens_map: Union[Mapping[str, str], None],
-) -> Any:
+def _train_hf(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, asked: Mapping[str, Any]) -> Any:
     """Trains a `tokenizers.Tokenizer` as that method would. Its other added tokens follow the vocabulary."""
-    root, names = json.loads(tokenizer.to_str()), special_tokens_map or {}
-    model = root["model"]
+    root, names = json.loads(tokenizer.to_str()), asked["special_tokens_map"] or {}
+    model, new = root["model"], asked["new_special_tokens"] or ()
     if model.get("type") != "BPE":
         raise BpeError(f"{model.get('type')} model: only BPE over bytes is learned here")
     Trainer(0, **{name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
     special: dict[str, dict[str, Any]] = {}
-    for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_describe_token, new_special_tokens or ())]:
+    for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_describe_token, new)]:
         content = names.get(token["content"], token["content"]) if "id" in token else token["content"]
         special[content] = {**token, "content": content}
     learned = learner.learn(_pipeline(root, dict.fromkeys(special)), texts, trainer)
@@ -364,23 +357,16 @@ def _describe_token(token: Any) -> dict[str, Any]:
     return {"content": token if is_text else token.content, **flags, "special": True}
 
 
-def _train_ours(
-    tokenizer: Any,
-    texts: Texts,
-    trainer: Trainer,
-    learner: Learner,
-    new_special_tokens: Union[Sequence[Any], None],
-    special_tokens_map: Union[Mapping[str, str], None],
-) -> Any:
+def _train_ours(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, asked: Mapping[str, Any]) -> Any:
     """Trains a tokenizer of this package with `train(like=...)`, by the rule by which it was trained."""
-    if special_tokens_map:
+    if asked["special_tokens_map"]:
         raise BpeError("special_tokens_map is for tokenizers of transformers and tokenizers")
     with tokenizer._place() as path:
         return train(
             texts=texts,
             vocab_size=trainer.vocab_size,
             like=path,
-            special_tokens=[str(getattr(token, "content", token)) for token in new_special_tokens or ()],
+            special_tokens=[str(getattr(token, "content", token)) for token in asked["new_special_tokens"] or ()],
             min_frequency=trainer.min_frequency or None,
             max_token_length=trainer.max_token_length,
             workers=learner.workers,

@@ -51,12 +51,8 @@ def train_with(
     for name, value in given.items():
         if name in kinds and value is not None:
             arguments += _format_option(name, f"--{options.get(name, name.replace('_', '-'))}", kinds[name], value)
-    kept: t.Union[Home, None] = None
-    if output is None:
-        kept = Home()
-        directory = os.path.join(kept.name, "tokenizer")
-    else:
-        directory = path_of("output", output)
+    kept = Home() if output is None else None
+    directory = path_of("output", output) if kept is None else os.path.join(kept.name, "tokenizer")
     arguments.append(f"--output={directory}")
     if texts is None:
         arguments += ["--", *paths]
@@ -76,9 +72,7 @@ def train_with(
     return Tokenizer._of(Source(path, kept, seen=look_at(path)))
 
 
-def run_training(
-    arguments: list[str], texts: t.Union[t.Texts, None], progress: t.Union[bool, t.Progress]
-) -> list[str]:
+def run_training(arguments: list[str], texts: t.Union[t.Texts, None], progress: t.Union[bool, t.Progress]) -> list[str]:
     """Runs `bpe train`, which reads the texts if there are any. Returns its warnings."""
     if texts is not None:
         arguments = [*arguments, "--input-format=jsonl", "--text-field=text", "--", "-"]

@@ -203,11 +203,8 @@ class _Encoding:
 
     def __init__(self, ids: "list[int]", pair: _Pair, text: str, adds: bool) -> None:
         self.ids, self.pair, self.text, self.adds = ids, pair, text, adds
+        self.attention_mask = [1] * len(ids)
         self.overflowing: "list[Any]" = []
-
-    @property
-    def attention_mask(self) -> "list[int]":
-        return [1] * len(self.ids)
 
     @property
     def type_ids(self) -> "list[int]":
