@@ -195,8 +195,8 @@ def train(
         and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input
         applies; the default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.
     ``output``: The directory of the tokenizer, written as a whole or not at all. It may be absent or empty,
-        or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its
-        method save.
+        or contain the result of an earlier training, which is replaced. If it is left out, the tokenizer is
+        saved by its method save.
     ``formats``: Which files to write. Names, separated by commas: huggingface is tokenizer.json and what
         transformers reads next to it, gpt2 vocab.json and merges.txt, tiktoken a rank file, tekken
         tekken.json, for mistral-common, gguf tokenizer.gguf, for llama.cpp (tekken and gguf only if named).

@@ -137,7 +137,7 @@ const piped = (command: string) => (path: string) =>
   `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
 const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
-const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
+const decoded = (path: string) => `if it contains token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip = "PK\x03\x04";
 /**

@@ -257,7 +257,7 @@ const hubCacheParts = ["blobs", "refs"];
 function checkOneSnapshot(cache: string): void {
   const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
-  throw new UserError(`"${cache}" holds several versions of a data set`, {
+  throw new UserError(`"${cache}" contains several versions of a data set`, {
     hint: `name one of them, e.g. ${cache}/snapshots/${first}`,
   });
 }

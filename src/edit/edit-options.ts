@@ -57,7 +57,7 @@ export const convertOptions = tableOf({
     kind: words(writtenFormats),
     topic: "output",
     description: "which kinds of files to write",
-    default: `all that can hold the tokenizer, except ${writtenOnRequest}`,
+    default: `all that can store the tokenizer, except ${writtenOnRequest}`,
   },
   copy: {
     name: "copy",
@@ -65,7 +65,7 @@ export const convertOptions = tableOf({
     topic: "output",
     description: "copy the tokenizer's own files",
     details:
-      "Those that transformers reads next to them are copied, too. An error if the files do not hold all of the tokenizer.",
+      "Those that transformers reads next to them are copied, too. It is an error if the files do not contain the whole tokenizer.",
     excludes: [{ other: "format", why: "a copy has the formats of the tokenizer" }],
   },
   ...{ output: outputDirectory, ...tokenizerSupplements, ...unattendedOptions },

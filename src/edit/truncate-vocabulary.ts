@@ -241,7 +241,10 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
       ids.push(smallId);
       // In text that is not searched for added tokens, merges may also produce this token.
       if (isMade && merged(id)[0] !== smallId)
-        refuse(path, `merges make its added token "${escapeBytes(tokenBytesOf(big.tokens, id))}", too`);
+        refuse(
+          path,
+          `its added token "${escapeBytes(tokenBytesOf(big.tokens, id))}" is also the result of merges`,
+        );
     } else if (isMade || reaches[id] === Reach.wholePretoken) ids.push(...merged(id));
     starts[id + 1] = ids.length;
   }

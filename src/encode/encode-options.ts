@@ -66,7 +66,7 @@ export const idFiles = tableOf({
     rare: true,
     description: "fields of records to write as columns of parquet",
     details:
-      "The first value decides what a column holds, or NAME:text, :int, :double or :bool says it. Objects and lists are kept as JSON. A missing field is an error.",
+      "The first value decides the type of a column, unless NAME:text, :int, :double or :bool states it. Objects and lists are kept as JSON. A missing field is an error.",
     sample: "id,url",
   },
 });

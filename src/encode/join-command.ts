@@ -15,7 +15,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   const files = idFilesOf(asked);
   if (files === undefined || isPart(files.format))
     throw usageError(
-      phrase`${asOption("output", `"${asked.output}"`)} cannot hold the joined parts`,
+      phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts`,
       "name a file: -o corpus.npy",
     );
   await lockFiles(output, ...pathsToLock(files));

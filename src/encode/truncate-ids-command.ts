@@ -140,7 +140,7 @@ function outputOf(
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)
     throw usageError(
-      `${format.name} cannot hold the fields that "${file}" keeps`,
+      `${format.name} cannot store the fields that "${file}" contains`,
       phrase`give ${asOption("ids-format", "parquet")}`,
     );
   return {

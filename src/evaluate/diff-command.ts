@@ -52,7 +52,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
-      "diff compares two tokenizers, and one of these directories holds several sizes",
+      "diff compares two tokenizers, but one of these directories contains several sizes",
       "name one of its sizes",
     );
   }

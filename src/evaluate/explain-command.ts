@@ -38,7 +38,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
     openTokenizer({ ...findTokenizer(path), ...(await readSupplements(asked)) }, true, output);
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
-    if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON holds only Unicode");
+    if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON can contain only Unicode");
     const pieces = textPieces(await opened(), whole);
     return writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
   }

@@ -230,7 +230,7 @@ const kinds = new Map(
 /** Reads the shape from a config.json of `transformers`. Throws a UserError that names what is unknown. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parseObject(json);
-  if (outer === null) throw refuse("it is not a config.json: it does not hold a JSON object", example);
+  if (outer === null) throw refuse("it is not a config.json: it does not contain a JSON object", example);
   const inner = ["text_config", "llm_config", "language_config"].map((name) => outer[name]).find(isObject);
   const config = inner ?? outer;
   const type = config.model_type ?? (inner === undefined ? undefined : outer.model_type);

@@ -81,7 +81,7 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
       );
     }
     if (cuts.length > 1 || (prefix !== null && prefixOfMetaspace(step, path) !== null))
-      refuse(path, "its Metaspace is not the only step that adds marks or cuts");
+      refuse(path, "its Metaspace is not the only step that adds '\u2581' or splits text");
     hasMarks = true;
     prefix ??= prefixOfMetaspace(step, path);
     splitsAtMarks = step.split !== false;

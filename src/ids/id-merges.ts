@@ -55,7 +55,8 @@ export function readIdMerges(path: string): IdMerges {
   };
   const lines = readText(path).split("\n");
   const size = lines[0]!.startsWith(idMergesHead) ? Number(lines[0]!.slice(idMergesHead.length)) : Number.NaN;
-  if (!(Number.isInteger(size) && size >= 1 && size <= alphabetSizeMax)) fail("it holds no merges over ids");
+  if (!(Number.isInteger(size) && size >= 1 && size <= alphabetSizeMax))
+    fail("it contains no merges over ids");
   if (lines.at(-1) !== "") fail("its last line is cut off");
   const mergeCount = lines.length - 2;
   const left = new Int32Array(mergeCount);

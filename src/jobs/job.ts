@@ -101,8 +101,8 @@ export class JobThread<Job, News = never> {
     worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));
     worker.addEventListener("close", () =>
       this.fail(
-        new UserError(`${name} ended early`, {
-          hint: phrase`try fewer workers: ${asOption("workers", 1, "w")}`,
+        new UserError(`${name} stopped before it had finished`, {
+          hint: phrase`perhaps memory was short: try fewer workers, e.g. ${asOption("workers", 1, "w")}`,
         }),
       ),
     );

@@ -234,7 +234,7 @@ export class Tokenizer extends TextTokenizer {
 function checkNoAddress(path: string): void {
   if (!/^https?:\/\//.test(path)) return;
   throw usageError(
-    `Tokenizer.load: "${path}" is an address, and a string is a path`,
+    `Tokenizer.load: "${path}" is a URL, but a string is read as a path`,
     `Tokenizer.load(new URL("${path}")) fetches it`,
   );
 }

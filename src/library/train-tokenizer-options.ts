@@ -174,8 +174,9 @@ export type TrainTokenizerOptions = {
    */
   readonly weights?: Readonly<Record<string, number>> | undefined;
   /**
-   * The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or hold the
-   * result of an earlier training, which is replaced. Left out, the tokenizer is saved by its method save.
+   * The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or contain
+   * the result of an earlier training, which is replaced. If it is left out, the tokenizer is saved by its
+   * method save.
    */
   readonly output?: string | undefined;
   /**

@@ -167,9 +167,9 @@ export const sharedWithTraining = tableOf({
     required: true,
     description: "tokenizer directory",
     details:
-      "DIR may be absent or empty, or hold the result of an earlier training, which is replaced as a whole. If it holds anything else, the run fails and changes nothing.",
+      "DIR may be absent or empty, or contain the result of an earlier training, which is replaced as a whole. If it contains anything else, the run fails and changes nothing.",
     inCode:
-      "The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its method save.",
+      "The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or contain the result of an earlier training, which is replaced. If it is left out, the tokenizer is saved by its method save.",
   },
   report: {
     name: "report",

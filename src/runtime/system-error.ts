@@ -182,7 +182,9 @@ export const readBytes = (path: string): Buffer =>
   withRegularFile(path, (fd) => {
     const { size } = fstatSync(fd);
     if (size <= wholeBytesMax) return readFileSync(fd);
-    throw new UserError(`"${path}" has ${size} bytes; a file of a tokenizer has at most ${wholeBytesMax}`);
+    throw new UserError(
+      `"${path}" has ${size} bytes; a file of a tokenizer may have at most ${wholeBytesMax} bytes`,
+    );
   });
 
 export const readText = (path: string): string => readBytes(path).toString("utf8");

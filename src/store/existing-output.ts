@@ -74,7 +74,7 @@ function inspectOnce(place: Place): ExistingOutput {
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
   throw refusedError(
     place,
-    `it holds "${foreign[0]}"${more}, which no earlier training wrote`,
+    `it contains "${foreign[0]}"${more}, which no earlier training wrote`,
     "choose a directory that is new, empty, or the result of an earlier training",
   );
 }

@@ -51,7 +51,7 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
   const { mergeCountFor, compat, threadCount, budget, tellMemory } = options;
   const startMs = performance.now();
   const { sequences, documentCounts } = await readAll(options, report);
-  if (sequences.count === 0) throw new UserError("there is nothing to train on: the input holds no ids");
+  if (sequences.count === 0) throw new UserError("there is nothing to train on: the input contains no ids");
   const alphabetSize = sequences.idMax + 1;
   const words = wordsOf(sequences, alphabetSize);
   const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };

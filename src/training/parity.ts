@@ -45,7 +45,7 @@ export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(
-    `${countNoun(ratio.length, "ratio")} for ${countNoun(languages.size, "language")}`,
+    phrase`${asOption("language-ratio")} has ${countNoun(ratio.length, "ratio")} for ${countNoun(languages.size, "language")}`,
     "give one ratio for each language, in the order of the languages; a language of several files has one",
   );
 }

@@ -179,7 +179,7 @@ async function learnFairly(
 }
 
 const noWords = () =>
-  new UserError("there is nothing to train on: the word counts hold no words", {
+  new UserError("there is nothing to train on: the word counts contain no words", {
     hint: "name a text, or word counts that are not empty",
   });
 

@@ -106,7 +106,7 @@ describe("--counts and --save-counts", () => {
     const { code, stderr } = train("x", "--counts", "empty.tsv");
     expect([code, stderr.split("\n")[0]]).toEqual([
       1,
-      "bpe: error: there is nothing to train on: the word counts hold no words",
+      "bpe: error: there is nothing to train on: the word counts contain no words",
     ]);
     expect(run("count", "--counts", "empty.tsv")).toEqual({ code: 0, stdout: head(), stderr: "" });
   });

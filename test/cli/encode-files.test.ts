@@ -41,7 +41,7 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("cannot hold the joined parts"),
+    expect.stringContaining("cannot store the joined parts"),
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
   expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty ones are left out\n");

@@ -246,7 +246,7 @@ test("an empty document is an empty line, of encoding and of decoding", () => {
   }
   expect(train([put(home, "empty.npy", npyHead("uint32", 0))], "-n", "+1")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("the input holds no ids"),
+    stderr: expect.stringContaining("the input contains no ids"),
   });
   const several = [join(home, "empty.npy"), join(home, "some.txt"), join(home, "empty.npy")];
   const trained = train(several, "-n", "+1");
@@ -332,7 +332,7 @@ describe("refusals", () => {
       ["1 -2\n", 'line 1: "-2" is not an id'],
       ["1 -2", 'line 1: "-2" is not an id'],
       ["1\n1048576\n", "line 2: the id 1048576"],
-      ["\n\n", "holds no ids"],
+      ["\n\n", "contains no ids"],
     ] as const) {
       const wrong = train([put(home, "wrong.txt", content)], "-n", "+4");
       expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
@@ -395,7 +395,7 @@ describe("refusals", () => {
       "the id 9 is not in the tokenizer's alphabet of 3",
     );
     expect(encode(good, put(home, "merges.txt", "#version: 0.2\na b\n")).stderr).toContain(
-      "it holds no merges over ids",
+      "it contains no merges over ids",
     );
     expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2\n5 1\n")).stderr).toContain(
       "line 3 does not merge earlier ids",

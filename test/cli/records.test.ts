@@ -140,11 +140,11 @@ describe("--text-field and --input-format", () => {
       texts.jsonl --text-field title | 1 | "texts.jsonl" line 1: no field "title"
       texts.jsonl --text-field id | 1 | "texts.jsonl" line 1: the field "id" is not a string
       texts.parquet --text-field title | 1 | "texts.parquet" has no column "title"
-      texts.parquet --text-field id | 1 | column "id" holds INT32, not text
+      texts.parquet --text-field id | 1 | column "id" contains INT32, not text
       texts.txt --input-format jsonl | 1 | "texts.txt" line 1: not valid JSON
       texts.txt --input-format parquet | 1 | "texts.txt" is not a Parquet file
       texts.txt --input-format json | 1 | "texts.txt" record 1 is not a JSON object
-      - --input-format parquet | 2 | standard input cannot be read as Parquet
+      - --input-format parquet | 2 | standard input is a stream, and Parquet cannot be read as a stream
       /dev/null --input-format parquet | 1 | "/dev/null" cannot be read as Parquet
       texts.txt --include *.txt | 2 | --include selects files in directories
       tree --include *.csv | 1 | there is no file that --include *.csv matches in "tree"

@@ -161,7 +161,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     done("ids", "truncate", "kept.parquet", ...small, "-o", "kept-cut.parquet");
     expect(bytesOf("kept-cut.parquet").equals(bytesOf("kept-again.parquet"))).toBe(true);
     const { stderr } = run("ids", "truncate", "kept.parquet", ...small, "-o", "kept.ds");
-    expect(stderr).toInclude('datatrove cannot hold the fields that "kept.parquet" keeps');
+    expect(stderr).toInclude('datatrove cannot store the fields that "kept.parquet" contains');
   });
 
   test("that lack a part, are damaged, or belong to other files, are refused", () => {

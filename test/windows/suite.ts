@@ -258,7 +258,7 @@ describe("publication:", () => {
     windows(train("-n", "320", "--keep", "1"));
     expect(readdirSync(home).filter((name) => name.startsWith("out."))).toHaveLength(1);
     writeFileSync(join(home, "out/mine"), "");
-    expect(windows(train("-n", "330"), { code: 1 }).stderr).toContain('it holds "mine"');
+    expect(windows(train("-n", "330"), { code: 1 }).stderr).toContain('it contains "mine"');
     rmSync(join(home, "out/mine"));
     expect(hidden()).toEqual([]);
   });

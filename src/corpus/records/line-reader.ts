@@ -270,7 +270,7 @@ const lineBefore = (bytes: Uint8Array, end: number) =>
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
-      hint: phrase`${asOption("text-field")} names the field that holds the text; ${textFields(line())}; ${asOption("input-format", "text")} reads JSON as text`,
+      hint: phrase`${asOption("text-field")} names the field that contains the text; ${textFields(line())}; ${asOption("input-format", "text")} reads JSON as text`,
     };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
   return {

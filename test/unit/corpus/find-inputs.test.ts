@@ -73,7 +73,7 @@ describe("the files of a directory", () => {
     expect(below(unnamed)).toEqual(["snapshots/f00/part"]);
     expect(below(tree("photos", ["blobs/a", "snapshots/b"]))).toEqual(["blobs/a", "snapshots/b"]);
     mkdirSync(join(root, "snapshots/f01"));
-    expect(() => below(root)).toThrow("holds several versions of a data set");
+    expect(() => below(root)).toThrow("contains several versions of a data set");
   });
 
   test("that a dangling link names are an error", () => {

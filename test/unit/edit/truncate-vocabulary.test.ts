@@ -264,7 +264,7 @@ test("an added token that text may also become by merging is refused if its merg
   const message = errorOf(() =>
     piecesOf(big, { ...tokenizerOf(["ab", "cd"], merges.slice(0, 1)), fixed }, "cd"),
   );
-  expect(message.message).toContain('merges make its added token "cd", too');
+  expect(message.message).toContain('its added token "cd" is also the result of merges');
 });
 
 test("a vocabulary that lacks bytes is refused, because the dropped text is unknown", () => {

@@ -182,7 +182,7 @@ describe("a config.json", () => {
   const plain = llama({ d: 64, ffn: 256, layers: 2, heads: 2, kv: 2 });
   const mixture = { ...plain, model_type: "qwen2_moe", num_experts: 4 };
   for (const [config, message] of [
-    [[], "it is not a config.json: it does not hold a JSON object"],
+    [[], "it is not a config.json: it does not contain a JSON object"],
     [{ hidden_size: 3 }, "it has no model_type"],
     [{ ...plain, model_type: "mamba" }, 'model_type "mamba" is not known'],
     [{ ...plain, model_type: "deepseek_v3" }, 'model_type "deepseek_v3" is not known'],

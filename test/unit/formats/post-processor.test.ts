@@ -48,7 +48,7 @@ test("the tokens that a post-processor adds around a text, and the steps that tr
 test("an unsupported step is refused by name", () => {
   for (const [value, obstacle] of [
     [sequence(template([special("<s>"), text]), template([special("<s>"), text])), "two steps"],
-    [sequence(byteLevel(true, true), { type: "Unheard" }), "not known, Unheard"],
+    [sequence(byteLevel(true, true), { type: "Unheard" }), "unknown step, Unheard"],
     [template([special("<s>")]), "does not contain the text exactly once"],
     [template([text, special("<s>"), text]), "does not contain the text exactly once"],
     [template([special("<pad>"), text]), 'no "special_tokens.<pad>"'],

@@ -133,7 +133,7 @@ function columnsOf(source: FileSource, fields: readonly KeptField[], memory: Tex
     if (column === undefined || second !== undefined)
       throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
     if (!isKeepable(column.element))
-      throw new UserError(`"${path}": column "${name}" holds ${describeType(column.element)}`, { hint });
+      throw new UserError(`"${path}": column "${name}" contains ${describeType(column.element)}`, { hint });
     let endRow = 0;
     const chunks = metadata.row_groups.map(({ columns, num_rows }) => {
       const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema.join("\0") === name);

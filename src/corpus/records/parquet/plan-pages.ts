@@ -125,7 +125,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: phrase`write it again with a different name for each; ${asOption("text-field")} says which one holds the text`,
+      hint: phrase`write it again with a different name for each; ${asOption("text-field")} says which one contains the text`,
     });
   }
   if (column === undefined) {
@@ -143,7 +143,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
     !isText
   ) {
     const what = column.num_children ? "a group of columns" : (kind ?? column.type ?? "an unknown type");
-    throw new UserError(`"${path}": column "${name}" holds ${what}, not text`, {
+    throw new UserError(`"${path}": column "${name}" contains ${what}, not text`, {
       hint: phrase`${asOption("text-field")} names the column with the text`,
     });
   }

@@ -226,7 +226,7 @@ test("an error about a record without the field lists its fields", () => {
     throw new Error(`${line} is read`);
   };
   const expected = (has: string) =>
-    `--text-field names the field that holds the text; ${has}; --input-format text reads JSON as text`;
+    `--text-field names the field that contains the text; ${has}; --input-format text reads JSON as text`;
   expect(hintOf('{"content":"x","n":1,"t\\u0069tle":"é"}')).toBe(
     expected("fields of this record that are strings: content, title"),
   );

@@ -260,7 +260,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     } catch (error) {
       expect((error as { hint: string }).hint).toContain("the file has: id, text, z");
     }
-    expect(withField(path, "id")).toThrow(`"${path}": column "id" holds INT32, not text`);
+    expect(withField(path, "id")).toThrow(`"${path}": column "id" contains INT32, not text`);
     expect(withField(path, "z")).not.toThrow();
   });
 
