@@ -145,7 +145,7 @@ describe("--text-field and --input-format", () => {
       texts.txt --input-format parquet | 1 | "texts.txt" is not a Parquet file
       texts.txt --input-format json | 1 | "texts.txt" record 1 is not a JSON object
       - --input-format parquet | 2 | standard input is a stream, and Parquet cannot be read as a stream
-      /dev/null --input-format parquet | 1 | "/dev/null" cannot be read as Parquet
+      /dev/null --input-format parquet | 1 | "/dev/null" is a stream, and Parquet cannot be read as a stream
       texts.txt --include *.txt | 2 | --include selects files in directories
       tree --include *.csv | 1 | there is no file that --include *.csv matches in "tree"
     `);
