@@ -37,8 +37,8 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
 }
 
 /**
- * Waits until a run handles a signal. Before that, which may take long on a busy machine, the system would end it at
- * once.
+ * Waits until a run has installed its handler for a signal. Before that, the signal ends the run at once, without a
+ * cleanup. Starting may take long on a busy machine.
  */
 export async function untilItCatches(run: Bun.Subprocess, signal: "SIGINT" | "SIGTERM"): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);

@@ -39,7 +39,7 @@ const allowed = [
   /^test\/plain-words.test.ts: /,
 ];
 
-/** Returns the line number of each occurrence of these words, with the word. */
+/** Returns each occurrence of these words, with its line number. */
 const wordsIn = (text: string, words: readonly string[]) => {
   const wrong = new RegExp(`(?<![-\\w])(${words.join("|")})(?![-\\w])`, "gi");
   // A line break in a comment may separate the two words.

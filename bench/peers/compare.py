@@ -32,7 +32,7 @@ PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
 #: A run that takes longer is not repeated.
 LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
-# The tables: a title, the work, the rule for merges, and the libraries, of which `bpe` is the first.
+#: The tables: a title, the work, the rule for merges, and the libraries, of which `bpe` is the first.
 TABLES = (
     ("train, as HF does", "train", "huggingface", ("bpe", "tokenizers", "gigabpe", "gigatoken", "ffbpe")),
     ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken", "bpeasy")),
@@ -56,7 +56,7 @@ class Row:
         self.runs: list[dict[str, Any]] = []
         #: The outcome as a text: whether the result is the same as ours, or why there is none.
         self.verdict = ""
-        # Whether the result is that of `bpe`; None if there is no result.
+        #: Whether the result is that of `bpe`; None if there is no result.
         self.is_right: bool | None = None
 
     def values(self, name: str) -> list[float]:

@@ -20,11 +20,11 @@ from unittest import mock
 
 from bpe_trainer._characters import character_of
 
-# The maximum part of the file in a batch, because the text and the ids are in memory.
+#: The maximum part of the file in a batch, because the text and the ids are in memory.
 BATCH_CHARACTERS = 128_000_000
-# The minimum length of a batch's texts, in characters, if the file can be cut there.
+#: The minimum length of a batch's texts, in characters, if the file can be cut there.
 TEXT_CHARACTERS = 10_000
-# The number of texts that are encoded one by one, and the maximum part of the file that they are taken from.
+#: The number of texts that are encoded one by one, and the maximum part of the file that they are taken from.
 CALLS = 20_000
 CALLS_CHARACTERS = 8_000_000
 #: The fields of a request of compare.py.
@@ -32,9 +32,9 @@ Ask = SimpleNamespace
 
 
 class Job(NamedTuple):
-    # The work that is measured.
+    #: The work that is measured.
     work: Callable[[], Any]
-    # Returns the part of the result that all libraries share: the merges, or a checksum of the ids of each text.
+    #: Returns the part of the result that all libraries share: the merges, or a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None

@@ -30,7 +30,7 @@ const standard = ["-s", "<x>", "-s", "<y>", "-w", "1", "-n", "400"];
 const train = (files: readonly string[], ...options: string[]) =>
   bpe(["train", ...files, "-o", output, "--cache", cache, ...options], { cwd: home });
 
-/** Trains if something changed, and says whether it did. */
+/** Trains if something changed. Returns whether it trained. */
 function changed(files: readonly string[] = paths, options: readonly string[] = standard): boolean {
   const { code, stderr } = train(files, ...options, "--if-changed", "--progress", "json");
   const result = JSON.parse(stderr.trim().split("\n").at(-1)!) as { success: boolean; changed: boolean };

@@ -227,7 +227,7 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   expect(done.code).toBe(0);
   expect(done.stdout).toBe(bpe([...args, "--json", "-q"]).stdout);
   const page = readFileSync(path, "utf8");
-  // The page holds what --json prints.
+  // The page contains what --json prints.
   const evaluation = JSON.parse(done.stdout);
   expect(dataOf(page)).toMatchObject({ view: "eval", evaluation });
   const { tokenizers, texts, excerpts } = evaluation;

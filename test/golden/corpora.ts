@@ -46,7 +46,7 @@ function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   return text;
 }
 
-/** The first and the last letter of a script, and what separates its words. */
+/** The first and the last letter of each script, and the gap between its words. */
 const scripts: readonly (readonly [first: number, last: number, gap: string])[] = [
   [0x61, 0x7a, " "],
   [0xe0, 0xff, " "],

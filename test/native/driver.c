@@ -76,7 +76,10 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* Parts with a limited number of ids: where they begin and end. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+/*
+ * Answers with the beginnings and ends of parts with at most `ids` ids. `number` is 4 * ids + FIRST_PART, LAST_PART
+ * or ALL_PARTS. Parts overlap by ids / 4.
+ */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};

@@ -24,7 +24,7 @@ WRONG: "tuple[Any, ...]" = (
     *(None, 5, -1, True, 2.5, float("nan"), 2**70, "", "text", b"bytes", [], [1], [None], ["a"], {}, {"a": 1}, ("x", 2), {1, 2}),
     *(object, Odd(), lambda x: x, re.compile("a")),
 )
-# Values that no parameter accepts, except for functions.
+#: Values that no parameter accepts, except for functions.
 NEVER = (2.5, [None], {1, 2}, object, WRONG[-3], re.compile("a"), ("x", 2), b"\xff")
 
 

@@ -31,7 +31,7 @@ END = "<|endoftext|>"
 random.seed(20261123)
 WORDS = ["".join(random.choices("abcdeßй好", k=random.randrange(1, 9))) for _ in range(300)]
 
-# A correct gigabpe, which tests change.
+#: A correct gigabpe, which tests change.
 GIGABPE = """
 import json, os, sys, time
 import bpe_trainer as bpe

@@ -12,7 +12,7 @@ from _thread import _count
 import bpe_trainer as bpe
 from test_bpe import made_texts
 
-# Processor time after which the signal arrives. Each call takes many times as long.
+#: Processor time after which the signal arrives. Each call takes many times as long.
 COMES_SECONDS = 0.02
 
 

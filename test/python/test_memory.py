@@ -17,7 +17,7 @@ from bpe_trainer import _executable
 from bpe_trainer._executable import Home
 from test_bpe import made_texts
 
-# Only a call that hangs takes this long.
+#: Only a call that hangs takes this long.
 HANGS_SECONDS = 60
 TEXT = " ".join(made_texts(300)) * 120
 

@@ -26,15 +26,15 @@ CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
 TEXTS = json.loads((ROOT / "dist/python-rc/texts.json").read_text("utf-8"))
 PLAIN, NEW_FORMS, NEWER = TEXTS["plain"], TEXTS["newForms"], TEXTS["newer"]
 
-# Named patterns that the engine of 1.0 has.
+#: Named patterns that the engine of 1.0 has.
 RUN = ["gpt2", "r50k", "p50k", "gpt4", "o200k", "llama3", "qwen2", "tekken", "nemotron", "deepseek-v3", "none"]
-# Named patterns that its engine regards as other expressions, and refuses.
+#: Named patterns that its engine regards as other expressions, and refuses.
 REFUSED = [
     *("cl100k", "nanochat", "qwen3.5", "starcoder", "smollm", "falcon"),
     *("llama3-r2l", "gpt-4o-r2l", "marin", "marin-gpt-4o", "trinity"),
 ]
 NO_ENGINE = "needs a system-regex backend"
-# `(?i:'s)` matches a long s in bpe, and not in its engine.
+#: `(?i:'s)` matches a long s in bpe, and not in its engine.
 LONG_S = "'\u017f"
 
 

@@ -15,7 +15,7 @@ from bpe_trainer import _executable, _tokenizer
 from bpe_trainer._executable import Home, Run, when_dropped
 from bpe_trainer._training import run_bpe
 
-# A program that waits for input, and that SIGINT ends at once.
+#: A program that waits for input, and that SIGINT ends at once.
 PROGRAM = "/bin/cat"
 CALLS = ("pipe", "posix_spawn", "close")
 

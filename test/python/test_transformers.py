@@ -14,7 +14,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 import bpe_trainer as bpe
 from test_bpe import made_texts
 
-# The special tokens that the chat templates add.
+#: The special tokens that the chat templates add.
 CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 LLAMA3 = ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|finetune_right_pad_id|>"]
 GEMMA = ["<bos>", "<start_of_turn>", "<end_of_turn>", "<pad>"]

@@ -24,7 +24,7 @@ export type Package = { readonly registry: "npm" | "pypi"; readonly name: string
 
 /** Returns the tokenizers that `bpe` reads. */
 export const readTokenizers = () => realTokenizers.filter(({ expected }) => "oracle" in expected);
-/** Whether it is the first of its family: slow tests use only these. */
+/** Whether a tokenizer is the first of its family. Slow tests use only these. */
 export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
   readTokenizers().find((other) => other.family === family)!.name === name;
 

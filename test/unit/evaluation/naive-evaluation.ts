@@ -101,7 +101,7 @@ function brokenness(bytes: Uint8Array): "whole" | "part of a character" | "mixed
 
 export type NaiveMeasures = ReturnType<typeof naiveMeasures>;
 
-/** @param documents the texts, each of which is encoded separately */
+/** Returns the measures of a tokenizer on these texts, each of which is encoded separately. */
 export function naiveMeasures(tokenizer: Tokenizer, documents: readonly string[], normalize?: Normalize) {
   const counts = new Map<number, number>();
   for (const id of documents.flatMap((text) => [...tokenizer.encode(text)])) {

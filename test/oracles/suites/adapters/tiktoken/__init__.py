@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bpe_trainer as bpe
 
-#: What OpenAI's encodings have in addition to their ranks: the name of the ranks, and special tokens.
+#: For each of OpenAI's encodings: the name of its ranks, its pattern, and its special tokens.
 _ENDOFTEXT = {"<|endoftext|>": 50256}
 _FIM = {"<|fim_prefix|>": 0, "<|fim_middle|>": 1, "<|fim_suffix|>": 2}
 _HARMONY = ["startoftext", "endoftext", *(f"reserved_200{i:03}" for i in range(2)), "return", "constrain", "reserved_200004"]
