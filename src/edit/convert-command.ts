@@ -1,4 +1,4 @@
-import { countNoun, formatBytes, formatSeconds } from "#bytes";
+import { countNoun, formatBytes, formatSeconds, showValue } from "#bytes";
 import { findTokenizer, roleTokensAt } from "#formats";
 import { readTyped } from "#options";
 import { describeLlamaCpp } from "#pattern";
@@ -47,19 +47,23 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0 && parts.model.beginning === undefined)
     output.warn("tekken.json never matches special tokens in text; the new files do");
+  if ((parts.controlTokens?.length ?? 0) > 0 && parts.model.beginning !== undefined)
+    output.warn("sentencepiece never matches control pieces in text; programs that read the new files may");
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
     output.warn("these files match special tokens in text; tekken.json never does");
   if (formatNames?.includes("gguf") === true) {
     const said = describeLlamaCpp(parts.description.patternName);
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);
   }
-  const converted = await convertTokenizer({
+  const { control, ...converted } = await convertTokenizer({
     ...{ path, parts, formatNames, output: directory },
     command: shellLine(["bpe", "convert", ...typed]),
     arguments: ["convert", ...typed],
     startMs,
     guard: onStop,
   });
+  if (control !== null && formatNames?.includes("gguf") === true)
+    output.warn(`llama.cpp: takes ${showValue(control)} for a special token, because of its name`);
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...converted, elapsedMs, output: directory };
   output.succeed(

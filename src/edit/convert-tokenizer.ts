@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import { bytesOf } from "#bytes";
 import {
+  finishCharacters,
   formats,
   loadTokenizerParts,
   nameOf,
@@ -14,11 +16,11 @@ import { asOption, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
+  type CharacterMerges,
   type Derivations,
   deriveTokens,
   type FinishedTokenizer,
   packTokenList,
-  refuseCharacters,
   settleModelLike,
   type TokenizerParts,
   tokenBytesOf,
@@ -34,18 +36,16 @@ type Opened = { readonly path: string; readonly parts: TokenizerParts };
 export function convertingJob() {
   let before: TokenizerParts;
   let derived: Derivations;
+  let finished: FinishedTokenizer | undefined;
   return {
     /** Returns the tokenizer in the form for writing. */
     async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
-      refuseCharacters(
-        parts,
-        "converted",
-        "bpe convert --copy copies its files, and bpe image makes an image for programs",
-      );
       before = parts;
+      derived = deriveTokens(parts);
+      if (parts.model.beginning !== undefined)
+        return (finished = await finishCharacters(path, parts, derived));
       const like = await readLikeFrom(path, parts);
       const { patternName: name, patternSources: sources } = parts.description;
-      derived = deriveTokens(parts);
       const specials = like.specialTokens.map(({ content }) => content);
       return {
         vocabulary: vocabularyOf(parts, derived),
@@ -60,28 +60,32 @@ export function convertingJob() {
       for (const { name, names: sets } of formats) {
         const file = sets[0]?.[0];
         if (file === undefined || !names.includes(file)) continue;
-        checkSame(before, await loadTokenizerParts(join(directory, file)), derived, name);
+        const after = await loadTokenizerParts(join(directory, file));
+        checkIds(before, after, name);
+        if (finished?.characters) checkSameCharacters(before, after, finished.characters, name);
+        else checkSameMerges(comparable(before), comparable(after), derived, refusalOf(before, name));
       }
     },
   };
 }
 
-/** Throws a UserError if the files of a format would give other ids than the original ones. */
-function checkSame(
-  before: TokenizerParts,
-  after: TokenizerParts,
-  derived: Derivations,
-  format: string,
-): void {
-  const refuse = (what: string): never => {
-    throw new UserError(`"${before.description.path}" cannot be converted to ${format}: ${what}`, {
+const refusalOf =
+  ({ description }: TokenizerParts, format: string) =>
+  (what: string): never => {
+    throw new UserError(`"${description.path}" cannot be converted to ${format}: ${what}`, {
       hint: phrase`choose other formats with ${asOption("format")}`,
     });
   };
+
+/** Throws a UserError if the files of a format would give a token another id than the original ones. */
+function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
+  const refuse = refusalOf(before, format);
+  // SentencePiece's unknown piece decodes to another text than its own. Names are compared below.
+  const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {
     const isSame = Buffer.compare(tokenBytesOf(before.tokens, id), tokenBytesOf(after.tokens, id)) === 0;
-    if (!isSame) refuse(`id ${id} would become a different token`);
+    if (!isSame && !hidden?.includes(id)) refuse(`id ${id} would become a different token`);
   }
   const idsOf = (parts: TokenizerParts) =>
     JSON.stringify(
@@ -90,7 +94,32 @@ function checkSame(
         .sort(),
     );
   if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have other ids");
-  checkSameMerges(comparable(before), comparable(after), derived, refuse);
+}
+
+/** Compares what decides on the ids of a tokenizer whose merging begins with characters. Ids are the same. */
+function checkSameCharacters(
+  before: TokenizerParts,
+  after: TokenizerParts,
+  { merges }: CharacterMerges,
+  format: string,
+): void {
+  const refuse = refusalOf(before, format);
+  const { left, right } = after.model.merges;
+  if (
+    Buffer.compare(bytesOf(left), bytesOf(merges.left)) ||
+    Buffer.compare(bytesOf(right), bytesOf(merges.right))
+  )
+    refuse("its merges would differ");
+  const beginningOf = ({ model, leadingSpaces, addsPrefixSpace }: TokenizerParts) => {
+    const { characters, ...others } = model.beginning!;
+    const ids = [...characters.ids].sort((a, b) => a - b);
+    return JSON.stringify([[...model.byteIds], ids, others, leadingSpaces ?? null, addsPrefixSpace]);
+  };
+  if (beginningOf(before) !== beginningOf(after)) refuse("merging would begin with other tokens");
+  const found = ({ addedTokens }: TokenizerParts) =>
+    JSON.stringify(addedTokens.toSorted((a, b) => a.id - b.id));
+  if (before.controlTokens === undefined && found(before) !== found(after))
+    refuse("its added tokens would be found in other texts");
 }
 
 /** Returns the parts to compare: special tokens are treated alike, whether or not they are found in a text. */
@@ -139,7 +168,8 @@ export async function convertTokenizer(options: Conversion) {
       });
     const check = (directory: string) => thread.ask("check", { directory, names });
     await publishFiles(output, [...files, trainingFile(record)], { guard, check });
-    return { size: parts.tokens.tokenCount, files: names };
+    const control = tokenizer.characters?.llamaControl ?? null;
+    return { size: parts.tokens.tokenCount, files: names, control };
   } finally {
     thread.end();
   }

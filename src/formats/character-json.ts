@@ -234,6 +234,9 @@ export function assembleCharacterModel(
 
 const spellByte = (byte: number) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 
+/** Whether a token has the name of a byte token. */
+export const isByteToken = (text: string) => /^<0x[0-9A-F]{2}>$/.test(text);
+
 const byteTokens = (vocab: TokenIds) =>
   Int32Array.from({ length: 256 }, (_, byte) => vocab.get(spellByte(byte)) ?? droppedByte);
 

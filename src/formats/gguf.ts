@@ -1,4 +1,4 @@
-import { encodeBytes } from "#bytes";
+import { bytesOf, encodeBytes } from "#bytes";
 import { llamaCppOf } from "#pattern";
 import { assert } from "#runtime";
 import {
@@ -6,10 +6,12 @@ import {
   type FinishedTokenizer,
   isSpecialEntry,
   otherOfEntry,
+  pieceKinds,
   roleNames,
   settingOnlyInTokenizerJson,
   specialOfEntry,
 } from "#tokenizer";
+import { padName } from "./llama-pieces.ts";
 import { mergeLines } from "./merge-lines.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 
@@ -20,7 +22,7 @@ import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
  * little-endian.
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
-  const { vocabulary, model, exportForm } = tokenizer;
+  const { vocabulary, model, exportForm, characters } = tokenizer;
   const roles = roleNames.flatMap((role) => {
     const s = vocabulary.specialTokens.indexOf(model.roles[role] ?? "");
     return s < 0 ? [] : [{ key: keyOfRole[role], id: vocabulary.specialIds[s]! }];
@@ -28,21 +30,28 @@ function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const fields = new Fields();
   fields.text("general.architecture", "llama");
   fields.text("general.name", "tokenizer");
-  fields.text("tokenizer.ggml.model", "gpt2");
-  fields.text("tokenizer.ggml.pre", llamaCppOf(exportForm)!.name);
+  fields.text("tokenizer.ggml.model", characters ? "llama" : "gpt2");
+  fields.text("tokenizer.ggml.pre", characters ? "default" : llamaCppOf(exportForm)!.name);
+  if (characters) fields.flag("tokenizer.ggml.add_space_prefix", characters.addsPrefix);
+  const unknown = characters?.kinds.indexOf("unknown") ?? -1;
+  if (unknown >= 0 && roles.every(({ id }) => id !== unknown)) fields.number(keyOfRole.unk, unknown);
   for (const { key, id } of roles) fields.number(key, id);
   fields.flag("tokenizer.ggml.add_bos_token", model.addsBos);
   if (model.chatTemplate !== null) fields.text("tokenizer.chat_template", model.chatTemplate);
   const { size, mergeCount } = vocabulary;
   fields.list("tokenizer.ggml.token_type", valueTypes.int32, size);
   for (let id = 0; id < size; id++) fields.chunk.append(uint32(typeOf(tokenizer, id)));
+  if (characters) fields.numbers("tokenizer.ggml.scores", characters.scores);
   fields.list("tokenizer.ggml.tokens", valueTypes.text, size);
-  const listCount = fields.count + 1;
-  yield head(listCount);
+  yield head(fields.count + Number(characters === undefined));
   yield fields.chunk.take();
   for (let id = 0; id < size; id++) {
     fields.value(keyOf(tokenizer, id));
     if (fields.chunk.isFull) yield fields.chunk.take();
+  }
+  if (characters) {
+    yield fields.chunk.take();
+    return;
   }
   fields.list("tokenizer.ggml.merges", valueTypes.text, mergeCount);
   yield fields.chunk.take();
@@ -56,7 +65,7 @@ const keyOfRole = {
   unk: "tokenizer.ggml.unknown_token_id",
 } as const;
 
-const valueTypes = { uint32: 4, int32: 5, flag: 7, text: 8, list: 9 } as const;
+const valueTypes = { uint32: 4, int32: 5, float32: 6, flag: 7, text: 8, list: 9 } as const;
 /**
  * llama.cpp's token types: `normal` for ordinary tokens, `control` for special tokens, `userDefined` for
  * added tokens that are not special, `unused` for ids without a token.
@@ -101,6 +110,11 @@ class Fields {
     this.chunk.append(Uint8Array.of(Number(value)));
   }
 
+  numbers(key: string, values: Float32Array): void {
+    this.list(key, valueTypes.float32, values.length);
+    this.chunk.append(bytesOf(values));
+  }
+
   /** Starts a list. The caller must append its elements. */
   list(key: string, elementType: number, length: number): void {
     this.key(key, valueTypes.list);
@@ -115,7 +129,8 @@ class Fields {
   }
 }
 
-function typeOf({ vocabulary, like }: FinishedTokenizer, id: number): number {
+function typeOf({ vocabulary, like, characters }: FinishedTokenizer, id: number): number {
+  if (characters) return pieceKinds.indexOf(characters.kinds[id]!) + 1;
   const entry = vocabulary.entries[id]!;
   if (!isSpecialEntry(entry) || otherOfEntry(vocabulary, entry) !== undefined) return tokenTypes.normal;
   const content = vocabulary.specialTokens[specialOfEntry(entry)];
@@ -128,7 +143,7 @@ function keyOf({ vocabulary }: FinishedTokenizer, id: number): string {
   const entry = vocabulary.entries[id]!;
   if (!isSpecialEntry(entry)) return encodeBytes(copyTokenBytes(vocabulary.tokenBytes, entry));
   return (
-    vocabulary.specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key ?? `[PAD${id}]`
+    vocabulary.specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key ?? padName(id)
   );
 }
 
@@ -149,6 +164,7 @@ function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
 const takesWhole = new Set(["llama-bpe", "tekken"]);
 
 function obstacle(tokenizer: FinishedTokenizer): string | null {
+  if (tokenizer.characters) return tokenizer.characters.llamaObstacle;
   const pre = llamaCppOf(tokenizer.exportForm);
   if (pre === undefined) return "llama.cpp has no pre-tokenizer for this pattern";
   const { others } = tokenizer.vocabulary;

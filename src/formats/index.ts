@@ -3,6 +3,7 @@
 // several formats, which must agree.
 
 export { type BaseFiles, readBase, readCompanionFiles } from "./base-files.ts";
+export { finishCharacters } from "./finish-characters.ts";
 export {
   describeWritten,
   type FormatEntry,

@@ -13,7 +13,7 @@ import {
   roleNames,
   type TokenizerParts,
 } from "#tokenizer";
-import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
+import { readSource, type TokenizerSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import { modelFactsOf, parseCompanionFiles, roleKeys } from "./model-files.ts";
 import { publishedTokenizers } from "./named-tokenizers.ts";
 import { findTrainingRecord } from "./read-training-record.ts";
@@ -24,13 +24,22 @@ import { frameWithIds } from "./tokenizer-json.ts";
  * if they cannot be reproduced.
  */
 export const readLike = async (typed: string): Promise<Like> =>
-  (statOf(typed) === undefined && (await publishedLike(typed))) || readLikeFrom(typed);
+  (statOf(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 
-/** Reads the settings from the tokenizer at a path. `loaded` are its parts if they were already read. */
-export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promise<Like> {
-  const { code, files, paths } = await readSource(tokenizerFileOf(path));
-  const parts = loaded ?? code.read(files, {});
+async function likeAt(path: string): Promise<Like> {
+  const source = await readSource(tokenizerFileOf(path));
+  const parts = source.code.read(source.files, {});
   refuseCharacters(parts, "imitated by a training", "name a byte-level tokenizer");
+  return readLikeFrom(path, parts, source);
+}
+
+/** Reads the settings from the tokenizer at a path, whose parts were loaded from `source`. */
+export async function readLikeFrom(
+  path: string,
+  parts: TokenizerParts,
+  source?: TokenizerSource,
+): Promise<Like> {
+  const { code, files, paths } = source ?? (await readSource(tokenizerFileOf(path)));
   const root = code.frame?.(files[0]) ?? null;
   const { config: stated, template } = parseCompanionFiles(path);
   // The padding token has the role pad, unless the configuration names another one.
@@ -67,7 +76,11 @@ export async function readLikeFrom(path: string, loaded?: TokenizerParts): Promi
     ...(recorded?.specialTokensFirst && { specialTokensFirst: true }),
     model: {
       ...(config !== null && { roles: rolesOf(config) }),
-      addsBos: bos !== undefined && root !== null && putsInFront(root, bos),
+      ...(config === null && code.roles !== undefined && { roles: code.roles(files[0]) }),
+      addsBos:
+        bos !== undefined &&
+        root !== null &&
+        (code.roles === undefined ? putsInFront(root, bos) : config?.add_bos_token === true),
       chatTemplate: template,
       ...(modelMaxLength !== null && { modelMaxLength }),
       ...(tokenizerClass !== null && { tokenizerClass }),

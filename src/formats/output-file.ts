@@ -6,6 +6,8 @@ import type {
   JsonObject,
   LoadOptions,
   Numbering,
+  PieceKind,
+  Roles,
   TokenizerParts,
 } from "#tokenizer";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
@@ -37,6 +39,17 @@ export type SourceFile = {
 
 export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
 
+/** The tokens of files as these spell them, by id. */
+export type SpelledTokens = {
+  /** undefined: no token has this id. */
+  readonly texts: readonly (string | undefined)[];
+  readonly kinds: readonly PieceKind[];
+  /** The scores of SentencePiece, whose merges are not listed; null: the files list merges. */
+  readonly scores: Float32Array | null;
+  /** Whether text is cut before every mark. */
+  readonly splitsAtMarks: boolean;
+};
+
 /**
  * Reads and writes the files of a format. `files` are those of one tokenizer, in the order of the names in
  * formats.ts.
@@ -61,6 +74,10 @@ export type TokenizerFormat = {
    * nothing else.
    */
   readonly frame?: (file: SourceFile) => JsonObject;
+  /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */
+  readonly roles?: (file: SourceFile) => Roles;
+  /** Returns the tokens of a tokenizer whose merging begins with characters. Absent if the format has none. */
+  readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
   /** Rewrites the files with only the kept tokens, which have their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { showValue } from "#bytes";
 import { UserError } from "#runtime";
+import { type PieceKind, pieceKinds, type Role } from "#tokenizer";
 import { messageFields } from "./protobuf.ts";
 
 /** The parts of SentencePiece's `ModelProto` that decide on ids (src/sentencepiece_model.proto of its repository). */
@@ -15,10 +16,6 @@ export type SentencePieceModel = {
 /** The index of a piece in the list is its id. */
 export type Piece = { readonly text: string; readonly score: number; readonly kind: PieceKind };
 
-/** Kinds in the order of their numbers, from 1 on. */
-const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
-export type PieceKind = (typeof pieceKinds)[number];
-
 /** Models in the order of their numbers, from 1 on. */
 const modelTypes = ["Unigram", "BPE", "Word", "Char"] as const;
 
@@ -27,6 +24,8 @@ type Trainer = {
   readonly marksEnds: boolean;
   readonly byteFallback: boolean;
   readonly unknownText: string;
+  /** The ids of roles; negative: no token has the role. */
+  readonly roles: Readonly<Record<Role, number>>;
 };
 
 type Normalizer = {
@@ -63,6 +62,12 @@ function readModel(bytes: Uint8Array): SentencePieceModel {
       marksEnds: trainer!.flag(24, false),
       byteFallback: trainer!.flag(35, false),
       unknownText: trainer!.text(44) ?? " \u2047 ",
+      roles: {
+        unk: trainer!.integer(40, 0),
+        bos: trainer!.integer(41, 1),
+        eos: trainer!.integer(42, 2),
+        pad: trainer!.integer(43, -1),
+      },
     },
     normalizer: {
       name: normalizer!.text(1) ?? "",

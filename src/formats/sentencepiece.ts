@@ -1,10 +1,17 @@
 import { showValue } from "#bytes";
 import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
-import { fitNarrowIds, refuse, type TokenizerParts } from "#tokenizer";
+import {
+  fitNarrowIds,
+  type JsonObject,
+  type Roles,
+  refuse,
+  roleNames,
+  type TokenizerParts,
+} from "#tokenizer";
 import { refuseOptions, scanParsed } from "./assemble-model.ts";
 import { assembleCharacterModel, assembleCharacterTokens, cuttingSource, mark } from "./character-json.ts";
-import type { SourceFiles, TokenizerFormat } from "./output-file.ts";
+import type { SourceFile, SourceFiles, SpelledTokens, TokenizerFormat } from "./output-file.ts";
 import { compileSplits } from "./pre-tokenizer.ts";
 import type { ScannedModel } from "./scan-tokenizer-json.ts";
 import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sentencepiece-proto.ts";
@@ -188,12 +195,68 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
 /** The size of the character at a position in a string. */
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
 
-/** The file can only be read. */
+/** Returns all of a `tokenizer.json` with the same ids but vocabulary, merges and added tokens. */
+function frame({ path, bytes }: SourceFile): JsonObject {
+  const { pieces, trainer, normalizer } = parseSentencePiece(bytes, path);
+  const replace = (from: string, content: string) => ({
+    type: "Replace",
+    pattern: { String: from },
+    content,
+  });
+  const prefix = normalizer.addsPrefix ? [{ type: "Prepend", prepend: mark }] : [];
+  return {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    normalizer: { type: "Sequence", normalizers: [...prefix, replace(" ", mark)] },
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: {
+      type: "Sequence",
+      decoders: [
+        replace(mark, " "),
+        ...(trainer.byteFallback ? [{ type: "ByteFallback" }] : []),
+        { type: "Fuse" },
+        ...(normalizer.addsPrefix ? [{ type: "Strip", content: " ", start: 1, stop: 0 }] : []),
+      ],
+    },
+    model: {
+      unk_token: pieces.find(({ kind }) => kind === "unknown")!.text,
+      fuse_unk: true,
+      byte_fallback: trainer.byteFallback,
+    },
+  };
+}
+
+function roles({ path, bytes }: SourceFile): Roles {
+  const { pieces, trainer } = parseSentencePiece(bytes, path);
+  const found = roleNames.map((role) => {
+    const piece = pieces[trainer.roles[role]];
+    const isOf = role === "unk" ? piece?.kind === "unknown" : piece?.kind === "control";
+    return [role, isOf ? piece!.text : ""] as const;
+  });
+  return Object.fromEntries(found);
+}
+
+function spell([{ path, bytes }]: SourceFiles): SpelledTokens {
+  const { pieces } = parseSentencePiece(bytes, path);
+  return {
+    texts: pieces.map(({ text }) => text),
+    kinds: pieces.map(({ kind }) => kind),
+    scores: Float32Array.from(pieces, ({ score }) => score),
+    splitsAtMarks: false,
+  };
+}
+
+/** Files of this format are never written. */
 export const sentencepiece: TokenizerFormat = {
   read,
+  frame,
+  roles,
+  spell,
   prune: ([{ path }]) => {
     throw new UserError(`"${path}" cannot be pruned: SentencePiece models can only be read`, {
-      hint: "prune the tokenizer.json of the same tokenizer",
+      hint: "bpe convert makes a tokenizer.json of it, which can be pruned",
     });
   },
 };

@@ -196,6 +196,7 @@ const wayOut = phrase`train with ${asOption("special-tokens-first")} and without
  */
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
+  if (tokenizer.characters) return obstacleOfRanks(tokenizer);
   const patternCount = sourcesOf(tokenizer.exportForm).length;
   if (patternCount !== 1)
     return `tekken.json stores one regular expression, but this pattern has ${patternCount}`;

@@ -68,7 +68,8 @@ const base64Digits = new TextEncoder().encode(
 
 /** Returns the reason why a tokenizer cannot be written in this format, or null. */
 export function obstacle(tokenizer: FinishedTokenizer): string | null {
-  const { vocabulary, exportForm } = tokenizer;
+  const { vocabulary, exportForm, characters } = tokenizer;
+  if (characters) return settingOnlyInTokenizerJson(tokenizer);
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken takes one regular expression, and this pattern is a sequence of several";
   }

@@ -25,6 +25,7 @@ import {
   stepsOf,
 } from "#text";
 import {
+  type CharacterMerges,
   contentOf,
   droppedByte,
   type Extension,
@@ -34,9 +35,12 @@ import {
   type Numbering,
   newIdOf,
   newSpecials,
+  otherOfEntry,
+  type PieceKind,
   postProcessorSteps,
   refuse,
   roleNames,
+  specialOfEntry,
   type TokenizerParts,
   type Vocabulary,
 } from "#tokenizer";
@@ -57,10 +61,18 @@ import {
   checkLateTokens,
   checkLeading,
   cuttingSource,
+  isByteToken,
   readCharacterDecoder,
   readCharacterSteps,
 } from "./character-json.ts";
-import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
+import {
+  Chunk,
+  type OutputFile,
+  type SourceFile,
+  type SourceFiles,
+  type SpelledTokens,
+  type TokenizerFormat,
+} from "./output-file.ts";
 import { readPostProcessor } from "./post-processor.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { renameTokenizerJson } from "./rename-tokens.ts";
@@ -85,14 +97,14 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
  * row by row.
  */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
-  const { vocabulary, normalization, exportForm, model, like } = tokenizer;
+  const { vocabulary, normalization, exportForm, model, like, characters } = tokenizer;
   const head = {
     version: "1.0",
     truncation: null,
     padding: null,
     added_tokens: addedTokensOf(tokenizer).map(jsonOfToken),
     normalizer: normalizerOf(normalization),
-    pre_tokenizer: preTokenizer(exportForm),
+    pre_tokenizer: characters === undefined ? preTokenizer(exportForm) : null,
     post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
     decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
     ...frameOf(tokenizer),
@@ -118,8 +130,32 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
   const separators = [',\n      [\n        "', '",\n        "', '"\n      ]'] as const;
-  yield* withoutFirstByte(mergeRows(vocabulary, separators, jsonSpelling));
-  yield text.encode(`${vocabulary.mergeCount === 0 ? "" : "\n    "}]\n  }\n}`);
+  const rows = characters
+    ? spelledMergeRows(vocabulary, characters.merges, separators)
+    : mergeRows(vocabulary, separators, jsonSpelling);
+  yield* withoutFirstByte(rows);
+  const mergeCount = characters?.merges.left.length ?? vocabulary.mergeCount;
+  yield text.encode(`${mergeCount === 0 ? "" : "\n    "}]\n  }\n}`);
+}
+
+/** Yields merges whose tokens are spelled as in the files that they were read from. */
+function* spelledMergeRows(
+  vocabulary: Vocabulary,
+  { left, right }: CharacterMerges["merges"],
+  [before, between, after]: readonly [string, string, string],
+): Generator<Uint8Array> {
+  const { entries, specialTokens } = vocabulary;
+  const keyOf = (id: number) => {
+    const entry = entries[id]!;
+    const key = specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)!.key;
+    return JSON.stringify(key).slice(1, -1);
+  };
+  const chunk = new Chunk();
+  for (let rank = 0; rank < left.length; rank++) {
+    chunk.text(`${before}${keyOf(left[rank]!)}${between}${keyOf(right[rank]!)}${after}`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
 }
 
 const stepTypes: Readonly<Record<NormalizationStep, string>> = {
@@ -378,6 +414,29 @@ function charactersOfJson(
     },
     notes: [...notes, ...notesOn(root, model.dropsBytes, asksForBos)],
   };
+}
+
+/** Returns the tokens of a tokenizer whose merging begins with characters. */
+function spell(
+  [{ path, bytes, scanned }]: SourceFiles,
+  { addedTokens, model }: TokenizerParts,
+): SpelledTokens {
+  const { root, modelJson, scan } = readRoot(bytes, path, scanned);
+  const texts: string[] = [];
+  const kinds: PieceKind[] = [];
+  const put = (id: number, text: string, kind: PieceKind) => {
+    if (texts[id] !== undefined && texts[id] !== text)
+      refuse(path, `the tokens ${showValue(texts[id])} and ${showValue(text)} have one id, ${id}`);
+    texts[id] = text;
+    kinds[id] = kind;
+  };
+  for (const [text, id] of scan().vocab)
+    put(id, text, model.beginning?.unknown === null && isByteToken(text) ? "byte" : "normal");
+  for (const { content, id, special } of addedTokens) put(id, content, special ? "control" : "user-defined");
+  const unknown = texts.indexOf(String(modelJson.unk_token));
+  if (unknown >= 0) kinds[unknown] = "unknown";
+  const filled = Array.from(texts, (_, id): PieceKind => kinds[id] ?? "unused");
+  return { texts, kinds: filled, scores: null, splitsAtMarks: readCharacterSteps(root, path).splitsAtMarks };
 }
 
 /**
@@ -755,7 +814,7 @@ function renumberedTokens({ path, bytes }: SourceFile, numbering: Numbering): ob
 }
 
 export const huggingface: TokenizerFormat = {
-  writing: { files: filesOf, obstacle: () => null },
+  writing: { files: filesOf, obstacle: ({ characters }) => characters?.jsonObstacle ?? null },
   read([{ bytes, path, scanned }], options) {
     refuseOptions("tokenizer.json", options);
     return tokenizerOfJson(bytes, path, options.asksForBos, scanned);
@@ -767,6 +826,7 @@ export const huggingface: TokenizerFormat = {
     const { vocab, merges, ...model } = root.model as JsonObject;
     return { ...root, model };
   },
+  spell,
   extend,
   rename: renameTokenizerJson,
   prune,

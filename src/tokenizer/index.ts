@@ -104,6 +104,7 @@ export {
 export {
   baseSize,
   buildVocabulary,
+  type CharacterMerges,
   checkSpecialTokens,
   copyTokenBytes,
   describeSharedIds,
@@ -117,7 +118,9 @@ export {
   mergesOfSize,
   notKept,
   otherOfEntry,
+  type PieceKind,
   type PutArrays,
+  pieceKinds,
   putArrays,
   reservedOf,
   reservedTokens,

@@ -67,10 +67,13 @@ export type JsonObject = { readonly [name: string]: unknown };
 export function settingOnlyInTokenizerJson({
   normalization,
   like,
+  characters,
 }: {
   readonly normalization: Normalization | null;
   readonly like?: Like | null;
+  readonly characters?: object;
 }): string | null {
+  if (characters !== undefined) return "its merges start from bytes, and here they start from characters";
   if (normalization !== null) return `it cannot store the normalization of text (${normalization})`;
   if (!like) return null;
   if (like.addsPrefixSpace)

@@ -3,6 +3,7 @@ import type { Compat, LearnedPairs } from "#merge";
 import type { PatternExport } from "#pattern";
 import { assert, createKernel, growMemory, type Kernel, UserError, usageError } from "#runtime";
 import type { Normalization } from "#text";
+import type { RankedMerges } from "./encoding-model.ts";
 import { describeSharedId, type Like, type ModelSettings } from "./model-settings.ts";
 
 /**
@@ -143,6 +144,28 @@ export type FinishedTokenizer = {
   readonly model: ModelSettings;
   /** The tokenizer given to --like. */
   readonly like?: Like | null;
+  /** Present if merging begins with characters. Then all tokens of the vocabulary are special or `others`. */
+  readonly characters?: CharacterMerges;
+};
+
+/** The kinds of tokens in SentencePiece's files, in the order of their numbers, from 1 on. llama.cpp has the same. */
+export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
+export type PieceKind = (typeof pieceKinds)[number];
+
+/** The merges of a tokenizer whose merging begins with characters, in the forms of the files that hold one. */
+export type CharacterMerges = {
+  /** For tokenizer.json, which lists pairs: as ids, in the order of ranks. */
+  readonly merges: Pick<RankedMerges, "left" | "right">;
+  /** Why a tokenizer.json would give other ids, if so. */
+  readonly jsonObstacle: string | null;
+  /** For llama.cpp, which merges as SentencePiece: the kind and the score of each token. */
+  readonly kinds: readonly PieceKind[];
+  readonly scores: Float32Array;
+  readonly addsPrefix: boolean;
+  /** Why llama.cpp would give other ids, if so. */
+  readonly llamaObstacle: string | null;
+  /** A token that llama.cpp takes for a control token only because of its name. */
+  readonly llamaControl: string | null;
 };
 
 type VocabularyOptions = {

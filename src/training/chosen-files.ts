@@ -40,7 +40,7 @@ export async function loadFormats(): Promise<LoadedFormats> {
 
 /**
  * @internal Returns the tokenizer's files in the named formats. Without names: in all formats that can hold it, except
- * those written only on request. Throws a UserError if a named format cannot hold it.
+ * those written only on request. Throws a UserError if a named format, or every format, cannot hold it.
  */
 export function selectFiles(
   formats: LoadedFormats,
@@ -55,7 +55,7 @@ export function selectFiles(
     refusals.push(phrase`${asOption("format", name)}: ${obstacle}`);
     return [];
   });
-  if (names === undefined || refusals.length === 0) return files;
+  if (names === undefined ? files.length > 0 : refusals.length === 0) return files;
   throw new UserError(joined(refusals, "; "));
 }
 

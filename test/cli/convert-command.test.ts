@@ -6,6 +6,7 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { bpe, put, scratch } from "../binary.ts";
+import { fieldsOf } from "../unit/formats/gguf-fields.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
@@ -61,32 +62,6 @@ async function expectSameIds(
     if (tiktoken !== undefined) expect([...tiktoken.encode(probe, "all")]).toEqual(ids);
   }
   tiktoken?.free();
-}
-
-/** Returns the metadata fields of a GGUF file by key. */
-function fieldsOf(path: string): Record<string, unknown> {
-  const bytes = readFileSync(path);
-  let pos = 24;
-  const long = () => Number(bytes.readBigUInt64LE((pos += 8) - 8));
-  const value = (type: number): unknown => {
-    if (type === 4 || type === 5) return bytes.readUInt32LE((pos += 4) - 4);
-    if (type === 7) return bytes[pos++] === 1;
-    if (type === 8) {
-      const length = long();
-      return bytes.toString("utf8", pos, (pos += length));
-    }
-    const inner = value(4) as number;
-    return Array.from({ length: long() }, () => value(inner));
-  };
-  expect([bytes.toString("latin1", 0, 4), bytes.readUInt32LE(4), bytes.readUInt32LE(8)]).toEqual([
-    "GGUF",
-    3,
-    0,
-  ]);
-  const count = bytes.readUInt32LE(16);
-  const fields = Array.from({ length: count }, () => [value(8), value(value(4) as number)]);
-  expect(pos).toBe(bytes.length);
-  return Object.fromEntries(fields);
 }
 
 describe("other people's files", () => {

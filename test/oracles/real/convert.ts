@@ -134,7 +134,10 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
   const atEnd = said.includes("at white space that ends");
   // tekken.json never recognizes special tokens in a text.
   const hidden = format === "tekken" || parts.controlTokens !== undefined ? specials : [];
+  // llama.cpp takes a token with this name for a special token, as `bpe convert` warns of Yi.
+  const named = parts.model.beginning !== undefined && format === "gguf" ? "<|im_end|>" : undefined;
   return (text) =>
+    (named !== undefined && text.includes(named)) ||
     hidden.some(([special]) => text.includes(special)) ||
     (said !== "" && newToLlama.test(text)) ||
     (isWide && /\P{ASCII}/u.test(text)) ||
@@ -147,12 +150,14 @@ const programs: Record<Format, (source: Source, into: string) => Promise<string[
   // Files of these two formats contain no pattern, or only its name, so they are read with the pattern of
   // tokenizer.json.
   gpt2: ({ texts }, into) => oracle(texts, join(into, "vocab.json"), "pair"),
-  async gguf({ texts, isFirst }, into) {
+  async gguf({ texts, isFirst, parts, ids: own }, into) {
     const path = join(into, "tokenizer.gguf");
     const hasLlama = existsSync(join(home, "llama"));
+    const holdsMerges = parts.model.beginning === undefined;
+    if (!holdsMerges && !hasLlama) return own;
     // PyPI's gguf takes ten seconds to read a file, so it runs for the first tokenizer of a family only, or without
-    // llama.cpp.
-    const read = hasLlama && !isFirst ? null : await oracle(texts, path, "gguf");
+    // llama.cpp. It reads files with merges.
+    const read = (hasLlama && !isFirst) || !holdsMerges ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));
   },

@@ -1,0 +1,147 @@
+import { groupBy, showValue } from "#bytes";
+import { type Derivations, Reach, type TokenizerParts, tokenBytesOf, WordMerger } from "#tokenizer";
+import { mark } from "./character-json.ts";
+
+/**
+ * AppliedMerges: the merges that are ever applied, in the order of their ranks. They end the derivations of tokens, so each
+ * token is made by one of them at most.
+ *
+ *   ARRAY   TYPE         MEANING
+ *   left    Int32Array   left id
+ *   right   Int32Array   right id
+ *   merged  Int32Array   id of the result
+ *   first   Int32Array   the first rank of the same priority, which merges of equal scores share
+ */
+export type AppliedMerges = {
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+  readonly merged: Int32Array;
+  readonly first: Int32Array;
+};
+
+export function appliedMerges(
+  { model }: TokenizerParts,
+  { reaches, left, right, last }: Derivations,
+): AppliedMerges {
+  const merged = Int32Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.merging);
+  merged.sort((a, b) => last[a]! - last[b]!);
+  const { firstTied } = model.merges;
+  return {
+    left: merged.map((id) => left[id]!),
+    right: merged.map((id) => right[id]!),
+    merged,
+    first: merged.map((id) => firstTied?.[last[id]!] ?? last[id]!),
+  };
+}
+
+type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | null };
+
+/**
+ * Puts merges of equal priority, of which SentencePiece applies the leftmost first, into an order in which HF gives the same
+ * ids, although its merges all have different ranks; or says that it found none.
+ *
+ * Where two pairs overlap, "x y" and "y z" in a text "x y z", "x y" needs the lower rank. They overlap in some text only if
+ * merging xyz, alone, goes through the state "x y z", because no merge has crossed the ends of the three tokens. This
+ * suffices for two kinds of groups:
+ *
+ * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is applied.
+ * - A *growing* group, such as Llama's runs of spaces, has one merge whose halves it does not make. All others come before the
+ *   merges that make their halves. Then the leftmost token grows until nothing fits, in both programs, before the next one
+ *   begins. Halves from outside must exist before the group is applied, and its results have no higher merges.
+ */
+export function orderTies(parts: TokenizerParts, merges: AppliedMerges): Ordered {
+  const { left, right, merged, first } = merges;
+  const usedFrom = firstUses(merges);
+  const madeUntil = lastMakings(parts, merges);
+  const merger = new WordMerger(parts.model);
+  const order: number[] = [];
+  for (const group of groupBy(merged.keys(), (k) => first[k]!).values()) {
+    const priority = first[group[0]!]!;
+    const makers = new Map(group.map((k) => [merged[k]!, k]));
+    const halves = (k: number) => [left[k]!, right[k]!];
+    const firstUseOf = (k: number) => usedFrom.get(merged[k]!) ?? Number.POSITIVE_INFINITY;
+    const isQuiet = group.every((k) => firstUseOf(k) > priority);
+    const isGrowing =
+      group.filter((k) => halves(k).every((id) => !makers.has(id))).length === 1 &&
+      group.every((k) => firstUseOf(k) >= priority) &&
+      group.flatMap(halves).every((id) => makers.has(id) || (madeUntil.get(id) ?? -1) < priority);
+    const byLeft = groupBy(group, (k) => left[k]!);
+    const laterThan = (k: number) => [
+      ...halves(k).flatMap((id) => makers.get(id) ?? []),
+      ...(byLeft.get(right[k]!) ?? []).filter(
+        (next) => next !== k && overlap(parts, merger, [...halves(k), right[next]!]),
+      ),
+    ];
+    const isEasy = group.length === 1;
+    const sorted = isEasy ? group : isQuiet || isGrowing ? sortTopologically(group, laterThan) : [];
+    if (sorted.length < group.length) return { merges, obstacle: describeTie(parts, merges, group) };
+    for (const k of sorted) order.push(k);
+  }
+  const at = (ids: Int32Array) => Int32Array.from(order, (k) => ids[k]!);
+  return {
+    merges: { left: at(left), right: at(right), merged: at(merged), first: at(first) },
+    obstacle: null,
+  };
+}
+
+function describeTie(
+  { tokens }: TokenizerParts,
+  { merged }: AppliedMerges,
+  group: readonly number[],
+): string {
+  const [one, other] = group.map((k) =>
+    showValue(Buffer.from(tokenBytesOf(tokens, merged[k]!)).toString().replaceAll(" ", mark)),
+  );
+  return `its pieces ${one} and ${other} have equal scores, so that the place in the text decides, and in HF ranks do`;
+}
+
+/** Returns, for each half of a merge, the highest priority of the merges that use it. */
+function firstUses({ left, right, first }: AppliedMerges): Map<number, number> {
+  const uses = new Map<number, number>();
+  for (let k = first.length - 1; k >= 0; k--) {
+    uses.set(left[k]!, first[k]!);
+    uses.set(right[k]!, first[k]!);
+  }
+  return uses;
+}
+
+/** Returns, for each result of a merge, the lowest priority of the merges in its derivation. */
+function lastMakings({ tokens }: TokenizerParts, { left, right, merged, first }: AppliedMerges) {
+  const found = new Map<number, number>();
+  const lengthOf = (k: number) => tokens.starts[merged[k]! + 1]! - tokens.starts[merged[k]!]!;
+  // Halves are shorter than the whole.
+  for (const k of [...merged.keys()].sort((a, b) => lengthOf(a) - lengthOf(b)))
+    found.set(merged[k]!, Math.max(first[k]!, found.get(left[k]!) ?? -1, found.get(right[k]!) ?? -1));
+  return found;
+}
+
+/** Returns the items in an order in which each comes before those after it; items in a cycle are missing. */
+function sortTopologically(items: readonly number[], laterThan: (item: number) => number[]): number[] {
+  const later = new Map(items.map((item) => [item, laterThan(item)]));
+  const waiting = new Map<number, number>();
+  for (const next of [...later.values()].flat()) waiting.set(next, (waiting.get(next) ?? 0) + 1);
+  const sorted = items.filter((item) => !waiting.has(item));
+  for (const item of sorted)
+    for (const next of later.get(item)!) {
+      const count = waiting.get(next)! - 1;
+      waiting.set(next, count);
+      if (count === 0) sorted.push(next);
+    }
+  return sorted;
+}
+
+/** Whether merging the text of three tokens goes through the state in which just these three are left. */
+function overlap({ tokens }: TokenizerParts, merger: WordMerger, ids: readonly number[]): boolean {
+  const texts = ids.map((id) => tokenBytesOf(tokens, id));
+  const [first, middle, last] = texts.map(countCharacters);
+  const second = first! + middle!;
+  const mergeCount = second + last! - 3;
+  // The trace has the position and the rank of each merge, in characters. All boundaries but two are gone after these.
+  const before = merger
+    .trace(Buffer.concat(texts))
+    .filter((_, i) => i % 2 === 0)
+    .subarray(0, mergeCount);
+  return before.length === mergeCount && !before.includes(first!) && !before.includes(second);
+}
+
+const countCharacters = (text: Uint8Array) => text.filter((byte) => (byte & 0xc0) !== 0x80).length;

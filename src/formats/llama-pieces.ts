@@ -1,0 +1,150 @@
+import { showValue } from "#bytes";
+import type { AddedToken } from "#text";
+import {
+  buildModel,
+  buildTokenTable,
+  type Derivations,
+  deriveTokens,
+  Reach,
+  type TokenizerParts,
+} from "#tokenizer";
+import { mark } from "./character-json.ts";
+import type { SpelledTokens } from "./output-file.ts";
+
+/** The name that llama.cpp's files give an id without a token. */
+export const padName = (id: number) => `[PAD${id}]`;
+
+/** Names for which llama.cpp takes any token for a control token (`llama_vocab::impl::load`). */
+const controlNames =
+  /^(<\|(eot_id|im_end|end|endoftext|end_of_text|eom_id|return|call|calls|flush|fim_\w+|code_(prefix|suffix|middle)|repo_name|file_sep)\|>|<(end_of_turn|end_of_utterance|EOT|PRE|SUF|MID|PAD|REPO|reponame|fim[-_]\w+)>|_<EOT>|\[(EOT|EOS|PAD)\]|<\/s>)$/;
+
+/** Returns a token that llama.cpp takes for a control token only because of its name, if there is one. */
+export const nameOfControl = ({ texts, kinds }: SpelledTokens): string | undefined =>
+  texts.find((text, id) => kinds[id] !== "control" && controlNames.test(text ?? ""));
+
+/**
+ * Returns the reason why llama.cpp would give other ids, or null. Its vocabularies of the type "llama" hold scores and no
+ * merges, as SentencePiece's do. But all tokens may be merged, also special ones and those of bytes. Added tokens are cut out
+ * of the text first, the longest ones before all others.
+ */
+export function findLlamaObstacle(
+  parts: TokenizerParts,
+  spelled: SpelledTokens & { readonly scores: Float32Array },
+  derivations: Derivations,
+): string | null {
+  const { model, addedTokens, addsPrefixSpace, prefixRule } = parts;
+  if (model.beginning?.unknown !== null)
+    return "llama.cpp gives the bytes of a character without a token, and here it becomes the unknown token";
+  if (!model.beginning.hasMarks) return `llama.cpp replaces spaces by "${mark}", and here they stay`;
+  if (addsPrefixSpace && prefixRule !== "every section" && (prefixRule !== "start" || addedTokens.length > 0))
+    return prefixRule === "start"
+      ? `llama.cpp puts a space after each added token, such as ${showValue(addedTokens[0]!.content)}, and here only the first text gets one`
+      : "llama.cpp puts a space before each text, and here not before those that begin with one";
+  return addedObstacle(addedTokens, spelled) ?? mergeObstacle(parts, spelled, derivations);
+}
+
+function addedObstacle(
+  addedTokens: readonly AddedToken[],
+  { texts, kinds, splitsAtMarks }: SpelledTokens,
+): string | null {
+  const flagged = addedTokens.find(({ lstrip, rstrip, singleWord }) => lstrip || rstrip || singleWord);
+  if (flagged !== undefined)
+    return `the added token ${showValue(flagged.content)} strips white space or is a single word`;
+  const run = texts.find((text, id) => kinds[id] === "user-defined" && isHiddenRun(text!, id, addedTokens));
+  if (run !== undefined) return `llama.cpp does not find its user-defined ${showValue(run)} in spaces`;
+  const within = texts.find((text, id) => kinds[id] === "normal" && text!.lastIndexOf(mark) > 0);
+  if (splitsAtMarks && within !== undefined)
+    return `its pre-tokenizer cuts before each "${mark}", so ${showValue(within)} is never made, and llama.cpp makes it`;
+  return overlapObstacle(addedTokens);
+}
+
+/** Whether it is a run of marks that SentencePiece finds in spaces, too. In a `tokenizer.json`, it is an added token. */
+const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[]) =>
+  text.includes(mark) && addedTokens.every((token) => token.id !== id);
+
+/**
+ * Refuses added tokens that llama.cpp, which searches for the longest ones first, may find where others find one that begins
+ * earlier. Runs of one character are found alike.
+ */
+function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
+  const byPrefix = new Map<string, AddedToken[]>();
+  for (const token of addedTokens)
+    for (let size = 1; size < token.content.length; size++) {
+      const prefix = token.content.slice(0, size);
+      const others = byPrefix.get(prefix);
+      if (others === undefined) byPrefix.set(prefix, [token]);
+      else others.push(token);
+    }
+  const isRun = ({ content }: AddedToken) => new Set(content).size === 1;
+  for (const token of addedTokens) {
+    const { content, normalized } = token;
+    const mayWin = (other: AddedToken) =>
+      other !== token &&
+      Buffer.byteLength(other.content) >= Buffer.byteLength(content) &&
+      !(isRun(token) && isRun(other));
+    for (let start = 1; start < content.length; start++) {
+      const other = byPrefix.get(content.slice(start))?.find(mayWin);
+      if (other !== undefined) return obstacleOf(token, other);
+    }
+    const late = addedTokens.find(
+      (other) => other.normalized !== normalized && mayTouch(content, other.content),
+    );
+    if (late !== undefined) return obstacleOf(token, late);
+  }
+  return null;
+}
+
+const obstacleOf = (one: AddedToken, other: AddedToken) =>
+  `its added tokens ${showValue(one.content)} and ${showValue(other.content)} may overlap, and llama.cpp prefers the longest`;
+
+const mayTouch = (a: string, b: string) =>
+  a.includes(b) ||
+  b.includes(a) ||
+  Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
+
+/** Compares the last merge of each token with that by llama.cpp's rule. */
+function mergeObstacle(
+  parts: TokenizerParts,
+  { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },
+  before: Derivations,
+): string | null {
+  const texts = Array.from(spelledTexts, (text, id) => text ?? padName(id));
+  const ids = new Map(texts.map((text, id) => [text, id]));
+  const splits: { left: number; right: number; merged: number }[] = [];
+  for (const [id, text] of texts.entries()) {
+    for (let at = sizeAt(text, 0); at < text.length; at += sizeAt(text, at)) {
+      const halves = [text.slice(0, at), text.slice(at)];
+      const [left, right] = halves.map((half) => ids.get(half));
+      if (left !== undefined && right !== undefined) splits.push({ left, right, merged: id });
+      else if (halves.every((half) => ids.has(half) || sizeAt(half, 0) === half.length))
+        return `llama.cpp makes its token ${showValue(text)} of a character without a token`;
+    }
+  }
+  splits.sort((a, b) => scores[b.merged]! - scores[a.merged]!);
+  const firstTied = new Int32Array(splits.length);
+  for (let k = 1; k < splits.length; k++) {
+    const isTied = scores[splits[k]!.merged] === scores[splits[k - 1]!.merged];
+    firstTied[k] = isTied ? firstTied[k - 1]! : k;
+  }
+  const list = (name: "left" | "right" | "merged") => Int32Array.from(splits, (split) => split[name]);
+  const { byteIds, beginning } = parts.model;
+  const merges = { left: list("left"), right: list("right"), merged: list("merged"), firstTied };
+  const encoder = new TextEncoder();
+  const after = deriveTokens({
+    ...parts,
+    tokens: buildTokenTable(texts.map((text, id) => [id, encoder.encode(text.replaceAll(mark, " "))])),
+    model: buildModel({ byteIds, merges, idMax: texts.length - 1, ...(beginning && { beginning }) }),
+  });
+  const isMade = ({ reaches }: Derivations, id: number) => reaches[id] === Reach.merging;
+  const other = texts.findIndex(
+    (text, id) =>
+      (isMade(before, id) !== isMade(after, id) ||
+        before.left[id] !== after.left[id] ||
+        before.right[id] !== after.right[id]) &&
+      // An added token is never part of a text that is merged.
+      parts.addedTokens.every(({ content }) => !text.includes(content)),
+  );
+  return other < 0 ? null : `llama.cpp would make its token ${showValue(texts[other])} of other tokens`;
+}
+
+const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
