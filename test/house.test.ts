@@ -91,7 +91,7 @@ test("messages name options as data, so that each caller can spell them", () => 
   expect(spelled.filter((found) => !/shellLine|NAME prints each text/.test(found))).toEqual([]);
 });
 
-test("modules of the runtime that take milliseconds to load are loaded where they are needed", () => {
+test("slow modules of the runtime are loaded only where they are needed", () => {
   const slow = /^import (?!type).*"node:(crypto|fs\/promises|stream|tty|zlib)"/;
   const loading = sources.filter((path) => linesOf(path).some((line) => slow.test(line)));
   // Few runs need these files, or the executable does not contain them.

@@ -87,7 +87,7 @@ test("no comment begins with Of", () => {
   expect(begin).toEqual([]);
 });
 
-test("a word is noticed alone, in any case, and where a line breaks inside of it", () => {
+test("a word is found alone, in upper or lower case, and across line breaks", () => {
   const text = "// Goes\n// on behind it.\nconst behindIt = look-behind;\n/**\n * Beside: so\n * many */";
   expect(wordsIn(text, everywhere)).toEqual([
     { line: 1, word: "goes on" },

@@ -28,7 +28,7 @@ function spelled({ left, right, counts }: Learned) {
   });
 }
 
-describe("every rung of the ladder learns what the naive trainer learns", () => {
+describe("every rung of the ladder learns the merges of the naive trainer", () => {
   for (const strategy of strategies) {
     test(`${strategy.name}: random, tied and repetitive words`, () => {
       for (let seed = 1; seed <= rounds(50); seed++) {
@@ -42,7 +42,7 @@ describe("every rung of the ladder learns what the naive trainer learns", () => 
   }
 });
 
-test("a rung merges until nothing is left when more merges are wanted than the words give", () => {
+test("a rung ends early if the words give fewer merges than requested", () => {
   const words = new Map([
     ["aaaaaaaa", 3],
     ["abab", 2],

@@ -130,7 +130,7 @@ test("the chart's frame holds every point and line, and its width every legend",
   }
 });
 
-test("docs/many-machines.md and its chart say what their record says", () => {
+test("docs/many-machines.md and its chart have the numbers of their record", () => {
   const page = readFileSync(`${root}/docs/many-machines.md`, "utf8");
   expect(withScale(page, kept)).toBe(page);
   expect(withScale(page, record)).not.toBe(page);

@@ -68,7 +68,7 @@ describe("options", () => {
     expect(options.has("quiet")).toBe(true);
     expect(options.get("vocab-size")).toEqual(["300"]);
   });
-  test("a flag with a dash in its name takes no file for its value", () => {
+  test("a flag with a dash in its name takes no value", () => {
     const encode = commands.find((command) => command.name === "encode")!;
     for (const typed of [
       ["--special-tokens-as-text", "corpus"],

@@ -137,7 +137,7 @@ describe("--cache", () => {
 });
 
 describe("--if-changed", () => {
-  test("does nothing, and says so, where nothing changed", () => {
+  test("does nothing, and says so, if nothing changed", () => {
     expect(changed()).toBe(true);
     const before = statSync(at(output), { bigint: true });
     expect(changed()).toBe(false);
@@ -148,7 +148,7 @@ describe("--if-changed", () => {
     expect([after.mtimeNs, after.ctimeNs, after.ino]).toEqual([before.mtimeNs, before.ctimeNs, before.ino]);
   });
 
-  test("goes by content: touched files are the same", () => {
+  test("compares contents: touched files are unchanged", () => {
     changed();
     for (const path of paths) utimesSync(path, 1000 + round, 1000 + round);
     expect(changed()).toBe(false);
@@ -161,7 +161,7 @@ describe("--if-changed", () => {
     expect(changed([own], options)).toBe(false);
   });
 
-  test("trains where an input was changed, came, went or moved", () => {
+  test("trains if an input was changed, added, removed or moved", () => {
     const own = put(home, "own.txt", madeText(9, 100));
     changed([...paths, own]);
     writeFileSync(own, madeText(10, 100));
@@ -249,7 +249,7 @@ describe("--if-changed", () => {
     expect(changed([paths[1]!], options)).toBe(false);
   });
 
-  test("trains where an input is a stream", () => {
+  test("trains if an input is a stream", () => {
     const script = `"$0" train - -n 300 -o "$1" --cache "$2" --if-changed -q < text-1.txt`;
     for (const _ of [1, 2]) {
       rmSync(at(output), { recursive: true, force: true });

@@ -27,7 +27,7 @@ const resultOf = (...args: string[]) => {
   return { code, ...JSON.parse(stdout) };
 };
 
-describe("what encode writes is canonical, in every format", () => {
+describe("the output of encode is canonical, in every format", () => {
   for (const [name, ...more] of [
     ["ids.npy"],
     ["ids.bin"],
@@ -86,7 +86,7 @@ test("lines of decimal ids are documents, and the first place of each is shown",
   expect([piped.code, piped.stdout]).toEqual([1, stdout]);
 });
 
-test("a special token ends documents only in files that do not say where they end", () => {
+test("a special token ends documents only in formats without document ends", () => {
   const parted = put(home, "parted.txt", `ab${end}ab${end}ab`);
   done("encode", parted, "--tokenizer", "gpt2", "-o", "parted.npy");
   put(home, "line.txt", done("encode", parted, "--tokenizer", "gpt2"));

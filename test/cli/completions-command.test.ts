@@ -107,7 +107,7 @@ test.skipIf(process.platform === "darwin")(
   },
 );
 
-test("every shell's script names every command, option and word, and is what the command prints", () => {
+test("every shell's script has every command, option and word, and equals the command's output", () => {
   for (const shell of ["bash", "zsh", "fish"] as const) {
     const text = completionScript(shell);
     expect(bpe(["completions", shell])).toEqual({ code: 0, stdout: text, stderr: "" });

@@ -118,7 +118,7 @@ describe("--counts and --save-counts", () => {
   });
 });
 
-describe("counts files say what they were made with", () => {
+describe("counts files record the settings that they were made with", () => {
   const unaided = (...args: string[]) => bpe([...args, "-q"], { cwd: home });
   const special2 = "a\ttab,\na line and #bpe-counts";
   const made = ["-s", special2, "-s", special, "-p", "o200k", "--compat", "huggingface"];

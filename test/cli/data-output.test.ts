@@ -79,7 +79,7 @@ test("a run obeys a signal while a named pipe has no reader, and a late reader g
   }
 }, 600_000);
 
-test("a reader that has exited ends the run silently, with success, and nothing is left", () => {
+test("a reader that has exited ends the run silently, with success, and without leftovers", () => {
   const log = join(home, "bpe.log");
   for (const command of commands) {
     rmSync(log, { force: true });

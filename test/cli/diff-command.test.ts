@@ -14,7 +14,7 @@ const b = writeTokenizer("cl100k", "huggingface");
 const text = put(directory, "text.txt", "the cat, don't  you\nthe hat 1234\n".repeat(9));
 
 describe("bpe diff", () => {
-  test("says what differs, for people", () => {
+  test("describes the differences for people", () => {
     const { code, stdout, stderr } = bpe(["diff", `old=${a}`, `new=${b}`, "--text", text]);
     expect(code).toBe(0);
     expect(stderr).toContain("compared old with new");

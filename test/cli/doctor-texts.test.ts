@@ -159,7 +159,7 @@ test("no script is costly after a fair training, in a text of one script, or in 
   expect(findingsIn(tokenizer, put(home, "one.txt", multilingual[4]!))["costly-scripts"]).toBeUndefined();
 });
 
-test("a script that takes more tokens than in the corpus of the training is found", () => {
+test("a script that needs more tokens in a text than in the training corpus is found", () => {
   const words = ["zyxqv", "wkjhg", "qzxvb", "jjkqw"];
   const odd = Array.from({ length: 3000 }, (_, i) => words[i % 4]!).join(" ");
   const found = findingsIn(tokenizer, put(home, "odd.txt", odd))["unlike-corpus"]!;

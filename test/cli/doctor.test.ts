@@ -635,7 +635,7 @@ test("the severity depends on the share of the vocabulary", () => {
     expect(severityIn("unreachable-tokens", `${count}`, unreachable(count))).toBe(severity);
 });
 
-test("what is right in the files of transformers is not reported", () => {
+test("correct settings of transformers are not reported", () => {
   const stopsAt = (id: number) => (files: Files) => {
     files["generation_config.json"] = { eos_token_id: id };
   };
@@ -736,7 +736,7 @@ test("a path that is not a tokenizer is refused", () => {
     expect(examine(path).code).toBe(1);
 });
 
-test("people see what was found, in lines of the terminal", () => {
+test("the findings are printed in lines of the terminal", () => {
   const path = damaged("for people", (files) => {
     damages["dead-split"]!["one of two"]!(files);
     config(files).eos_token = "</s>";

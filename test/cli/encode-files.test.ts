@@ -23,7 +23,7 @@ test("shards are written, and none is written again", () => {
   );
 });
 
-test("parts of a plan are joined, and nothing is done where nothing changed", () => {
+test("parts of a plan are joined, and unchanged inputs are not encoded again", () => {
   const run = (...typed: string[]) => bpe([...typed, "-q"], { cwd: home });
   expect(run("plan", text, "--tokenizer", tokenizer, "-o", "plan.jsonl").code).toBe(0);
   const one = ["--tokenizer", tokenizer, "-w", "1"];
@@ -152,7 +152,7 @@ test("the ending selects the format, and impossible combinations are refused", (
   expect(readdirSync(join(home)).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("shards are decoded by the tokenizer that encoded them, whether special tokens were text or not, and by no other", () => {
+test("shards are decoded only by the tokenizer that encoded them, whether special tokens were text or not", () => {
   const other = writeTokenizer("cl100k", "huggingface");
   for (const [name, ...options] of [["e"], ["f", "--special-tokens-as-text"]]) {
     expect(encode("-o", `${name}.npy`, "--shard-size", "100", ...options, "-q").code).toBe(0);

@@ -46,7 +46,7 @@ test("each part has its merges in the order in which they are made, with ranks, 
   expect(run("explain", "low", "").stdout).toEndWith("\n\nids \n");
 });
 
-test("the ids are those of bpe encode, and the JSON is as its schema says", () => {
+test("the ids are those of bpe encode, and the JSON matches its schema", () => {
   const schema: Schema = JSON.parse(
     readFileSync(join(import.meta.dir, "../../docs/explanation.schema.json"), "utf8"),
   );
@@ -125,7 +125,7 @@ test("an added token that shares an id with a learned one is named by its text, 
   expect(tokens.moved).toContainEqual({ token: "é", idA: 0, idB: 1, isSpecial: true });
 });
 
-test("--only-pieces prints what a text of any length is cut into, and changes nothing else", () => {
+test("--only-pieces prints the pieces of a text of any length, and changes nothing else", () => {
   const piecesOf = (text: string) => JSON.parse(run("explain", "low", "--only-pieces", "--", text).stdout);
   expect(piecesOf(" lowest<|end|>ß")).toEqual([" lowest", "<|end|>", "ß"]);
   const ofStdin = (stdin: Buffer) => bpe(["explain", "low", "-", "--only-pieces"], { cwd: home, stdin });

@@ -24,7 +24,7 @@ function vocabularyFiles(directory: string): Record<string, string> {
 }
 
 describe("an own tokenizer, on its own corpus", () => {
-  test("becomes what one longer run gives, byte for byte, by every rule", () => {
+  test("equals a single longer run, byte for byte, under every rule", () => {
     for (const [turn, compat] of ["cs336", "huggingface", "rustbpe"].entries()) {
       // Under HF's rule special tokens have the first ids, and a merge may spell one.
       const special = compat === "huggingface" ? ["-s", "<|end|>", "-s", "Ġlo", "-s", "we"] : [];
@@ -220,7 +220,7 @@ describe("the base's own special tokens", () => {
 describe("several sizes", () => {
   const special = ["-s", "<|end|>"];
 
-  test("each is what a run of its own gives, by every rule and for each kind of file", () => {
+  test("each equals a separate run, under every rule and for each kind of file", () => {
     const base = train("sizes-base", "-n", "268", ...special).output;
     // Special tokens of two letters each: the new merges may produce them.
     const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));

@@ -43,7 +43,7 @@ describe("a table in a terminal", () => {
     expect(formatLines(lines, plainStyles).split("\n")[2]).toBe("b  1.0*");
   });
 
-  test("items become rows where they do not fit above the columns", () => {
+  test("items become rows if they do not fit above the columns", () => {
     const items = numbersOf(9, (i) => `a text with a name, ${i}`);
     const lines = shownIn(80, gridOf(["a", "b"], items));
     expect(lines[0]).toBe(`${" ".repeat(25)}a    b`);
@@ -114,7 +114,7 @@ describe("a table in a terminal", () => {
     expect(new Set(heads).size).toBe(12);
   });
 
-  test("every line fits, and every value is there, whatever the names and the terminal", () => {
+  test("every line fits, and every value is there, with any names and any terminal", () => {
     for (const columns of [40, 60, 80, 120])
       for (const subjectCount of [1, 2, 4, 8, 30])
         for (const itemCount of [1, 3, 12])
@@ -158,7 +158,7 @@ describe("names that are too long", () => {
     expect(shortenName("e\u0301".repeat(5), 4)).toBe(`${"e\u0301".repeat(2)}…e\u0301`);
   });
 
-  test("lose what they share where they would look alike, and become numbers where that is not enough", () => {
+  test("lose the part that they share if they would look alike, and become numbers if that is not enough", () => {
     const alike = ["wiki-language-1-held-out", "wiki-language-2-held-out", "wiki-language-10-held-out"];
     expect(shortAxis(axis("texts", alike), 12).names).toEqual(["…1…", "…2…", "…10…"]);
     // A name that shares nothing with the others is unchanged.

@@ -120,7 +120,7 @@ describe("the page of an option", () => {
     expect(bpe(["help", "train", "liek"]).stderr).toContain("did you mean like?");
   });
 
-  test("has all that the table says", () => {
+  test("has all facts of the table", () => {
     for (const command of commands) {
       for (const option of command.options) {
         const text = optionHelp(command, option, page(120)).replaceAll(/\s+/g, " ");
@@ -132,7 +132,7 @@ describe("the page of an option", () => {
 });
 
 describe("the page of a topic", () => {
-  test("has every option of it, with all that the table says", () => {
+  test("has every option of it, with all facts of the table", () => {
     for (const command of commands) {
       for (const topic of topicsOf(command)) {
         const text = topicHelp(command, topic, page(120)).replaceAll(/\s+/g, " ");
@@ -227,7 +227,7 @@ describe("-p help", () => {
 });
 
 describe("on a terminal", () => {
-  test("a page of the manual is laid out; what can be pasted has no frame", async () => {
+  test("a page of the manual is laid out; text for pasting has no frame", async () => {
     const shown = Bun.stripANSI(await onTerminal([binary, "help", "docs/train.md"], { columns: 70 }));
     expect(shown).toStartWith("Train a tokenizer\n═════════════════\n");
     expect(shown).toContain("\n    head -n 120 LICENSE > corpus/first.txt\n");

@@ -19,7 +19,7 @@ test("an image goes to a file, or to standard output", () => {
   expect(stdout.equals(made)).toBe(true);
 });
 
-test("a file of the tokenizer is as good as its directory, wherever the image goes", () => {
+test("a file of the tokenizer works like its directory, wherever the image is written", () => {
   for (const path of ["a b/ü.image", "-x.image"]) {
     if (path.includes("/"))
       expect(image(tokenizer, "-o", path).stderr).toContain('there is no directory "a b"');
@@ -40,7 +40,7 @@ test("describes the tokenizer for the programs that load the image", async () =>
   expect(facts.madeOf["tokenizer.json"]).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("bpe reads an image as it reads the files, and refuses to change it", () => {
+test("bpe reads an image like the files, and refuses to change it", () => {
   expect(image(tokenizer, "-o", "read.image").code).toBe(0);
   writeFileSync(join(home, "text.txt"), "low lower<|endoftext|> 漢字 lowest\n".repeat(40));
   const answers = (path: string) =>

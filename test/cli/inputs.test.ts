@@ -35,7 +35,7 @@ describe("files that are not text", () => {
   put(home, "a.zip.gz", gzipSync(archive));
   put(home, "a.zip.zst", zstdCompressSync(archive));
 
-  test("is an error that says what it is, in every command, packed or not", () => {
+  test("is an error that names its kind, in every command, compressed or not", () => {
     for (const [command, ...args] of commands) {
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
         const { code, stdout, stderr } = run(command, name, ...args, "-q");

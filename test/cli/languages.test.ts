@@ -48,7 +48,7 @@ describe("bpe train --language", () => {
     );
   });
 
-  test("counts each language as a run on its files does, and says so in record and summary", () => {
+  test("counts each language like a separate run on its files, in record and summary", () => {
     const { code, stderr } = run(
       "train",
       ...languages,

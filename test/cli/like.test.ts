@@ -392,7 +392,7 @@ test("like a tokenizer of one's own: its rule, its special tokens, in every form
   expect(JSON.parse(readFileSync(join(output, "vocab.json"), "utf8"))["<|end|>"]).toBe(0);
 });
 
-test("the library gives what the command line writes, and encodes as its files do", async () => {
+test("the library gives the output of the command line, and encodes like its files", async () => {
   const like = directory("library", {
     ...plain,
     pre_tokenizer: { ...byteLevel, add_prefix_space: true },

@@ -19,7 +19,7 @@ const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n
 /** Matches a line before the record: it begins with its time. */
 const stamped = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ./;
 
-test("the log holds progress and warnings with times, and as the last line the record, whatever stderr shows", () => {
+test("the log has progress and warnings with times, and the record as its last line, whatever stderr shows", () => {
   const broken = put(home, "broken.txt", Buffer.from([0x61, 0xff, 0x62]));
   const shows = [["-q"], ["--progress", "json"], ["--progress", "none"], []];
   for (const show of shows) {

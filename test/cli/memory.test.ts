@@ -112,7 +112,7 @@ describe("--memory-limit", () => {
     expect(tokenizerFiles(at("workers-64"))).toEqual(tokenizerFiles(at("workers-2")));
   });
 
-  test("of encode bounds the threads and long lines; what does not fit is refused with the number", () => {
+  test("of encode limits the threads and long lines; input that does not fit is refused with the number", () => {
     expect(run(["train", small, "-n", "300", "-o", "encoder"]).code).toBe(0);
     const encode = (...args: string[]) => run(["encode", small, "--tokenizer", "encoder", ...args]);
     const { stdout } = encode();

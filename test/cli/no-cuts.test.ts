@@ -69,7 +69,7 @@ test("sequences of FASTA are trained on, counted and encoded without their heade
   expect(bpe(["decode", ids, "--tokenizer", directory]).stdout).toBe("ACGTACGTACGTACGTACACGTAC");
 });
 
-test("FASTA is encoded, measured and planned as the tokenizer was trained on it, where it is FASTA", () => {
+test("FASTA is encoded, measured and planned like in the training of the tokenizer", () => {
   const fasta = put(home, "known.fa", ">one\nACGTACGT\nACGT\n>two\r\nACGTAC\n>three\nACGTAC\n");
   const directory = train("known", fasta, "--input-format", "fasta", "-p", "none", "-w", "1");
   const encode = (path: string, ...options: string[]) =>

@@ -114,7 +114,7 @@ describe("the file of -o", () => {
     });
   }
 
-  test("a link is followed, as a shell follows it: what it leads to is replaced or made, the link stays", () => {
+  test("a link is followed, like in a shell: its target is replaced or made, and the link stays", () => {
     for (const [link, target] of [
       ["file-link", "../mine.txt"],
       ["dangling", "nowhere"],

@@ -346,7 +346,7 @@ describe("other people's files", () => {
     expect(before.encode("12345").length).toBeLessThanOrEqual(after.encode("12345").length);
   });
 
-  test("tekken.json says its new size, and lists no more tokens", async () => {
+  test("tekken.json has its new size, and lists no more tokens", async () => {
     const bytes = Array.from({ length: 256 }, (_, rank) => ({
       rank,
       token_bytes: Buffer.of(rank).toString("base64"),

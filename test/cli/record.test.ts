@@ -53,7 +53,7 @@ const repeats: [string, string[]][] = [
   ["several splits, counts and files", [...texts, "-p", "deepseek-v3", "--counts", "kept.counts"]],
 ];
 
-test("a run can be repeated from its record alone: as it was typed, or by its options", () => {
+test("a run can be repeated from its record alone: as it was typed, or from its options", () => {
   for (const [name, args] of repeats) {
     const common = args.includes("deepseek-v3") ? ["-p", "deepseek-v3"] : [];
     const save = ["train", "c.txt", "-n", "260", "-o", "other", "--save-counts", "kept.counts", "-q"];

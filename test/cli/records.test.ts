@@ -50,7 +50,7 @@ done("train", "texts.txt", ...trainArgs, "-o", "expected");
 const recordFiles = ["texts.jsonl", "texts.jsonl.gz", "texts.parquet"];
 const readRecord = (name: string) => JSON.parse(readFileSync(join(home, name, "training.json"), "utf8"));
 
-describe("records give what their texts give with a special token between", () => {
+describe("records give the results of their texts with a special token between them", () => {
   test("training, with any number of workers", () => {
     for (const file of recordFiles) {
       for (const workers of file === "texts.jsonl" ? ["1", "2", "7"] : ["2"]) {
@@ -122,7 +122,7 @@ describe("--text-field and --input-format", () => {
     expect(done("count", "texts.jsonl", "--input-format", "text")).toContain("body");
   });
 
-  test("an empty corpus is an error also where only reading it shows that", () => {
+  test("an empty corpus is an error, even if only reading reveals it", () => {
     put(home, "blank.jsonl", "\n \r\n");
     put(home, "empty.jsonl", '{"text":""}\n');
     for (const file of ["blank.jsonl", "empty.jsonl"]) {
@@ -134,7 +134,7 @@ describe("--text-field and --input-format", () => {
     }
   });
 
-  test("are errors where they name nothing", () => {
+  test("are errors if they match nothing", () => {
     const cases = rowsOf(`
       texts.txt --text-field body | 2 | --text-field "body" does not apply: all inputs are plain text
       texts.jsonl --text-field title | 1 | "texts.jsonl" line 1: no field "title"

@@ -175,7 +175,7 @@ test("any number of workers makes the same page, except for the times", () => {
   expect(plain[2]).toEqual(plain[0]!);
 });
 
-test("the page cuts a text as bpe encode does, also where HF's trainer cuts otherwise, and with superwords", async () => {
+test("the page cuts a text like bpe encode, even if HF's trainer cuts differently, and with superwords", async () => {
   const lines = put(directory, "lines.txt", "low\n\n\nlower <|end|>low\n\n\nlowest naïve\n\n".repeat(20));
   const variants = [
     ["--compat", "huggingface"],
@@ -301,7 +301,7 @@ test("a report replaces an earlier one or an empty file, and nothing else", () =
   }
 });
 
-test("diff --report holds what --json prints, and the same text cut by both", () => {
+test("diff --report contains what --json prints, and the same text cut by both", () => {
   const other = join(directory, "other-of-diff");
   expect(bpe(["train", text, "-n", "262", "-o", other, "-q"]).code).toBe(0);
   const path = join(directory, "diff.html");

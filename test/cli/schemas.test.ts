@@ -102,7 +102,7 @@ describe("docs/inspection.schema.json", () => {
   const schema = schemaOf("inspection");
   const made = writeTokenizer("cl100k", "huggingface");
 
-  test("inspect --json is as the schema says, and says what the table says", () => {
+  test("inspect --json matches its schema, and has the values of the table", () => {
     for (const args of [[made], [made, "--text", corpus], ["plain", "--text", corpus], ["superwords"]]) {
       const { code, stdout } = run("inspect", ...args, "--json");
       expect(code).toBe(0);

@@ -170,7 +170,7 @@ describe("--special-tokens", () => {
     }
   });
 
-  test("the rule of the tokenizer of --like decides what may be a special token", () => {
+  test("the rule of the --like tokenizer decides which special tokens are valid", () => {
     put(home, "byte", "a\n");
     expect(train("hf", "--compat", "huggingface", "--special-tokens", "byte").code).toBe(0);
     expect(train("alike", "--like", "hf", "--special-tokens", "byte").code).toBe(0);

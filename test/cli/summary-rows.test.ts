@@ -60,7 +60,7 @@ test("a word longer than the line is not split, and a text without enough column
   expect(rowLines(rows, 15, 8)).toEqual(["row", "  one two three", "  four five six", "  seven"]);
 });
 
-test("wide characters take two columns, and escaped ones as many as they show", () => {
+test("wide characters take two columns, and escaped ones the columns of their escapes", () => {
   expect(rowLines([["row", "語語語語語 語語語語語 語語"]], 32, 8)).toEqual([
     "row     語語語語語 語語語語語",
     "        語語",

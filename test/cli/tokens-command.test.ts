@@ -107,7 +107,7 @@ describe("bpe tokens", () => {
     expect(found.skipped.map(({ path }) => path)).toEqual(["texts/z.zip", "texts/z.zip"]);
   });
 
-  test("counts what encode gives, with each option that changes it, and with any number of threads", () => {
+  test("counts the ids of encode, with each option that changes them, and with any number of threads", () => {
     const cases = [
       ["texts/a.txt", "small.txt"],
       ["texts/a.txt", "--special-tokens-as-text"],

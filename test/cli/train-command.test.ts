@@ -343,7 +343,7 @@ test("--if-changed writes the table again if a different one is requested", () =
   expect(tableOf("nightly")).toBe(null);
 });
 
-test("nothing is left in the temporary outputs of failed runs", () => {
+test("failed runs leave nothing in their temporary outputs", () => {
   expect(readdirSync(directory).filter((name) => name.startsWith("."))).toEqual([]);
   expect(existsSync(join(directory, "out"))).toBe(false);
 });

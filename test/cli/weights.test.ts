@@ -33,7 +33,7 @@ describe("bpe train --weight", () => {
     expect(recordOf("twice").inputs[0]).not.toHaveProperty("weight");
   });
 
-  test("weighs standard input, files of word counts, and what a base is trained on", () => {
+  test("weighs standard input, files of word counts, and the corpus of an extension", () => {
     const counted = [...files.slice(1), ...files.slice(1)];
     expect(train("plain", ...counted, files[0]!)).toEqual(done);
     const shell = (line: string) => Bun.spawnSync(["sh", "-c", line], { cwd: home }).stderr.toString();

@@ -38,7 +38,7 @@ describe("--whole-texts", () => {
     expect(bpe(again)).toMatchObject({ code: 1 });
   });
 
-  test("its special tokens have ids, and the record says how texts were cut", () => {
+  test("its special tokens have ids, and the record states how texts were cut", () => {
     const tokenizer = JSON.parse(readFileSync(join(home, "whole/tokenizer.json"), "utf8"));
     expect(tokenizer.model.vocab["<e>"]).toBe(0);
     const { options } = JSON.parse(readFileSync(join(home, "whole/training.json"), "utf8"));
@@ -101,7 +101,7 @@ describe("--special-tokens-as-text", () => {
     expect(options).toMatchObject({ specialTokensAsText: true, specialTokens: ["<e>"] });
   });
 
-  test("without it a warning says that documents end there", () => {
+  test("without it, a warning says that special tokens end documents", () => {
     const { stderr } = learn("ended", "huggingface", "-s", "<e>");
     expect(stderr).toContain(`documents end at special tokens in "${marked}"`);
     expect(stderr).toContain("to do the same, add --special-tokens-as-text");

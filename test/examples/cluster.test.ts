@@ -61,7 +61,7 @@ const counted = (run: string) =>
     ? readdirSync(join(run, "counts")).filter((name) => !name.startsWith("."))
     : [];
 
-test("Slurm: an array of tasks, one of them killed and run again, trains what one process trains", async () => {
+test("Slurm: an array of tasks, one of them killed and run again, gives the tokenizer of a single process", async () => {
   const run = sharedFolder("slurm");
   // A fake scheduler that only records its arguments.
   const fake = join(home, "sbatch-only");

@@ -51,7 +51,7 @@ for (const rule of ["cs336", "huggingface", "rustbpe"] satisfies Rule[]) {
   });
 }
 
-test("the page for students has at most 120 lines, and shows what it learns from itself, or from a file", () => {
+test("the page for students has at most 120 lines, and prints what it learns from itself, or from a file", () => {
   expect(readFileSync(page, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(120);
   const run = (...file: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [page, ...file], { encoding: "utf8" });

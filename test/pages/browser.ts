@@ -199,7 +199,7 @@ test("the policy stops unescaped markup that gets into the page", async () => {
   await opened.page.close();
 });
 
-test("a reader of three tokenizers chooses two, and sees where they differ", async () => {
+test("a reader of three tokenizers can choose two, and sees where they differ", async () => {
   const { page } = await open(compared);
   const passages = () =>
     page.locator("#differences .passage").evaluateAll((all) => all.map((one) => one.textContent));

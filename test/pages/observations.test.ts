@@ -12,7 +12,7 @@ const tokenOf = (text: string, counts: Partial<Token> = {}): Token => ({
 const whats = (merged: readonly Token[], lastPairCount: number | null = null) =>
   observationsOf({ merged, lastPairCount }).map(({ what, figure }) => `${what} ${figure}`.trim());
 
-test("long tokens that overlap are one observation, and others are none", () => {
+test("long tokens that overlap are one observation, and other tokens are not reported", () => {
   const sentence = "All rights reserved by the owner of this site";
   const parts = [0, 3, 6, 9].map((start) => tokenOf(sentence.slice(start, start + 30), { end: 12 }));
   const others = ["internationalization", "uncharacteristically"].map((text) => tokenOf(text));

@@ -123,7 +123,7 @@ test("ids in any order and counts of any size are unpacked as they were packed",
   expect([packed.tokensBefore, packed.lastPairCount]).toEqual([null, 3]);
 });
 
-test("without counts there are none, and a tokenizer without merges is packed, too", async () => {
+test("without counts a page has none, and a tokenizer without merges is packed, too", async () => {
   const packed = packLoaded(loaded([[97, 98, 256]]), {}, Bun.deflateSync);
   expect(packed.columns.map(({ name }) => name)).toEqual(["step", "left", "right"]);
   const { merged } = await unpack(packed);

@@ -103,7 +103,7 @@ test.concurrent("the types of the module are complete", async () => {
 });
 
 for (const path of playedPages("python")) {
-  test(`every example of ${path} prints what the page shows`, () => {
+  test(`every example of ${path} prints the output on the page`, () => {
     expectPage(path, scratch(), join(root, "dist/python/bin/python"));
   });
 }

@@ -19,7 +19,7 @@ import bpe_trainer as bpe
 from test_bpe import END, made_texts
 
 SPECIAL = [END, "<|pad|>", "<|é|>"]
-#: The expression of a named pattern, for which mixed_texts has texts that reveal mistakes.
+#: The expression of the named pattern cl100k.
 PATTERN = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 
 

@@ -82,7 +82,7 @@ test("the SBOM lists the shipped packages and which Bun is in which archive", ()
   expect(JSON.stringify(whole.components.at(-2))).toContain('"purl":"pkg:npm/%40oven/bun-linux-x64@1.4.5"');
 });
 
-test("the parts of Bun are those of its page's tables, with names, addresses and licences as it has them", () => {
+test("the parts of Bun are those in its page's tables, with their names, addresses and licences", () => {
   const page = `JavaScriptCore (and WebKit), which is LGPL-2 licensed.
 | Library | License |
 | --- | --- |

@@ -74,7 +74,7 @@ test("values of another kind, or out of range, are named and shown", () => {
   expect(failureOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, not a list');
 });
 
-test("an error gives the path of the value, or says that it is missing", () => {
+test("an error has the path of the value, or says that it is missing", () => {
   const check = fieldsOf({ options: fieldsOf({ names: listOf(text) }) });
   expect(failureOf(check, { options: { names: ["a", 7] } })).toBe('its "options.names[1]" is 7, not text');
   expect(failureOf(check, { options: {} })).toBe('it has no "options.names"');
@@ -113,7 +113,7 @@ test("any value is described, including those that JSON cannot represent", () =>
   for (const [value, text] of cases) expect(describeValue(value)).toBe(text);
 });
 
-test("arguments of another kind are named, with what they must be", () => {
+test("wrong arguments are named, with what they must be", () => {
   const said = (value: unknown, kind: ArgumentKind) =>
     errorOf(() => checkArgument("call: it", value, kind)).message;
   expect(said(5, textArgument)).toBe("call: it is 5: it must be a string");

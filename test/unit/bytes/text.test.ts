@@ -74,7 +74,7 @@ edges.push(0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf
 
 const seed = 20261122;
 
-test(`characters are what a decoder takes for them, in random bytes (seed ${seed})`, () => {
+test(`characters are those that a decoder finds, in random bytes (seed ${seed})`, () => {
   const random = randomNumbers(seed);
   for (let round = 0; round < 3000; round++) {
     const bytes = Uint8Array.from({ length: 1 + random(9) }, () => edges[random(edges.length)]!);

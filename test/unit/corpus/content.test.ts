@@ -39,7 +39,7 @@ describe("content other than text is recognized by its first bytes", () => {
     expect(compressionOf("plain", zstdCompressSync("x"))).toBe("zstd");
   });
 
-  test("a tar archive by its checksum, whatever made it", () => {
+  test("a tar archive by its checksum, whatever program made it", () => {
     put(directory, "member.txt", "text in an archive");
     for (const format of ["ustar", "gnu", "v7", "posix"]) {
       const made = spawnSync("tar", [`--format=${format}`, "-cf", "a.tar", "member.txt"], { cwd: directory });
@@ -158,7 +158,7 @@ test("a long beginning is decompressed only as far as needed to determine its co
   }
 });
 
-test("a hint says what helps, and --binary text insists", () => {
+test("a hint offers a remedy, and --binary text overrides the check", () => {
   const hintOf = (head: string, path: string) =>
     spell((contentOf(bytes(head), path) as { hint: Message }).hint);
   expect(hintOf("PK\x03\x04", "a.zip")).toContain("unzip -p a.zip | bpe … -");

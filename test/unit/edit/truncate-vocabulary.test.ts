@@ -154,7 +154,7 @@ test("anything but a truncation is refused, and the error says why", () => {
   ]);
 });
 
-test("merges are the same where each tokenizer has the first merges of the other", () => {
+test("merges are equal if each tokenizer has the first merges of the other", () => {
   const random = randomNumbers(23);
   const said = new Map<string, number>();
   for (let round = 0; round < rounds(150); round++) {

@@ -158,7 +158,7 @@ describe("the list of measures", () => {
     expect(best(null, [1, 2])).toEqual([]);
   });
 
-  test("values are shown with their unit, a dash where there is none", () => {
+  test("values are shown with their unit, and missing values as a dash", () => {
     const shown = (key: string, of = measures) =>
       shownValue(textMeasures.find((one) => one.key === key)!, of);
     expect(shown("tokens", { ...measures, tokens: 1234567 })).toBe("1,234,567");

@@ -54,7 +54,7 @@ test("digits of every script count; characters that only look like one do not", 
   expect(countsOf("²|½|Ⅷ|一|①|/:").count).toBe(0);
 });
 
-test("every character is a digit or none as Unicode says", () => {
+test("Unicode decides whether a character is a digit", () => {
   const digits = propertySet("Nd")!;
   for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
     if (codePoint >= 0xd800 && codePoint < 0xe000) continue;

@@ -119,7 +119,7 @@ for (const { args, unheld } of trainings) {
       });
       if (read !== undefined) continue;
 
-      test(`${name} is converted to what the training writes in each other format, or refused`, () => {
+      test(`${name} is converted to the files that the training writes in each other format, or refused`, () => {
         for (const { name: other } of formats) {
           const convert = ["convert", written.get(name)!.output, "--format", other];
           if (unheld[other] !== undefined) expectRefusal(`--format ${other}: ${unheld[other]}`, ...convert);

@@ -230,7 +230,7 @@ describe("a special token", () => {
   });
 });
 
-describe("what holds no tokenizer that can be loaded is refused, and the error names it", () => {
+describe("files without a tokenizer that can be loaded are refused, and the error names them", () => {
   // A SentencePiece message with the piece "<unk>", its score and its type, but without a model type.
   const sentencePiece = Buffer.from("0a0e0a053c756e6b3e15000000001802", "hex");
   for (const [content, what] of [

@@ -259,7 +259,7 @@ test("a model parsed from JSON or lines equals that of its usual spelling", () =
   );
 });
 
-test("an error says which token or merge is wrong, with its value", () => {
+test("an error names the wrong token or merge, with its value", () => {
   const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
     errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
   expect(messageOf({ a: 0, b: 1.5 })).toBe(

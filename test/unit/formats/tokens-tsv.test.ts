@@ -38,7 +38,7 @@ const words = [
 ] as const;
 
 for (const compat of ["cs336", "huggingface"] as const) {
-  test(`${compat}: a row for each id, with what the token is made of and how often it occurs`, () => {
+  test(`${compat}: a row for each id, with the token's halves and its number of occurrences`, () => {
     const { vocabulary, tokenCounts, merges, head, rows, text } = made(words, 60, compat, oddSpecials);
     expect(head).toEqual(["id", "token", "bytes", "birth", "end", "left", "right"]);
     expect(rows.map(([id]) => Number(id))).toEqual([...Array(vocabulary.size).keys()]);

@@ -74,7 +74,7 @@ test("encodeFile of a tokenizer from memory reads no record in the working direc
   }
 });
 
-test("encodeFile writes what encode gives", async () => {
+test("encodeFile writes the ids of encode", async () => {
   const tokenizer = await trainTokenizer({ files: corpus, vocabSize: 400, specialTokens: [special] });
   const output = join(home, "ids.bin");
   const idCount = await tokenizer.encodeFile([corpus, corpus], output, {

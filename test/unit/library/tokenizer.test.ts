@@ -121,7 +121,7 @@ describe("ids are HF's", () => {
     }
   });
 
-  test("where the vocabulary lacks bytes, with and without an unknown token", async () => {
+  test("if the vocabulary lacks bytes, with and without an unknown token", async () => {
     for (const unknown of [null, special]) {
       const json = gpt2Json();
       for (const token of ["l", "Ã", "Ċ"]) delete json.model.vocab[token];
@@ -458,7 +458,7 @@ describe("a regular expression of tokenizer.json", () => {
   });
 });
 
-describe("what cannot be reproduced is refused, and the error names it", () => {
+describe("tokenizers that cannot be reproduced are refused, and the error names the reason", () => {
   const refusals: [what: string, change: (json: TokenizerJson) => void, message: string][] = [
     ["another model", (json) => (json.model.type = "Unigram"), 'its model is "Unigram"'],
     [

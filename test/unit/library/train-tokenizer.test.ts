@@ -65,7 +65,7 @@ test("files, texts and words are added up", async () => {
   expect(filesOf(tokenizer.files())).toEqual(expected);
 });
 
-test("a pattern that only HF's engine reads is read as it does", async () => {
+test("a pattern that only HF's engine can read is read like there", async () => {
   const asked = {
     vocabSize: 300,
     compat: "huggingface" as const,

@@ -108,7 +108,7 @@ test("each language counts its replacements, and the merges have the sum", () =>
   expect([merges.startCounts[97], merges.startCounts[98]]).toEqual([19, 8]);
 });
 
-test("a single language learns what an ordinary training learns", () => {
+test("a single language learns the merges of an ordinary training", () => {
   for (let seed = 1; seed <= rounds(20); seed++) {
     const words = makeWords(randomNumbers(seed));
     const options: MergeOptions = { mergeCount: 50, compat: "cs336" };

@@ -68,7 +68,7 @@ describe("worked example", () => {
     expect(readable(train(words, { mergeCount: 6, compat: "rustbpe" }))).toEqual(expected);
   });
 
-  test("training stops early when nothing is left to merge", () => {
+  test("training stops early if no pairs are left", () => {
     expect(train(words, { mergeCount: 1000, compat: "cs336" }).mergeCount).toBe(12);
   });
 });

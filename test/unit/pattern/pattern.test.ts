@@ -142,7 +142,7 @@ describe("a pattern that looks left", () => {
     expect(cutCount).toBeGreaterThan(rounds(75));
   });
 
-  test("is cut only where the automaton continues as from the start of a document", () => {
+  test("is cut only where the automaton continues like at the start of a document", () => {
     // Every pretoken after "a" ends at 2. But for a reader that has only seen that "a", "bc" is one pretoken.
     const compiled = compilePattern(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");

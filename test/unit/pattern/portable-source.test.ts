@@ -194,7 +194,7 @@ describe.each([
 });
 
 describe("the portable form", () => {
-  test("is the source itself where all engines read it alike", () => {
+  test("is the source itself if all engines read it alike", () => {
     const source = "(?i:'s|'t)|[^\\r\\n\\p{L}]?\\p{L}+(?=\\s|\\p{N})| ?[^\\s\\p{L}]+|\\s*?[\\r\\n]|(?>a|b)";
     expect(portableForm(source, fancyRegex)).toBe(source);
     expect(portableForm(source, oniguruma)).toBe(source);

@@ -24,7 +24,7 @@ test("a value of 100 kB is shortened in an error: its middle is left out, and no
   }
 });
 
-test("a failed allocation is reported as such, and nothing else is", () => {
+test("only a failed allocation is reported as such", () => {
   const refused = caught(() => new Uint8Array(2 ** 52));
   expect(outOfMemory(refused)?.message).toStartWith("out of memory: ");
   expect(outOfMemory(Object.assign(new Error("no"), { code: "ENOMEM" }))).toBeInstanceOf(UserError);

@@ -475,7 +475,7 @@ test("a result whose record has no valid time is named by the record's modificat
   }
 });
 
-test("another user's results do not count for ours where everybody may write", () => {
+test("where everybody may write, another user's results do not count as ours", () => {
   if (!canPlayOthers()) return;
   const planted = join(home, "out.20990101T000000Z");
   mkdirSync(planted);

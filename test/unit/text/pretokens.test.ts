@@ -198,7 +198,7 @@ const flavours = {
 describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   afterAll(() => adoptKernelModule(testModule));
 
-  test("counts what its twin counts, for all named patterns and chains of automata", () => {
+  test("counts like its twin, for all named patterns and chains of automata", () => {
     adoptKernelModule(module);
     for (const { name, pattern } of cases) {
       const count = /^marin|three/.test(name) ? 3 : name.includes("two") ? 2 : 1;
@@ -229,7 +229,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     }
   });
 
-  test("counts what its twin counts, for random patterns", () => {
+  test("counts like its twin, for random patterns", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 2);
     for (const one of somePatterns()) {
@@ -266,7 +266,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   });
 });
 
-test("counts with masks what the twin counts, for all named patterns", () => {
+test("counts with masks like the twin, for all named patterns", () => {
   const random = randomNumbers(seed);
   const tokens = [utf8("<|x|>")];
   const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };

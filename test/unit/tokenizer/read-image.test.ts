@@ -122,7 +122,7 @@ test("an image cannot make its reader write much more memory than its own size",
   expect(refusalOf(withLastArea(0xffff_f000, 0x1000, 7))).toBe(damaged);
 });
 
-test("ids beyond the vocabulary, or beyond 16 bits where ids have 16, are refused", () => {
+test("ids beyond the vocabulary, or beyond 16 bits if ids have 16, are refused", () => {
   const damaged = '"x.image" is a damaged tokenizer image';
   const parts = load(json);
   const { idLimit } = parts.tokens;

@@ -145,7 +145,7 @@ test("ranges, cut wherever the plan cuts, give the ids of the whole", async () =
   }
 });
 
-test("several threads write what one thread writes", async () => {
+test("several threads write the output of a single thread", async () => {
   const directory = scratch();
   const paths = ["a", "b", "c"].map((name, n) => {
     const path = join(directory, name);

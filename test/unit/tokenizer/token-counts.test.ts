@@ -199,7 +199,7 @@ test("half the size is found even if some merges add no token, and is absent bel
   expect(tokenCountFacts(small.tokenCounts, few).half).toBe(null);
 });
 
-test("without text there is no curve, and without merges one point", () => {
+test("without text there is no curve, and without merges a single point", () => {
   const none = learn(new Map(), 5, "cs336");
   const vocabulary = buildVocabulary({ merges: none.merges, specialTokens: [], compat: "cs336" });
   const nothing = {

@@ -80,7 +80,7 @@ test("a tokenizer from elsewhere is saved under the names by which a directory i
   expect(readdirSync(join(home, "of-file"))).toEqual(["tokenizer.json"]);
 });
 
-test("a part of a tokenizer is refused, and nothing is left", async () => {
+test("a part of a tokenizer is refused, and no files are left", async () => {
   const before = readdirSync(home).sort();
   const output = join(home, "part");
   const specialTokens = [{ text: "<|x|>", id: 300 }];

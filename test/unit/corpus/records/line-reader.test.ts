@@ -265,7 +265,7 @@ describe("a wrong line is named with its number and the reason", () => {
     });
   }
 
-  test("also where a worker finds it far into the file", async () => {
+  test("even if a worker finds it far into the file", async () => {
     const good = '{"text":"good"}\n'.repeat(10_000);
     const inputs = findInputs([put(directory, "far.jsonl", `${good}{"text":3}\n${good}`)]);
     const counting = countCorpus(

@@ -150,7 +150,7 @@ describe("the texts of a Parquet file", () => {
     expect(count).toBe(500);
   });
 
-  test.skipIf(isSmallScale)("are taken in small portions where a page has many empty ones", () => {
+  test.skipIf(isSmallScale)("are returned in small portions if a page has many empty ones", () => {
     const path = writeTinyRows(join(directory, "empty.parquet"), "", 200_000, 2);
     const [input] = findInputs([path]) as [Input];
     const source = new FileSource(openInput(input), input);
