@@ -1,7 +1,7 @@
-import { codePointAt, codePointOf, space } from "#bytes";
+import { codePointAt, codePointOf } from "#bytes";
 import { contains, unionOf, whiteSpace } from "#pattern";
 import { scaled } from "#runtime";
-import { TextSections } from "#text";
+import { SpecialTokenFinder } from "#text";
 import type { WordTable } from "#words";
 import { holdsDigit } from "./number-counts.ts";
 
@@ -278,29 +278,34 @@ export function* countSpecialTokens(
   words: TextWords,
   tokens: readonly Uint8Array[],
 ): Generator<undefined, Float64Array> {
-  const occurrences = new Float64Array(tokens.length);
-  if (tokens.length === 0) return occurrences;
   const { wordCount, bytes, starts, counts } = words.placed;
-  const sections = new TextSections({ early: tokens.map((bytes, id) => ({ bytes, id })) });
+  const occurrences = new Float64Array(tokens.length);
+  const indexOf = new Map(tokens.map((token, i) => [Buffer.from(token).toString("latin1"), i]));
+  const inAll = new SpecialTokenFinder(tokens);
+  const inOne = new SpecialTokenFinder(tokens);
   for (const { first, end } of slicesOf(wordCount)) {
-    // The words with a space after each, so that no token seems to begin in one word and to end in another.
-    const text = new Uint8Array(starts[end]! - starts[first]! + end - first);
-    for (let word = first, to = 0; word < end; word++) {
-      for (let from = starts[word]!; from < starts[word + 1]!; from++) text[to++] = bytes[from]!;
-      text[to++] = space;
-    }
+    const base = starts[first]!;
+    const limit = starts[end]! - base;
+    inAll.reset(bytes.subarray(base, base + limit));
+    // Words are stored end to end, so a token may seem to begin in one word and end in another. Such a match
+    // hides no other match, because every word that it touches is searched separately.
     let word = first;
-    let pos = starts[first]! + first;
-    sections.pushText(text, 0, text.length, {
-      push: (_, from, end) => void (pos += end - from),
-      end() {},
-      token(id, _, from, end) {
-        while (starts[word + 1]! + word <= pos) word++;
-        occurrences[id]! += counts[word]!;
-        pos += end - from;
-      },
-      strip() {},
-    });
+    for (let pos = inAll.find(0, limit); pos < limit; ) {
+      const foundEnd = base + pos + inAll.foundBytes;
+      while (starts[word + 1]! <= base + pos) word++;
+      for (; word < end && starts[word]! < foundEnd; word++) {
+        const text = bytes.subarray(starts[word]!, starts[word + 1]!);
+        inOne.reset(text);
+        for (let at = inOne.find(0, text.length); at < text.length; ) {
+          const next = at + inOne.foundBytes;
+          const token = Buffer.from(text.subarray(at, next)).toString("latin1");
+          occurrences[indexOf.get(token)!]! += counts[word]!;
+          at = inOne.find(next, text.length);
+        }
+      }
+      // The last searched word is done, even if the match ends before it does.
+      pos = inAll.find(Math.max(foundEnd, starts[word]!) - base, limit);
+    }
     yield;
   }
   return occurrences;
