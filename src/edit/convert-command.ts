@@ -55,15 +55,17 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     const said = describeLlamaCpp(parts.description.patternName);
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);
   }
-  const { control, ...converted } = await convertTokenizer({
+  const { llamaControls, ...converted } = await convertTokenizer({
     ...{ path, parts, formatNames, output: directory },
     command: shellLine(["bpe", "convert", ...typed]),
     arguments: ["convert", ...typed],
     startMs,
     guard: onStop,
   });
-  if (control !== null && formatNames?.includes("gguf") === true)
-    output.warn(`llama.cpp: takes ${showValue(control)} for a special token, because of its name`);
+  if (llamaControls.length > 0 && formatNames?.includes("gguf") === true)
+    output.warn(
+      `llama.cpp: takes ${llamaControls.map(showValue).join(", ")} for special because of the name`,
+    );
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...converted, elapsedMs, output: directory };
   output.succeed(

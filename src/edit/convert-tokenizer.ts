@@ -168,8 +168,8 @@ export async function convertTokenizer(options: Conversion) {
       });
     const check = (directory: string) => thread.ask("check", { directory, names });
     await publishFiles(output, [...files, trainingFile(record)], { guard, check });
-    const control = tokenizer.characters?.llamaControl ?? null;
-    return { size: parts.tokens.tokenCount, files: names, control };
+    const llamaControls = tokenizer.characters?.llamaControls ?? [];
+    return { size: parts.tokens.tokenCount, files: names, llamaControls };
   } finally {
     thread.end();
   }

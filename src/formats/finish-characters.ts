@@ -13,7 +13,7 @@ import {
 } from "#tokenizer";
 import { appliedMerges, orderTies } from "./applied-merges.ts";
 import { readLikeFrom } from "./like.ts";
-import { findLlamaObstacle, nameOfControl } from "./llama-pieces.ts";
+import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
@@ -64,7 +64,7 @@ function mergesFor(parts: TokenizerParts, spelled: SpelledTokens, derivations: D
     merges: scores === null ? parts.model.merges : ordered.merges,
     jsonObstacle: scores === null ? null : (jsonObstacle(parts, spelled) ?? ordered.obstacle),
     llamaObstacle: findLlamaObstacle(parts, { ...spelled, scores: ownScores }, derivations),
-    llamaControl: nameOfControl(spelled) ?? null,
+    llamaControls: namedControls(spelled),
     kinds,
     scores: ownScores,
     addsPrefix: parts.addsPrefixSpace,

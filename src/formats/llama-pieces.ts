@@ -15,12 +15,12 @@ import type { SpelledTokens } from "./output-file.ts";
 export const padName = (id: number) => `[PAD${id}]`;
 
 /** Names for which llama.cpp takes any token for a control token (`llama_vocab::impl::load`). */
-const controlNames =
+export const controlNames =
   /^(<\|(eot_id|im_end|end|endoftext|end_of_text|eom_id|return|call|calls|flush|fim_\w+|code_(prefix|suffix|middle)|repo_name|file_sep)\|>|<(end_of_turn|end_of_utterance|EOT|PRE|SUF|MID|PAD|REPO|reponame|fim[-_]\w+)>|_<EOT>|\[(EOT|EOS|PAD)\]|<\/s>)$/;
 
-/** Returns a token that llama.cpp takes for a control token only because of its name, if there is one. */
-export const nameOfControl = ({ texts, kinds }: SpelledTokens): string | undefined =>
-  texts.find((text, id) => kinds[id] !== "control" && controlNames.test(text ?? ""));
+/** Returns the tokens that llama.cpp takes for control tokens only because of their names. */
+export const namedControls = ({ texts, kinds }: SpelledTokens): string[] =>
+  texts.flatMap((text = "", id) => (kinds[id] !== "control" && controlNames.test(text) ? text : []));
 
 /**
  * Returns the reason why llama.cpp would give other ids, or null. Its vocabularies of the type "llama" hold scores and no

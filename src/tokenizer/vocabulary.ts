@@ -164,8 +164,8 @@ export type CharacterMerges = {
   readonly addsPrefix: boolean;
   /** Why llama.cpp would give other ids, if so. */
   readonly llamaObstacle: string | null;
-  /** A token that llama.cpp takes for a control token only because of its name. */
-  readonly llamaControl: string | null;
+  /** The tokens that llama.cpp takes for control tokens only because of their names. */
+  readonly llamaControls: readonly string[];
 };
 
 type VocabularyOptions = {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const [textsPath, outPath, modelPath] = process.argv.slice(2);
-const home = new URL("../../dist/real/llama/node_modules/node-llama-cpp/dist/index.js", import.meta.url);
+const home = new URL("../../../dist/real/llama/node_modules/node-llama-cpp/dist/index.js", import.meta.url);
 const { getLlama, LlamaLogLevel } = await import(fileURLToPath(home));
 // Without this setting, llama.cpp warns that the file has no model.
 const llama = await getLlama({ gpu: false, build: "never", logLevel: LlamaLogLevel.disabled });
