@@ -18,6 +18,8 @@ type Value = {
   readonly now: string;
   /** An expression for the next block, if it depends only on classes. */
   readonly next: string | null;
+  /** An expression for the next block that is right for its first character only. */
+  readonly nextFirst?: string;
   /** Whether the value is the same at all bytes of a character. If not, only its bits at first bytes are right. */
   readonly isWhole: boolean;
   /** Whether all characters in the mask are ASCII. */
@@ -100,6 +102,29 @@ class CodeOps implements Ops<Value> {
       );
       return leads(result);
     });
+
+  follows = (where: Value, target: Value): Value => {
+    const next = target.next ?? target.nextFirst;
+    if (next === undefined || where.next === null || !where.isWhole)
+      throw new Error("`follows` looks ahead, so it is about classes, or what follows these");
+    return this.once(`follows ${where.now} ${target.now}`, () => {
+      const result = this.fresh();
+      this.lines.push(`let ${result} = ${where.now} & (${target.now} >> 1 | ${next} << 63);`);
+      if (where.isAscii) return { ...leads(result), isWhole: true, isAscii: true };
+      const nextFirst = this.fresh();
+      this.lines.push(
+        `let ${nextFirst} = ${where.next} & ${next} >> 1;`,
+        "if (continuation | nextContinuation) {",
+        "  // The next block may begin with the end of a character.",
+        `  const following = ${next} >> ctz(~nextContinuation) << 63;`,
+        `  ${result} = ${where.now} & ((${target.now} & ~continuation) >> 1 | following);`,
+        `  ${result} = o.backToLeads(${result}, continuation);`,
+        `  ${nextFirst} = o.backToLeads(${where.next} & (${next} & ~nextContinuation) >> 1, nextContinuation);`,
+        "}",
+      );
+      return { ...leads(result), nextFirst };
+    });
+  };
 
   before = (where: Value, run: Value, target: Value): Value => {
     if (where.now === "0") return none;

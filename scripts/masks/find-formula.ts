@@ -54,13 +54,15 @@ function guessMember(tables: ScanTables): Member {
   const endsOf = (text: string) => endsOfText(tables, Buffer.from(text));
   const pretokenCount = (text: string) => endsOf(text).length;
   const family =
-    pretokenCount("aA") === 2
-      ? "modernCased"
-      : pretokenCount("!a") === 2
-        ? "gpt2"
-        : pretokenCount("!é") === 2
-          ? "deepseek"
-          : "modern";
+    pretokenCount("a a") === 1
+      ? "superwords"
+      : pretokenCount("aA") === 2
+        ? "modernCased"
+        : pretokenCount("!a") === 2
+          ? "gpt2"
+          : pretokenCount("!é") === 2
+            ? "deepseek"
+            : "modern";
   const options = Object.entries(families[family]!.options).filter(([, signs]) =>
     signs.some(([text, count]) => pretokenCount(text) === count),
   );

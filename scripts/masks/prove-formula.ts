@@ -303,6 +303,16 @@ export class BitOps implements Ops<boolean> {
     return isLast;
   };
 
+  /** Remembers the claim: 1, the next character is not in `target`; 2, it is. */
+  readonly follows = (where: boolean, target: boolean): boolean => {
+    const claim = this.recall();
+    if (claim !== 0 && (claim === 2) !== target) this.isRefuted = true;
+    const isFollowed = where && this.choose(2) === 1;
+    if (isFollowed) this.mayEnd = false;
+    this.keep(where ? (isFollowed ? 2 : 1) : 0);
+    return isFollowed;
+  };
+
   /** Remembers the claim for the current run: 1, no target follows it; 2, there is one. */
   readonly before = (where: boolean, run: boolean, target: boolean, atEnd: boolean): boolean => {
     let claim = this.recall();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { automatonDigest } from "../../src/pattern/compiled-pattern.ts";
 import { families, kindsOf } from "../../src/pattern/mask-formulas.ts";
-import { type NamedPattern, patterns } from "../../src/pattern/named-patterns.ts";
+import { patterns, usualSuperwordPattern } from "../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { invalidColumn, type ScanTables, threeByteBlocks } from "../../src/pattern/scan-tables.ts";
 import { patternDigest } from "../pattern-digest.ts";
@@ -110,7 +110,8 @@ export function writeNamedMasks(): void {
   const head = headOf(patternDigest());
   if (existsSync(path) && readFileSync(path, "utf8").startsWith(head)) return;
   const entries = new Map<string, string>();
-  for (const { sources } of Object.values<NamedPattern>(patterns)) {
+  const sourcesList = Object.values(patterns).map(({ sources }): readonly string[] => sources);
+  for (const sources of [...sourcesList, [usualSuperwordPattern]]) {
     for (const lineWise of [false, true]) {
       const compiled = compilePattern(sources, { lineWise });
       for (const tables of compiled.automata.filter(({ annotation }) => annotation === undefined)) {

@@ -44,6 +44,9 @@ export type Ops<Mask> = {
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
+  /** Returns the characters of `where` whose next character is in `target`. */
+  follows(where: Mask, target: Mask): Mask;
+
   /**
    * Returns the first character of each run of `run`, and every `count`-th one after it; if `count` is 0, only the
    * first.
@@ -122,6 +125,11 @@ const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
   examples: [...like(`a${contractionLetters}`, "letter"), ...commonExamples],
+};
+
+const superwordClasses: ClassSystem = {
+  ascii: plainAscii,
+  examples: [...like("a", "letter"), ...commonExamples],
 };
 
 const casedClasses: ClassSystem = {
@@ -431,6 +439,45 @@ function deepseek<Mask>(
   return { begin, hard: and(kana, rest) };
 }
 
+type SuperwordClasses<Mask> = Omit<ModernClasses<Mask>, "apostrophe">;
+
+/**
+ *     \p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)
+ *
+ * The text between matches is a pretoken, too. A match of the second alternative has at least two signs, which `several`
+ * has; a sign alone belongs to the text around it. Spaces are a match up to the last one, which is left to what follows,
+ * unless that is whitespace.
+ */
+function superwords<Mask>(
+  ops: Ops<Mask>,
+  classes: SuperwordClasses<Mask>,
+  _options: unknown,
+  digitCount: Count,
+): Boundaries<Mask> {
+  const { and, or, not, prev, follows } = ops;
+  const { letter, digit, white, space, newline, slash } = classes;
+  const sign = not(or(letter, digit, white));
+  const isBeforeSign = follows(sign, sign);
+  const several = and(sign, or(prev(sign), isBeforeSign));
+  // Line ends after signs belong to the signs, and so do slashes from the first line end on.
+  const eaten = ops.span(and(newline, prev(several)), or(newline, slash));
+  const matched = or(several, eaten);
+  const afterSpace = prev(space);
+  // The first space of a run, unless it is the only one, and something else than whitespace follows.
+  const firstOfSpaces = and(space, not(afterSpace), not(follows(space, not(white))));
+  const begin = or(
+    ops.every(digitCount, digit),
+    and(not(digit), prev(digit)),
+    and(isBeforeSign, not(or(eaten, prev(or(sign, space))))),
+    follows(space, isBeforeSign),
+    and(not(matched), prev(matched)),
+    firstOfSpaces,
+    and(afterSpace, or(follows(space, not(white)), and(white, not(space)))),
+  );
+  // Signs after slashes that belong to signs before them: how many there are decides whether they are a match.
+  return { begin, hard: and(sign, not(eaten), prev(and(eaten, slash))) };
+}
+
 /** A family of patterns with the same formula. */
 export type Family = {
   readonly classes: ClassSystem;
@@ -484,6 +531,7 @@ export const families: Readonly<Record<string, Family>> = {
     boundaries: modernCased,
   },
   deepseek: { classes: deepseekClasses, options: {}, boundaries: deepseek },
+  superwords: { classes: superwordClasses, options: {}, boundaries: superwords },
 };
 
 /** Evaluates a family's formula with the given operators. If `lines` is set, a text ends after every line feed. */
@@ -517,6 +565,7 @@ function lineWise<Mask>(ops: Ops<Mask>, lineFeed: Mask): Ops<Mask> {
     contractions: ops.contractions,
     prev: (mask) => ops.prev(and(mask, inLine)),
     last: (run) => and(ops.last(run), inLine),
+    follows: (where, target) => ops.follows(and(where, inLine), target),
     span(start, hold) {
       const before = ops.span(start, and(hold, inLine));
       return or(before, and(hold, lineFeed, or(start, ops.prev(before))));

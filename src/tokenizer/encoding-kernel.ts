@@ -134,7 +134,7 @@ export class EncodingKernel {
   cuts(endCount: number): number[] {
     const { exports, memory } = this.kernel;
     const found: number[] = [];
-    exports.beginCuts(endCount);
+    exports.beginCuts(0, endCount);
     for (let count = exports.nextCuts(); count > 0; count = exports.nextCuts()) {
       const part = new Int32Array(memory.buffer, exports.cutEndsAddress() >>> 0, count);
       found.push(...part.subarray(found.length === 0 ? 0 : 1));

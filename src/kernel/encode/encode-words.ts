@@ -12,7 +12,7 @@ import {
   shortBytesMax,
   shortKey,
 } from "../words/word-slots";
-import { hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
+import { groupBytesMax, hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
 import { mergeWord, noRoom, wordIds } from "./merge-word";
 import { EncodingModel, tokenLengths } from "./model-layout";
 import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts } from "./never-merged";
@@ -74,15 +74,30 @@ export function idBytes(): u32 {
 
 /** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. Returns false if memory runs out. */
 export function encodePretokens(endCount: u32, room: usize): bool {
-  const firstId = idsEnd;
-  if (!encodeCut(endCount, room)) return false;
-  return !hasLateMerges() || mergeLate(firstId, endCount, room, isNarrow);
+  if (!hasLateMerges()) return encodeCut(0, endCount, room);
+  for (let first: u32 = 0; first + 1 < endCount; ) {
+    const count = groupCount(first, endCount);
+    const firstId = idsEnd;
+    if (!encodeCut(first, count, room)) return false;
+    if (!mergeLate(firstId, endsStart + (first << 2), count, room, isNarrow)) return false;
+    first += count - 1;
+  }
+  return true;
 }
 
-/** Appends the ids that result from all merges except the late ones. */
-function encodeCut(endCount: u32, room: usize): bool {
-  if (!cutsPretokens()) return encodeEnds(endsStart, endCount, room);
-  beginCuts(endCount);
+/** Returns the number of ends, from `first` on, of the pretokens whose late merges are made in one call. */
+function groupCount(first: u32, endCount: u32): u32 {
+  const start = load<u32>(endsStart + (first << 2));
+  let last = endCount - 1;
+  // Usually they are those of a block, which is smaller. Before them may be one of any size.
+  while (last > first + 1 && load<u32>(endsStart + (last << 2)) - start > groupBytesMax) last--;
+  return last - first + 1;
+}
+
+/** Appends the ids of the pretokens of the `endCount` ends from `first` on, by all merges except the late ones. */
+function encodeCut(first: u32, endCount: u32, room: usize): bool {
+  if (!cutsPretokens()) return encodeEnds(endsStart + (first << 2), endCount, room);
+  beginCuts(first, endCount);
   for (let count = nextCuts(); count > 0; count = nextCuts()) {
     if (!encodeEnds(cutEndsAddress(), count, room)) return false;
   }

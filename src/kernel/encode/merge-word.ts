@@ -80,13 +80,18 @@ export function reserveSymbols(count: u32, room: usize): usize {
  * `noRoom` if memory runs out.
  */
 export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
-  if (symbolCount <= scannedSymbolsMax) {
+  if (canScan(symbolCount)) {
     guessPairs(ids, symbolCount, scannedRanks);
     return mergeScanned(ids, symbolCount, scannedRanks);
   }
   const scratch = (ids + 4 * <usize>symbolCount + 7) & ~7;
   if (!reserveTo(<u64>scratch + heapedRoomBytes(symbolCount))) return noRoom;
   return mergeHeaped(ids, symbolCount, scratch, 0);
+}
+
+/** Whether `mergeScanned` merges this many symbols. */
+export function canScan(symbolCount: u32): bool {
+  return symbolCount <= scannedSymbolsMax;
 }
 
 const space: u64 = 0x20;

@@ -1,5 +1,7 @@
+import { writeEnds } from "../masks/mask-operators";
 import { endsStart, reserveTable, textStart } from "../regions";
 import { middleBytesMax } from "../words/word-slots";
+import { asked, beginSureCuts, sureCuts } from "./ascii-cuts";
 import { addFragments } from "./characters";
 import { beginsWithCharacters, canBePartedByBytes, mayHaveMark, mayTouchMark } from "./first-characters";
 import { droppedByte, EncodingModel, TokenTable, tokenId, tokenLength, tokenStart } from "./model-layout";
@@ -52,11 +54,15 @@ const pairTagBits: u32 = 15;
 /** 2^17 slots, because Chinese text has many pairs of characters. */
 const pairAnswerBits: u32 = 32 - pairTagBits;
 const answerBits: u32 = isSmallScale ? 2 : 16;
-const finerEndsMax: u32 = isSmallScale ? 24 : 1 << 13;
+const finerEndsMax: u32 = isSmallScale ? 140 : 1 << 13;
+/** The number of ends that 64 positions may add, and three that `writeEnds` may write after them. */
+const blockEndsMax: u32 = 67;
 
 /** A value of the model's `cutPlaces`: pretokens are also cut between ASCII characters. */
 const everywhere: u32 = 2;
 let cutsAscii: bool = false;
+/** Whether there are late merges (late-merges.ts), so that pretokens are lines. */
+let cutsLines: bool = false;
 /** Whether cuts inside a character are forbidden. */
 let keepsCharacters: bool = false;
 
@@ -71,7 +77,8 @@ export function limitCuts(bytesMin: u32): void {
 /** Lays out the tables; returns false if memory runs out. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joins === 0) return true;
-  cutsAscii = model.cutPlaces === everywhere || model.lateRank < model.mergeCount;
+  cutsLines = model.lateRank < model.mergeCount;
+  cutsAscii = model.cutPlaces === everywhere || cutsLines;
   places = reserveTable(65536);
   isWholeEdge = reserveTable(512);
   pairAnswers = reserveTable(2 << pairAnswerBits);
@@ -124,12 +131,15 @@ let pos: u32 = 0;
 /** The address of the ends that the last `nextCuts` returned. */
 let cutEnds: usize = 0;
 
-/** Begins to cut the pretokens between the first `count` ends; `count` is at least 2. */
-export function beginCuts(count: u32): void {
-  next = 1;
-  endCount = count;
-  pos = endAt(0);
-  nextCut = findPretokenToCut(1);
+/** Begins to cut the pretokens between `count` ends, which are at least two, from `first` on. */
+export function beginCuts(first: u32, count: u32): void {
+  next = first + 1;
+  endCount = first + count;
+  pos = endAt(first);
+  if (ASC_FEATURE_SIMD) {
+    if (cutsLines) return;
+  }
+  nextCut = findPretokenToCut(next);
 }
 
 /**
@@ -138,6 +148,9 @@ export function beginCuts(count: u32): void {
  */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
+  if (ASC_FEATURE_SIMD) {
+    if (cutsLines) return nextLineCuts();
+  }
   if (nextCut === endCount && pos === endAt(next - 1)) {
     // No more cuts: returns the remaining ends unchanged.
     cutEnds = endsStart + ((next - 1) << 2);
@@ -166,6 +179,51 @@ export function nextCuts(): u32 {
     nextCut = findPretokenToCut(next);
   }
   return count;
+}
+
+/** Does the same with late merges, 64 positions at a time. Pretokens are lines then, so all of them are cut. */
+function nextLineCuts(): u32 {
+  const last = endAt(endCount - 1);
+  const full = finer + 4 * (finerEndsMax - blockEndsMax);
+  cutEnds = finer;
+  store<u32>(finer, pos);
+  let cut = finer + 4;
+  let at = pos + 1;
+  beginSureCuts();
+  for (; next < endCount && cut <= full; at += 64) {
+    let ends: u64 = 0;
+    for (let end = endAt(next); end < at + 64; end = endAt(next)) {
+      ends |= (<u64>1) << (end - at);
+      if (++next === endCount) break;
+    }
+    const sure = sureCuts(textStart + at);
+    const inside = last - at < 64 ? ((<u64>1) << (last - at)) - 1 : -1;
+    const cuts = ((sure | findCuts(at, asked & inside & ~ends)) & inside) | ends;
+    cut = writeEnds(cut, at, cuts);
+  }
+  pos = load<u32>(cut - 4);
+  return <u32>((cut - finer) >> 2);
+}
+
+/** Returns those of the positions in `asked`, relative to `at`, where there is a cut. */
+function findCuts(at: u32, asked: u64): u64 {
+  const text = textStart + at - 1;
+  const known = places;
+  let cuts: u64 = 0;
+  for (; asked !== 0; asked &= asked - 1) {
+    const i = ctz(asked);
+    const place = <u32>load<u8>(known + <usize>load<u16>(text + <usize>i));
+    if ((place & undecided) === 0) cuts |= (<u64>(place >> 2)) << i;
+    else if (isCutInLine(at + <u32>i)) cuts |= (<u64>1) << i;
+  }
+  return cuts;
+}
+
+/** Whether there is a cut before `at`, which is inside a pretoken that ends before or at ends[next]. */
+function isCutInLine(at: u32): bool {
+  let end = min(next, endCount - 1);
+  while (endAt(end - 1) > at) end--;
+  return isCut(endAt(end - 1), at, endAt(end));
 }
 
 /** Returns the index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */

@@ -195,6 +195,38 @@ export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   }
 }
 
+/**
+ * Writes the rank of each pair of neighbours in a list (seams.ts) to `ranks`. An entry of the list has the address of
+ * the left id, and the pair's hash. Most of them are pairs of merges, so the filter is not asked.
+ */
+export function rankPairs<T>(list: usize, listEnd: usize, ranks: usize): void {
+  const known = slots;
+  const pairs = halves;
+  const tagShift = rankBits;
+  const shift = 32 - slotBits;
+  const last: u32 = (1 << slotBits) - 1;
+  for (; list < listEnd; list += 8, ranks += 4) {
+    const id = <usize>load<u32>(list);
+    const both = bothOf(<i32>load<T>(id), <i32>load<T>(id, sizeof<T>()));
+    const hash = load<u32>(list, 4);
+    const tag = hash << tagShift;
+    const home = hash >> shift;
+    let rank = noRank;
+    let pos = home;
+    for (let slot = load<u32>(known + (pos << 2)); slot !== 0; slot = load<u32>(known + (pos << 2))) {
+      const found = (slot ^ tag) - 1;
+      if ((slot ^ tag) >> tagShift === 0 && load<u64>(pairs + ((<usize>found) << 3)) === both) {
+        rank = <i32>found;
+        break;
+      }
+      pos = (pos + 1) & last;
+      // Only a damaged image has no free slot.
+      if (pos === home) unreachable();
+    }
+    store<i32>(ranks, rank);
+  }
+}
+
 /** Returns 1 if the pair passes the filter, else 0. */
 function mayBePair(hash: u32): u32 {
   return (load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2)) >> (hash & 31)) & 1;
@@ -225,7 +257,7 @@ function findMerge(hash: u32, both: u64, checks: bool): i32 {
   return noRank;
 }
 
-function hashOf(left: u32, right: u32): u32 {
+export function hashOf(left: u32, right: u32): u32 {
   return (left * multiplier0 + right) * multiplier1;
 }
 

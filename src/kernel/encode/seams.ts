@@ -1,5 +1,6 @@
-import { endsStart, reserveTable } from "../regions";
+import { reserveTable } from "../regions";
 import { EncodingModel, tokenLengths } from "./model-layout";
+import { hashOf } from "./pair-ranks";
 
 /**
  * Seams: pairs of adjacent ids between which late merges (late-merges.ts) may cross. The parts that a token has when
@@ -45,33 +46,46 @@ export function findSeams(model: EncodingModel): bool {
 }
 
 /**
- * Writes a *mark*, a byte, for each id in [firstId, stop) to `marks`: 1 if there is a seam between the id and the next
- * one in the same pretoken, else 0. At least eight zeros follow. The ids are those of the pretokens of `ends`; `isEnd`
- * has a byte, 0 at first, for each byte of the pretokens, and one more.
+ * Lists the *joints* among the ids in [first, stop): the ids that are followed by a seam, and then by another id of the
+ * same pretoken. An entry of `list` has the address of the id, and the hash of the id and the next one, 32 bits each.
+ * Returns the end of the list, and sets `endAfter`.
+ *
+ * `isEnd` has a byte for each byte of the text, 1 where a pretoken ends, up to position `positionMask`; if there is only
+ * one pretoken, `positionMask` is 0. `end` is where the first id ends, `endAfter` where the one at `stop` ends.
  *
  * There is no branch for a seam or an end: a third of the neighbours are seams, so a processor could not predict the
  * branch.
  */
-export function markSeams<T>(firstId: usize, stop: usize, endCount: u32, isEnd: usize, marks: usize): void {
+export function listJoints<T>(
+  first: usize,
+  stop: usize,
+  end: u32,
+  positionMask: u32,
+  isEnd: usize,
+  list: usize,
+): usize {
   const sizes = lengths;
   const known = seams;
   const shift = 32 - seamBits;
-  const textStart = isEnd - load<u32>(endsStart);
-  for (let i: u32 = 1; i < endCount; i++) store<u8>(textStart + load<u32>(endsStart + (i << 2)), 1);
-  let left = <u32>load<T>(firstId);
-  let at = isEnd + load<u32>(sizes + (left << 2));
-  for (let id = firstId + sizeof<T>(); id < stop; id += sizeof<T>()) {
-    const right = <u32>load<T>(id);
-    const seam = hashOf(left, right) >> shift;
+  let left = <u32>load<T>(first);
+  for (let id = first; id < stop; id += sizeof<T>()) {
+    const right = <u32>load<T>(id, sizeof<T>());
+    const hash = hashOf(left, right);
+    const seam = hash >> shift;
     const bit = load<u32>(known + ((seam >> 5) << 2)) >> (seam & 31);
-    store<u8>(marks++, <u8>(bit & 1 & ~(<u32>load<u8>(at))));
-    at += load<u32>(sizes + (right << 2));
+    store<u32>(list, <u32>id);
+    store<u32>(list, hash, 4);
+    list += (<usize>(bit & 1 & ~(<u32>load<u8>(isEnd + (end & positionMask))))) << 3;
+    end += load<u32>(sizes + (right << 2));
     left = right;
   }
-  store<u8>(marks, 0);
-  store<u64>(marks, 0, 1);
+  endAfter = end;
+  return list;
 }
 
-function hashOf(left: u32, right: u32): u32 {
-  return (left * 0x9e3779b1 + right) * 0x85ebca77;
+export let endAfter: u32 = 0;
+
+/** Returns the number of bytes of an id's token. */
+export function lengthOf(id: u32): u32 {
+  return load<u32>(lengths + (id << 2));
 }

@@ -3,7 +3,7 @@ import * as o from "./mask-operators";
 // The tables of a pattern that the mask loops use.
 //
 //   BYTES        MEANING
-//   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 4 if a document ends after each
+//   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 5 if a document ends after each
 //                line feed
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount

@@ -6,6 +6,8 @@ import { modern } from "./loops/modern";
 import { modernCased } from "./loops/modern-cased";
 import { modernCasedLines } from "./loops/modern-cased-lines";
 import { modernLines } from "./loops/modern-lines";
+import { superwords } from "./loops/superwords";
+import { superwordsLines } from "./loops/superwords-lines";
 import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
@@ -38,13 +40,17 @@ export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: 
       case 3:
         return deepseek(text, start, stop, limit, ends);
       case 4:
-        return gpt2Lines(text, start, stop, limit, ends);
+        return superwords(text, start, stop, limit, ends);
       case 5:
-        return modernLines(text, start, stop, limit, ends);
+        return gpt2Lines(text, start, stop, limit, ends);
       case 6:
-        return modernCasedLines(text, start, stop, limit, ends);
+        return modernLines(text, start, stop, limit, ends);
       case 7:
+        return modernCasedLines(text, start, stop, limit, ends);
+      case 8:
         return deepseekLines(text, start, stop, limit, ends);
+      case 9:
+        return superwordsLines(text, start, stop, limit, ends);
     }
   }
   return start;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { buildMaskTables } from "../../../scripts/masks/write-named-masks.ts";
 import { endsOfText } from "../../../src/pattern/cut-text.ts";
-import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
+import { type NamedPattern, patterns, usualSuperwordPattern } from "../../../src/pattern/named-patterns.ts";
 import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../../src/runtime/kernel.ts";
 import { randomNumbers } from "../../random.ts";
@@ -16,6 +16,7 @@ const sourcesList: readonly (readonly string[])[] = [
   [String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}\p{M}]+| ?\p{N}{1,8}| ?[^\s\p{L}\p{N}\p{M}]+|\s+(?!\S)|\s+`],
   [String.raw`'s|'t|'re|'ve|'m|'ll|'d|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n/]*|${tail}`],
   [`(?i:'s|'t|'re|'ve|'m|'ll|'d)|${patterns.tekken.sources[0]}`],
+  [usualSuperwordPattern],
 ];
 
 /** The number of bytes that the loops must see after a block. */

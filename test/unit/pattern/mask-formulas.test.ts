@@ -21,7 +21,7 @@ import {
   type Ops,
 } from "../../../src/pattern/mask-formulas.ts";
 import { namedMasks } from "../../../src/pattern/named-masks.ts";
-import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
+import { type NamedPattern, patterns, usualSuperwordPattern } from "../../../src/pattern/named-patterns.ts";
 import { columnAt, type ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory } from "../../../src/runtime/kernel.ts";
 import { randomNumbers } from "../../random.ts";
@@ -136,6 +136,8 @@ const variants: readonly (readonly [string | readonly string[], Member])[] = [
     String.raw`${cased("(?:'s|'t|'re|'ve|'m|'ll|'d)?")}|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
     member("modernCased", 0, "suffixes"),
   ],
+  [usualSuperwordPattern, member("superwords", 3)],
+  [usualSuperwordPattern.replace("{1,3}", "{1,2}"), member("superwords", 2)],
   // An alternative that can never match is recognized and ignored.
   [
     String.raw`(?<=a)b|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
@@ -314,7 +316,17 @@ test("an automaton with a look-behind past an end cannot restart there", () => {
   expect(canRestart(tablesOf(String.raw`bc|\w|\W`), symbols)).toBeTrue();
 });
 
-type Operator = "and" | "or" | "not" | "prev" | "last" | "span" | "before" | "every" | "contractions";
+type Operator =
+  | "and"
+  | "or"
+  | "not"
+  | "prev"
+  | "last"
+  | "span"
+  | "follows"
+  | "before"
+  | "every"
+  | "contractions";
 const operators: readonly Operator[] = [
   "and",
   "or",
@@ -322,6 +334,7 @@ const operators: readonly Operator[] = [
   "prev",
   "last",
   "span",
+  "follows",
   "before",
   "every",
   "contractions",
@@ -344,6 +357,7 @@ const changes: Record<
     (start, hold) => start && hold,
     (_start, hold) => hold,
   ),
+  follows: resultIs((where) => where, no),
   before: {
     count: () => 3,
     change: (call, which) => (where, run, target, atEnd) => {
@@ -440,6 +454,7 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
     [patterns.o200k.sources[0].replaceAll("(?i:", "(?:")],
   ],
   deepseek: [patterns["deepseek-v3"].sources],
+  superwords: [[usualSuperwordPattern]],
 };
 
 /** Changes without an effect. */
@@ -507,6 +522,7 @@ function naiveOps(characters: readonly string[]): Ops<boolean[]> {
       for (const i of indices) spans.push(hold[i]! && (start[i]! || (i > 0 && spans[i - 1]!)));
       return spans;
     },
+    follows: (where, target) => indices.map((i) => where[i]! && i + 1 < length && target[i + 1]!),
     before: (where, run, target, atEnd) =>
       indices.map((i) => {
         if (!where[i]) return false;

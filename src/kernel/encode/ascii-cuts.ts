@@ -1,0 +1,56 @@
+import { letters, topBits, within } from "../masks/mask-operators";
+
+/**
+ * Cuts of lines (never-merged.ts), for most of ASCII: 64 positions at a time, by masks as in scan-masks.ts. Bit i is the
+ * position before byte i of a block.
+ *
+ * If there are late merges, no other merge crosses from a visible character into a space. Letters are hardly ever cut
+ * from letters, nor a space from a letter after it. All other positions are `asked`, to be looked up one by one.
+ */
+
+/** The positions whose cuts `sureCuts` does not know. */
+export let asked: u64 = 0;
+
+// Bit 0: the last byte of the previous block has the property. At the beginning it has none, so its position is asked.
+let visibleBefore: u64 = 0;
+let plainBefore: u64 = 0;
+let smallBefore: u64 = 0;
+
+export function beginSureCuts(): void {
+  visibleBefore = 0;
+  plainBefore = 0;
+  smallBefore = 0;
+}
+
+/** Returns the positions before the 64 bytes at `bytes` where there certainly is a cut. Sets `asked`. */
+export function sureCuts(bytes: usize): u64 {
+  const v0 = v128.load(bytes),
+    v1 = v128.load(bytes, 16),
+    v2 = v128.load(bytes, 32),
+    v3 = v128.load(bytes, 48);
+  const space = topBits(isSpace(v0), isSpace(v1), isSpace(v2), isSpace(v3));
+  const letter = topBits(letters(v0), letters(v1), letters(v2), letters(v3));
+  const capital = topBits(isCapital(v0), isCapital(v1), isCapital(v2), isCapital(v3));
+  const visible = topBits(isVisible(v0), isVisible(v1), isVisible(v2), isVisible(v3));
+  const plain = letter | space;
+  const small = letter & ~capital;
+  const sure = space & ((visible << 1) | visibleBefore);
+  const isJoined = letter & ((plain << 1) | plainBefore) & ~(capital & ((small << 1) | smallBefore));
+  asked = ~(sure | isJoined);
+  visibleBefore = visible >> 63;
+  plainBefore = plain >> 63;
+  smallBefore = small >> 63;
+  return sure;
+}
+
+function isSpace(v: v128): v128 {
+  return i8x16.eq(v, i8x16.splat(0x20));
+}
+
+function isCapital(v: v128): v128 {
+  return within(v, 0x41, 26);
+}
+
+function isVisible(v: v128): v128 {
+  return within(v, 0x21, 94);
+}
