@@ -12,7 +12,7 @@ import { oniguruma } from "./dialect.ts";
 import { withoutEmptyMatches } from "./empty-matches.ts";
 import { buildLookaheadAutomaton, buildPartialLookaheadAutomaton } from "./lookahead-automaton.ts";
 import { isLongLook } from "./nfa.ts";
-import { canBeEmpty, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
+import { canBeEmpty, type Node, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 
 /** Compiles splits; see `compilePattern`. */
@@ -53,13 +53,29 @@ function refusal(
     const what = error instanceof Unusable ? error.message : "can match the empty string";
     return new UserError(`pattern: it ${what}: ${of}`, { hint: takesNothingHint, exitCode: exitCode.usage });
   }
-  const { message, part, hint = "write the pattern in a simpler way, or with smaller counts" } = error;
+  const { message, part, hint = simplerHint(splits) } = error;
   const what =
     part === undefined
       ? message
       : `${message.replace(/\bit\b/, () => `\`${part}\``)}, which is not supported`;
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
+
+/** The least count of a repetition that a hint names: smaller ones seldom decide the size of an automaton. */
+const namedCountLeast = 16;
+
+function simplerHint(splits: readonly Split[]): string {
+  const counted = splits
+    .flatMap(({ tree }) => [...nodesIn(tree)])
+    .flatMap((node) => (node.kind === "repeat" ? [{ text: node.text, count: countOf(node) }] : []))
+    .filter(({ count }) => count >= namedCountLeast);
+  if (counted.length === 0) return "write the pattern in a simpler way, or with smaller counts";
+  const { text } = counted.reduce((a, b) => (b.count > a.count ? b : a));
+  return `write it with smaller counts: the largest is that of \`${text}\``;
+}
+
+/** Returns how many copies of its body a repetition is compiled to. */
+const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.isFinite(max) ? max : min);
 
 const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 

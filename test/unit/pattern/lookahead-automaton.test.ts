@@ -236,4 +236,9 @@ test("patterns with too many annotations are refused", () => {
     2,
     "write the pattern in a simpler way, or with smaller counts",
   ]);
+  // The largest count is named, wherever it is.
+  const counted = `(?:${many}){2}|b{17,}|(?:c|d{18}(?!d)){2}|[^c]`;
+  expect(errorOf(() => compilePattern([counted])).hint).toBe(
+    "write it with smaller counts: the largest is that of `d{18}`",
+  );
 });
