@@ -41,7 +41,7 @@ typedef struct {
   bool may_be_cut[2]; /* a text may be encoded in parts */
   bool is_direct[2];  /* nothing changes a text before the kernel cuts it into pretokens */
   uint32_t longest_token; /* bytes of the longest added token that the kernel finds while it cuts */
-  uint32_t trim_count; /* number of steps that remove spaces from offsets */
+  uint32_t trim_count; /* number of post-processor steps that exclude spaces from tokens' offsets */
   const char *facts; /* JSON for the Python package: what the package has to know about the tokenizer */
   uint32_t facts_size;
   const uint32_t *starts; /* token `id` is tokens[starts[id] .. starts[id + 1]); empty if no token has the id */
@@ -56,10 +56,13 @@ typedef struct {
   uint32_t area_count, variable_count, page_count;
 } Image;
 
-/* Checks an image. Returns NULL, or why this build cannot use the bytes. */
+/* Checks an image and fills in the struct. Returns NULL, or the reason why this build cannot use the bytes. */
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
-/* Returns how many bytes of the first token decoding drops. `first_id` must be below the limit. */
+/*
+ * Returns how many bytes decoding drops from the start of the first token. The id of that token, `first_id`, must be
+ * below `id_limit`.
+ */
 BPE_HIDDEN uint32_t leading_bytes(const Image *, uint32_t first_id);
 
 /* ---- Stopping: long work asks from time to time whether to continue ---- */
@@ -160,8 +163,10 @@ enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
 /* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid until
  * the next call. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
-/* Finds the first bytes of text that follows a safe cut, as the pattern sees them, valid until the next call. `text`
- * has all bytes after the cut, or at least `cut_reach`. */
+/*
+ * Sets `*following` to the first bytes of the text after a safe cut, in the form in which the pattern sees them. They
+ * are valid until the next call. `text` has all bytes after the cut, or at least `cut_reach`.
+ */
 BPE_HIDDEN const char *sections_following(Instance *, const uint8_t *text, size_t size, const uint8_t **following, size_t *following_size);
 /* The bytes of an EVENT_TEXT. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);

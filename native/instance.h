@@ -15,7 +15,7 @@ struct Instance {
   wasm_rt_memory_t *memory;
   w2c_text sections;
   wasm_rt_memory_t *sections_memory; /* NULL until the first text that needs the text module */
-  uint64_t sections_set_up_size; /* size of a memory once it is set up; likewise below */
+  uint64_t sections_set_up_size; /* size of `sections_memory` once it is set up; so for the other `set_up_size` */
   uint32_t sections_flags; /* flags of the last text */
   w2c_text tokens; /* another instance of the text module, which finds the positions of tokens (spans.c) */
   wasm_rt_memory_t *tokens_memory; /* NULL until the first call that needs it */

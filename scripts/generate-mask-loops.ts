@@ -1,5 +1,6 @@
-// Writes the kernel's loops over masks, two for each family of patterns, from the formulas: src/kernel/masks/loops (not
-// in the repository). Each formula is run once, with operators that emit code for 64 bits instead of computing.
+// Generates src/kernel/masks/loops (not in the repository): the kernel's loops over masks, two for each family of
+// patterns. For each loop, the formula of the family is run once, with operators that emit code for 64 bits instead of
+// computing.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -29,8 +30,8 @@ type Value = {
 const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
 
 /**
- * The operators, which write a loop's body. A name is assigned once, except for values carried from block to
- * block.
+ * The operators. Each appends its code to `lines`, the body of the loop. Every new variable gets a name of its own;
+ * those in `carried` keep their values from block to block.
  */
 class CodeOps implements Ops<Value> {
   readonly none = none;
@@ -311,7 +312,7 @@ export function ${name}(text: usize, start: u32, stop: u32, limit: u32, ends: us
   ${optionLines.join("\n  ")}
   const digitCount = digitCountOf();
   let ${[...masks, "continuation", "wide", "wideBefore", ...ops.carried].map((name) => `${name}: u64 = 0`).join(", ")};
-  // The first pretoken begins at the start, which is a known end.
+  // No end is written for the start, which is known.
   let kept: u64 = ~1;
   let base = start - 64, reached = start;
   forgetSpill();

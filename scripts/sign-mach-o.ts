@@ -1,5 +1,5 @@
-// The signature that macOS requires of an executable: hashes of its pages, by nobody in particular ("ad hoc"). On Apple
-// silicon macOS starts nothing without a valid one.
+// The signature that macOS requires of an executable: hashes of its pages, without a signer's identity ("ad hoc"). On
+// Apple silicon macOS starts nothing without a valid one.
 //
 // Bun signs executables for Apple silicon. In those for Intel it leaves the signature of its own executable, which is
 // no longer valid (Bun 1.4.5).

@@ -4,8 +4,9 @@
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
 //                                            [--output bench/ladder]
 //
-// Words are made from the text (default: documentation of installed packages). Every run is a separate process, which
-// is stopped after `--bound` seconds, and whose merges are compared with ours. Short runs are repeated, for medians.
+// Words are made from the text (default: documentation of installed packages). Every run is a separate process. It
+// is stopped after `--bound` seconds (the final comparison: four times that; our reference run: never), and its merges
+// are checked against ours. Short runs are repeated, for medians.
 // Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -85,7 +86,7 @@ function timeLadder(): Ladder {
   };
 }
 
-/** Runs a rung on one file of words, for all times that the report needs. */
+/** Runs a rung on one file of words, and records the timings that the report needs. */
 function timeRung(rung: Rung, result: RungResult, input: string, wordCount: number, reference: Buffer): void {
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
@@ -143,8 +144,8 @@ function checkMerges(rung: Rung, { merges, timing }: Measured, expected: Buffer)
 }
 
 /**
- * Compares `bpe`, the plain engine and the C++ rungs on the largest input, with interleaved runs. Ratios are computed
- * within a round.
+ * Compares `bpe`, the plain engine and the C++ rungs on the largest input, with interleaved runs. The report computes
+ * ratios within a round.
  */
 function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
   const names = [ourName, linked.name];

@@ -99,9 +99,9 @@ def check(
 ) -> dict[str, Any]:
     """Compares the result of a student's training with the right result for the same file and size.
 
-    ``equal`` says whether it is right, and ``equal_merges`` how many of its first merges are. If the next merge is wrong,
-    ``yours`` is that merge and ``right`` the right one, ``your_count`` and ``right_count`` say how often each occurs in the
-    text at that point, and ``reasons`` are mistakes that would give yours.
+    ``equal`` says whether vocabulary and merges are right, and ``equal_merges`` how many merges are right before the
+    first wrong one. If there is a wrong one, ``yours`` is that merge and ``right`` is the correct one; ``your_count`` and
+    ``right_count`` say how often each pair occurs in the text at that point. ``reasons`` lists likely mistakes.
     """
     special_tokens = [] if special_tokens is None else texts_of("special_tokens", special_tokens)
     input_path, given = path_of("input_path", input_path), _pairs(merges)
@@ -149,8 +149,9 @@ def check_encode(
 ) -> dict[str, Any]:
     """Compares the ids that a student's ``tokenizer.encode(text)`` returns with the right ones.
 
-    ``equal_ids`` says how many of the first ids are right. If the next one is wrong, ``yours`` and ``right`` are the tokens
-    from there on, and ``rest`` is their text. The tokenizer may also be the first argument.
+    ``equal_ids`` says how many ids are right before the first wrong one. If there is one, ``yours`` and ``right`` are up
+    to eight tokens from there on, ``rest`` is the next 80 bytes of the text at most, and ``reasons`` explains the
+    difference. The tokenizer may also be the first argument.
     """
     if _encodes(vocab):
         vocab, merges, tokenizer = merges, tokenizer, vocab  # type: ignore[assignment]

@@ -29,8 +29,8 @@ export const packagesInTheBuild: Record<string, string> = {
 };
 
 /**
- * The packages that the program needs when it runs, according to package-lock.json, and `packagesInTheBuild`; sorted by
- * name.
+ * The packages that the program needs at run time (from package-lock.json), together with `packagesInTheBuild`, sorted
+ * by name.
  */
 export function bundledPackages(root: string): BundledPackage[] {
   return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
@@ -53,7 +53,7 @@ function lockedPackages(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** SPDX names of the licences on Bun's page, and of those of the Unicode tables and of mingw-w64. */
+/** SPDX names of all licences that apply: those on Bun's page, that of the Unicode tables and that of mingw-w64. */
 const licenceNames = [
   ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
   ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],

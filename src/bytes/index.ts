@@ -1,5 +1,5 @@
-// Text and numbers as bytes, and checks of data from outside. They are one module because they are small, stateless
-// functions that call each other.
+// Text and numbers as bytes, and checks of data from outside. This is one module because its parts are small and use
+// each other.
 
 export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";
 export {

@@ -23,7 +23,7 @@ export function formatSeconds(value: number): string {
   return formatClock(value);
 }
 
-/** Formats the time left: 4 -> "0:04", 3683 -> "1:01:23". */
+/** Formats a duration in seconds as a clock: 4 -> "0:04", 3683 -> "1:01:23". */
 export function formatClock(value: number): string {
   const whole = Math.round(value);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -31,9 +31,7 @@ export function formatClock(value: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/**
- * Formats a speed to append to a time: ", 12 MB/s"; empty for less than 1 MB, where the start takes most of the time.
- */
+/** Formats a speed to append to a time: ", 12 MB/s"; empty below 1 MB, where startup takes most of the time. */
 export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
   sizeBytes < 1e6
     ? ""
@@ -48,8 +46,8 @@ const months = "January February March April May June July August September Octo
 );
 
 /**
- * Formats a date as "27 November 2026", in UTC. Without Intl: loading its time zones takes 7 ms, and its month names as
- * long.
+ * Formats a date as "27 November 2026", in UTC. Does not use Intl, which takes 7 ms to load its time zones, and as much
+ * again for month names.
  */
 export function formatDay(date: Date): string {
   const [year, month, day] = date.toISOString().split(/[-T]/);

@@ -225,7 +225,10 @@ export function readPlan(
     const line = parseLine(json, fail);
     checkOptions(line, wanted, fail);
     if (options.isPart && line.index !== (lastIndex ?? line.index - 1) + 1)
-      fail(`it is line ${line.index + 1} of the plan, but follows line ${lastIndex! + 1}`, followHint);
+      fail(
+        `this is range ${line.index + 1} of the plan, but the one before it is range ${lastIndex! + 1}`,
+        followHint,
+      );
     lastIndex = line.index;
     let inputIndex = inputIndices.get(line.path);
     if (inputIndex === undefined) {

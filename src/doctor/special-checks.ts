@@ -102,7 +102,7 @@ function checkRoles({ config, map, template, path }: Subject, ids: Ids): Finding
   return found;
 }
 
-/** Checks that the ids in tokenizer.json and the configuration are those that tokenizers gives. */
+/** Checks that tokenizer.json and tokenizer_config.json state the ids that HF's `tokenizers` gives to added tokens. */
 function checkDecoder({ config, json }: Subject, ids: Ids): Finding[] {
   const wrong: string[] = [];
   for (const { content, id } of objectsIn(json?.added_tokens)) {
@@ -186,7 +186,7 @@ function checkTemplate({ template, path }: Subject, encode: Loaded["encode"]): F
 
 /** Matches text that a user may type by chance: letters, marks, numbers and whitespace, or any one character. */
 const ordinary = /^[\p{L}\p{N}\p{M}\s]+$|^.$/su;
-/** The probe text without the part that contains texts like special tokens. */
+/** The probe text without the part that imitates special tokens. */
 const plainText = probeParts
   .filter(({ name }) => name !== "Special-looking text")
   .map(({ text }) => text)

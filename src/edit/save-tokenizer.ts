@@ -43,7 +43,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
 
 const notWhole = (path: string) =>
   new UserError(`"${path}" alone is not the whole tokenizer, so it cannot be saved`, {
-    hint: "load the directory that it is in; a pattern or special tokens given as options are not in any file",
+    hint: "load the directory that it is in; a pattern or special tokens given as options cannot be saved, because no file contains them",
   });
 
 /** Returns the paths of a tokenizer's files, by the names that loading a directory expects. */

@@ -90,7 +90,7 @@ function placeWholes(
   }
   if (isInOrder || whole < 0) return;
   throw new UserError(
-    `"${description.path}" cannot be truncated: no merge makes its token "${escapeBytes(tokenBytesOf(tokens, whole))}", and ids are not in the order of merges, so its place in the training is unknown`,
+    `"${description.path}" cannot be truncated: no merge makes the token "${escapeBytes(tokenBytesOf(tokens, whole))}", and ids are not in the order of merges, so it is unknown when this token was learned`,
     { hint: "bpe prune makes it smaller, keeping what a text needs" },
   );
 }
@@ -105,8 +105,8 @@ export function checkFirstMerges(
   small: TokenizerParts,
   refuse = (what: string): never => {
     throw new UserError(
-      `"${small.description.path}" does not have the first merges of "${big.description.path}": ${what}`,
-      { hint: "bpe truncate makes a tokenizer that does" },
+      `the merges of "${small.description.path}" are not the first merges of "${big.description.path}": ${what}`,
+      { hint: "bpe truncate makes such a tokenizer" },
     );
   },
 ): Derivations {

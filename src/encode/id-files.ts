@@ -501,7 +501,7 @@ class OpenShard {
     this.documentCount += ends.length;
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;
     if (this.idCount <= idCountMax) return;
-    throw new UserError(`a file of the format ${name} may have ${groupDigits(idCountMax)} ids`, {
+    throw new UserError(`a file of the format ${name} can hold at most ${groupDigits(idCountMax)} ids`, {
       hint: phrase`write several: ${asOption("shard-size", "100M")}`,
     });
   }

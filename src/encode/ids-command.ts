@@ -110,8 +110,8 @@ function readTrainOptions(typed: TypedOptions) {
     output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
-    // For the rule `ids`, --min-frequency is 1 by default, whatever `compat` is: every learned pair occurs at least
-    // once.
+    // With the rule `ids`, --min-frequency defaults to 1 even if `compat` is huggingface, whose own default is 0: a
+    // pair that never occurs is not learned.
     limits: settleLimits(asked, "ids"),
     workers,
     memoryLimitBytes: memoryLimit,
@@ -190,7 +190,7 @@ async function encodeDocuments(
 }
 
 /**
- * Writes ids in the format that the ending of the path names; without a path, as lines. Returns how many were
+ * Writes ids in the format that the path's extension selects; without a path, as lines. Returns the number of ids
  * written.
  */
 const writeSequences = (
@@ -205,7 +205,7 @@ const writeSequences = (
     return writer.idCount;
   });
 
-/** `bpe ids decode`: writes the ids of the alphabet, in a form that `bpe ids encode` reads. */
+/** `bpe ids decode`: converts tokens back to ids of the alphabet, in a form that `bpe ids encode` reads. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { output: path, tokenizer, idType: asked } = readTyped(decodeIdsOptions, invocation.options);

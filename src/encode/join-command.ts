@@ -8,7 +8,10 @@ import { isPart, pathsToLock } from "./id-files.ts";
 import { joinIdsOptions } from "./ids-options.ts";
 import { joinParts } from "./join-parts.ts";
 
-/** `bpe ids join`: joins parts that several machines encoded into the files that one machine would have written. */
+/**
+ * `bpe ids join`: takes parts that several machines encoded, and joins them into the files that one machine would have
+ * written.
+ */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(joinIdsOptions, invocation.options);

@@ -9,7 +9,7 @@ export const planCommand: Command = {
   description: "cut a corpus into ranges for several machines",
   details:
     "Splits files into byte ranges, one line of JSON each. Any number of machines can process them, with --ranges of count and encode. The results add up to those of the whole corpus.",
-  // A pipe is refused. With this flag, the command's own error explains that other machines cannot read a pipe.
+  // `plan` refuses a pipe. This flag lets its own error say why: other machines cannot read a pipe.
   readsPipe: true,
   options: planOptions,
   examples: [

@@ -43,7 +43,10 @@ export const planOptions = tableOf({
   },
   specialTokensAsText: {
     ...specialTokensAsText,
-    needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
+    needs: {
+      other: "tokenizer",
+      hint: "a plan with this option is for bpe encode: name its tokenizer, --tokenizer PATH",
+    },
   },
   ...unattendedOptions,
 });

@@ -77,9 +77,9 @@ const workPerSlice = scaled(1 << 14, 16);
  *                                         low `rankBits` bits are rank + 1, the bits above them the tag, which is the
  *                                         low bits of the hash
  *   halves   Int32Array   2 * rankLimit   left and right id of each rank, at 2 * rank; compared if the tag matches
- *   filter   Int32Array   2^(slotBits-3)  a bit for each pair, in the word of the top bits of its hash, at the lowest
- *                                         five bits of its hash. Most lookups are for pairs without a rank, and most
- *                                         of those end here
+ *   filter   Int32Array   2^(slotBits-3)  a bit for each pair: the top bits of its hash select the word, the lowest
+ *                                         five the bit. Most lookups are for pairs without a rank, and most of those
+ *                                         end here
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
  */

@@ -55,12 +55,9 @@ export type EncodeCorpusOptions = {
   /** The ranges to encode, in this order; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly parts: EncodingParts;
-  /**
-   * Number of encoding threads. The main thread is one of them, unless encoding may keep it from handling
-   * signals.
-   */
+  /** Number of encoding threads. The main thread is one of them if `doesMainEncode`. */
   readonly workerCount: number;
-  /** The memory that may be used. Defaults to that of this process. */
+  /** The memory budget. Defaults to a share of the memory that this process may use. */
   readonly budget?: MemoryBudget;
   /** The workers, if they were started before (`startEncodingWorkers`). */
   readonly workers?: StartedWorkers | undefined;
@@ -242,7 +239,7 @@ function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink
   };
 }
 
-/** Returns the parts that encoding needs, because the rest of a tokenizer is not posted to workers. */
+/** Returns only the parts that encoding needs; the rest of a tokenizer is not posted to workers. */
 export function encodingParts(parts: EncodingParts): EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false, prefixRule } = parts;
@@ -253,8 +250,8 @@ export function encodingParts(parts: EncodingParts): EncodingParts {
 }
 
 /**
- * Returns the size above which a task may take some 0.2 s without a yield. Such a task has a page, or a line, of that
- * length; or it is a range that grew because it has no cut, and may be one word.
+ * Returns the size in bytes above which a task may run for about 0.2 s without yielding. Such a task has a page or a
+ * line of that length, or is a range that grew because no cut was found; it may be a single word.
  */
 function longBytesOf(
   task: Task,
@@ -289,8 +286,7 @@ export type EncodeIntoOptions = EncodeCorpusOptions & {
 export type EncodedFile = EncodedText & { readonly idCount: number };
 
 /**
- * Encodes the inputs in the format that the ending of the path names. Without a path, for stdout, writes
- * decimal ids.
+ * Encodes the inputs in the format that the path's extension selects. Without a path, writes decimal ids, for stdout.
  */
 export async function encodeInto(
   path: string | undefined,
@@ -391,9 +387,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   }
 
   /**
-   * Appends the ids of a task to `encoding.out`. If the task's range continues in the next task, the last ids
-   * may follow there. Yields the number of bytes done after each window, and then removes ids that are not
-   * part of the output.
+   * After each window, yields the number of bytes done. If ids are only counted, they are removed before each yield.
    */
   *take(task: Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;

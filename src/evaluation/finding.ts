@@ -32,9 +32,13 @@ export function findingOf(evaluation: Evaluation): Finding | null {
   const tokenizerCount = evaluation.tokenizers.length;
   const among = mean > 1 && !isEqual(mean) ? `all ${tokenizerCount} tokenizers` : "the others";
   const onAverage = shares.length > 1 ? " on average" : "";
+  const sameSize = bestOfSameSize(evaluation, best);
   const more = [
     ...(tokenizerCount > 2 ? [`Of ${among}, `, best, ` needs the fewest tokens${onAverage}. `] : []),
     ...sizesOf(evaluation, own, best),
+    ...(sameSize === undefined
+      ? []
+      : [` Of those with ${sizeOf(evaluation, own)}, `, sameSize, ` needs the fewest${onAverage}.`]),
   ];
   if (second === undefined)
     return {
@@ -52,9 +56,27 @@ export function findingOf(evaluation: Evaluation): Finding | null {
   }
   return {
     ...findingOfMany(own, best, shares),
-    more: [...more, ` On average, ${lessOrMore(mean)} (geometric mean; each text counts the same).`],
+    more: [...more, " ", ...comparison(own, best, mean), averageNote],
   };
 }
+
+const averageNote = " on average (geometric mean; each text counts the same).";
+
+/**
+ * Returns the tokenizer with the fewest tokens among those that have the size of the first; undefined if there are no
+ * two, or if it is `best`, which has the fewest of all others.
+ */
+function bestOfSameSize({ tokenizers }: Evaluation, best: number): number | undefined {
+  const [own] = tokenizers as [TokenizerResult];
+  const same = tokenizers.filter(({ vocabularySize }) => vocabularySize === own.vocabularySize);
+  if (same.length < 2 || same.includes(tokenizers[best]!)) return undefined;
+  const shares = same.map((other) => sharesOf(own, other));
+  if (shares.some((all) => all.length < own.texts.length)) return undefined;
+  const fewest = shares.reduce((a, b, i) => (meanOf(b) > meanOf(shares[a]!) ? i : a), 0);
+  return tokenizers.indexOf(same[fewest]!);
+}
+
+const sizeOf = ({ tokenizers }: Evaluation, t: number) => countNoun(tokenizers[t]!.vocabularySize, "token");
 
 /**
  * Says on which texts the first tokenizer needs fewer tokens than the other one, and on which more. The larger group of

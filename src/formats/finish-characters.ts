@@ -17,7 +17,7 @@ import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
-/** Returns a tokenizer whose merging begins with characters in the form for writing. */
+/** Returns the form for writing of a tokenizer whose merging begins with characters. */
 export async function finishCharacters(
   path: string,
   parts: TokenizerParts,

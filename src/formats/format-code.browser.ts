@@ -7,8 +7,8 @@ import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
 
 /**
- * The code of each format, for browsers. Replaces format-code.ts in the library, which is a single script and so loads
- * nothing on demand.
+ * The code of each format, for browsers. Replaces format-code.ts in the library for browsers; that library is a single
+ * script, so it loads nothing on demand.
  */
 export const formatCode = {
   huggingface: async () => huggingface,
@@ -17,6 +17,6 @@ export const formatCode = {
   gguf: async () => gguf,
   sentencepiece: async () => sentencepiece,
   image: () =>
-    Promise.reject(new UserError("images of tokenizers cannot be read here: load the tokenizer.json")),
+    Promise.reject(new UserError("tokenizer images cannot be read in a browser: load the tokenizer.json")),
   tekken: async () => tekken,
 };

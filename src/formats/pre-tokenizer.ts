@@ -12,9 +12,10 @@ import { UserError } from "#runtime";
 import { refuse } from "#tokenizer";
 
 /**
- * HF's Digits and Punctuation as regular expressions. HF implements them in Rust: Digits with the standard
- * library, which has Unicode 17.0 in HF's build; Punctuation with the crate unicode_categories, which has an
- * older Unicode and two more characters.
+ * HF's Digits and Punctuation as regular expressions. Digits uses Rust's standard library, which has Unicode 17.0 in
+ * HF's build: `numeric` adds the newer digits. Punctuation is ASCII punctuation and that of the crate
+ * unicode_categories. The crate has an older Unicode, so `punctuationSince` is excluded; it also has U+166D and
+ * U+111C9.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = `
@@ -30,7 +31,7 @@ const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSinc
 
 /** The sequence of splits that is equivalent to HF's `pre_tokenizer`. */
 type Splits = {
-  /** The splits in the dialect of `--pattern`; for a named pattern, its own. */
+  /** The splits in the dialect of `--pattern`. For a named pattern, its `sources`. */
   readonly sources: readonly string[];
   readonly name: string | null;
   readonly addsPrefixSpace: boolean;
@@ -88,7 +89,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // One form of a pattern may be another pattern's own form. So all own forms are compared first.
+  // The form that `bpe` writes for one pattern may be the source of another: gpt4 is written as llama3. So the forms
+  // that other programs write are compared first, for all patterns.
   const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
@@ -159,8 +161,9 @@ const isolatedHint =
   "it drops text, which decoding could not restore; behavior Isolated cuts in the same places and keeps all text";
 
 /**
- * Rewrites an expression so that its matches include the text on one side of them. `invert` exchanges matches and the
- * text between them, and therefore also the sides. Returns undefined for a behavior other than merging.
+ * Rewrites an expression so that each match includes the text before or after it or, for Contiguous, joins adjacent
+ * matches. `invert` exchanges the matches and the text between them, so the sides are exchanged, too. Returns undefined
+ * for any other behavior.
  */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;

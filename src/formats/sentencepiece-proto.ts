@@ -121,7 +121,7 @@ class Message {
   bytes(number: number): Uint8Array {
     const value = this.values.get(number) ?? new Uint8Array(0);
     if (typeof value !== "number") return value;
-    throw new RangeError(`field ${number} is the integer ${value}`);
+    throw new RangeError(`field ${number} is the integer ${value}, not bytes`);
   }
 
   text(number: number): string | undefined {

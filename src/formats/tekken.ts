@@ -30,7 +30,8 @@ import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
- * Loads Mistral's `tekken.json` as the package mistral-common does. Ranks are tiktoken's. Special tokens have the first
+ * Loads Mistral's `tekken.json` as the package mistral-common does. Ranks work as in tiktoken. Special tokens have
+ * the first
  * ids, so a token's id is its rank plus the number of special tokens. The file may list more tokens than its vocabulary
  * size allows; the last ones are ignored. Special tokens are never found in a text, because mistral-common adds their
  * ids itself.
@@ -119,7 +120,7 @@ function readVocab(
 
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
-/** The special tokens of files up to version 7, which do not list them. */
+/** The special tokens of a file of version 7 or lower that does not list its own. */
 const specialsUntilVersion7 = `
   <unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS]
   [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT]
@@ -191,8 +192,8 @@ function prune(
 const wayOut = phrase`train with ${asOption("special-tokens-first")} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
 
 /**
- * Returns the reason why a tokenizer cannot be written in this format, or null. Merging must give what
- * tiktoken gives, which mistral-common uses.
+ * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common uses
+ * tiktoken, so merging must give the same ids as tiktoken.
  */
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
@@ -255,7 +256,7 @@ function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<U
   yield chunk.take();
 }
 
-/** The file fixes its sizes, so the format has no members for extending. */
+/** A tekken.json cannot be extended, so `extend` and `rename` are absent. */
 export const tekken: TokenizerFormat = {
   writing: {
     obstacle,

@@ -62,7 +62,7 @@ function openParquetIds(path: string) {
     const fields = others.map(({ name, type = "" }): KeptField => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
     throw new UserError(`"${path}" is not a Parquet file of ids as bpe encode writes them`, {
-      hint: "save its ids as .npy: numpy.concatenate of its lists",
+      hint: "save the ids as .npy instead: apply numpy.concatenate to the lists",
     });
   } catch (error) {
     closeSync(source.fd);

@@ -66,12 +66,12 @@ export function loadingBytes(path: string): number {
 const garbageBytesPerMs = 120_000;
 
 function noTokens(): never {
-  throw new Error("bug: a tokenizer whose ids are decoded is loaded with its table");
+  throw new Error("bug: ids are decoded, but the tokenizer was loaded without its token table");
 }
 
 /**
  * Files whose loading takes at most this long are loaded in this thread. Starting another thread and deserializing its
- * answer takes about 15 ms; a signal may wait for 200 ms in total.
+ * answer takes at least about 15 ms; a signal may wait for 200 ms in total.
  */
 const loadedHereMsMax = 100;
 

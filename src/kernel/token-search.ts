@@ -5,17 +5,17 @@ import { reserveTable } from "./regions";
  *
  * Tokens with the same first byte are found by the longest *prefix* that they share. If every prefix is a whole token,
  * each occurrence of a prefix is a match. Otherwise a block of text from the occurrence on is read backwards by an
- * Aho-Corasick automaton of the reversed tokens. After each byte its state tells the longest token that begins there. A
- * block is not shorter than the longest token, so no byte is read more than twice, whatever the tokens are. A search
- * that tries each position from left to right would read a text of near misses again and again. If the tokens begin
- * with too many different bytes there are no prefixes, and all of the text is read backwards.
+ * Aho-Corasick automaton of the reversed tokens. After each byte, the automaton's state identifies the longest token
+ * that begins there. A block is not shorter than the longest token, so no byte is read more than twice, whatever the
+ * tokens are. A search that tries each position from left to right would read a text of near misses again and again. If
+ * the tokens begin with too many different bytes there are no prefixes, and all of the text is read backwards.
  *
- * Callers describe the tokens by *records*. If tokens are equal, the last one counts:
+ * Callers describe each token by a *record*. If tokens are equal, the last one counts:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u32    the offset of its bytes in `contents`
- *   4        u32    their number, at least 1
- *   8        u32    its id
+ *   0        u32    the offset of the token's bytes in `contents`
+ *   4        u32    the number of these bytes, at least 1
+ *   8        u32    the token's id
  *   12       u32    flags of `AddedToken` (src/text/cutting.ts): `lstripFlag` and the others
  *
  * The search has these arrays:
@@ -23,10 +23,10 @@ import { reserveTable } from "./regions";
  *   ARRAY           TYPE   LENGTH           MEANING
  *   prefixes        32 B   prefixCount      the prefixes (below)
  *   labels          u8     states           the byte that leads to the state from its parent
- *   firstChildren   i32    states + 1       children of state s: states firstChildren[s] to firstChildren[s + 1], exclusive,
- *                                           by ascending label
- *   fallbacks       i32    states           the state to continue in if no child fits: that of the longest proper suffix of
- *                                           the state's string that is also a state
+ *   firstChildren   i32    states + 1       children of state s: states firstChildren[s] to firstChildren[s + 1],
+ *                                           exclusive, by ascending label
+ *   fallbacks       i32    states           the state to continue in if no child fits: that of the longest proper
+ *                                           suffix of the state's string that is also a state
  *   ends            u32    states           the longest token that the state's string ends with: its number + 1, or 0
  *   rootChildren    i32    256              the child of state 0 by its label; 0: none
  *   places          i32    blockBytesMax    the positions in the block where tokens begin, from last to first
@@ -67,7 +67,7 @@ export class TokenSearch {
   /** Address of the text; bytes before `limit` may be read. */
   text: usize;
   limit: i32;
-  /** All tokens that begin before `blockEnd` and end by `blockLimit` are known. */
+  /** All tokens that begin before `blockEnd` and end by `blockLimit` have been found. */
   blockEnd: i32;
   blockLimit: i32;
   blockBytes: i32;
@@ -75,7 +75,7 @@ export class TokenSearch {
   left: i32;
   /** The number of the token that was found last. */
   found: u32;
-  /** The number of bytes read backwards, and of characters of white space read; for tests. */
+  /** The number of bytes read backwards, plus the number of characters read to find white space; for tests. */
   readBytes: u32;
 }
 
@@ -111,7 +111,7 @@ export function areTokensSpecial(search: TokenSearch): bool {
 }
 
 /**
- * Creates a search for `count` tokens, whose records and contents must stay in memory. Returns null if memory runs out.
+ * Creates a search for `count` tokens. Their records and contents must stay in memory. Returns null if memory runs out.
  */
 export function newSearch(records: usize, count: u32, contents: usize): TokenSearch | null {
   const address = reserveTable(offsetof<TokenSearch>());
@@ -232,7 +232,7 @@ function buildTrie(search: TokenSearch): bool {
   return true;
 }
 
-/** Returns the byte of a token at a distance from its end; -1 if it has no more. */
+/** Returns the byte of a token that `depth` bytes follow; -1 if the token has no such byte. */
 function byteOf(search: TokenSearch, token: u32, depth: i32): i32 {
   const record = search.records + token * recordBytes;
   const place = load<i32>(record, 4) - 1 - depth;

@@ -73,8 +73,8 @@ export function createMergeEngine(
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
-  // Every merge uses an id, even a merge that spells a special token. One more id, after that of the last token,
-  // represents the boundary between words.
+  // A merge that spells an existing token takes an id, but may not count towards `mergeCountMax`. So there is room for
+  // one such merge per special. The id `tokenCapacity`, after the last token's, marks the boundary between words.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -151,8 +151,8 @@ function firstWord(wordCount: number, isAfter: (word: number) => boolean): numbe
 }
 
 /**
- * Creates a memory with as much address space as possible, or less if the system refuses that. Returns undefined if the
- * slice does not fit.
+ * Creates a memory and plans its regions for at most `bytesMax`. Each time the system refuses the planned size, half of
+ * it is tried.
  */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = createKernel();
@@ -192,7 +192,10 @@ function requestHugeRegions(engine: MergeMemory): void {
 /** A limit above every count. It is finite, because the kernel stores counts as 64-bit integers. */
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
-/** After merge k of K, the threshold is the top count times this share times (k / K) ^ thresholdExponent. */
+/**
+ * After merge k of K, the threshold is raised to the top count times this share times (k / K) ^ thresholdExponent, if
+ * that is higher.
+ */
 const thresholdShare = 0.5;
 /** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */
 const denseStartCountMax = 256;
@@ -207,7 +210,8 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // Rebuilding the index divides the threshold by four or more, so the first rebuild starts from above every count.
+  // A rebuild divides the threshold by four or more. So the first one starts from four times the limit: the fixed
+  // threshold or, if the threshold rises, a number above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
@@ -241,7 +245,9 @@ type TieRule = {
   readonly comparesBytes: boolean;
   /** Whether the pair with the smaller bytes wins. */
   readonly smallerWins: boolean;
-  /** The bytes of the start tokens, mapped to the positions that decide ties. */
+  /**
+   * The bytes of the start tokens. If ties compare characters, each byte is replaced by its position in HF's alphabet.
+   */
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /** For each start token, the id that is compared in ties, if ids decide ties. */
   readonly ranks: Int32Array;
@@ -282,8 +288,8 @@ function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array
 }
 
 /**
- * Returns the special tokens that a merge may spell under HF's rule, as the bytes whose byte-to-character form is the
- * token's text.
+ * Returns the special tokens that a merge may spell under HF's rule, each as the bytes that HF's byte-to-character map
+ * turns into its text.
  */
 function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
@@ -376,7 +382,10 @@ export function spend(budget: WorkBudget, work: number): boolean {
   return true;
 }
 
-/** Calls `doSome` for one slice at a time, until it returns 0; `workMax` bounds the work of all calls. */
+/**
+ * Calls `doSome` for one slice at a time, until it returns 0. `workMax` is an upper bound of the work of all calls, so
+ * that a short loop is not charged a whole slice.
+ */
 export function* inSlices(
   budget: WorkBudget,
   doSome: (work: number) => 0 | 1,

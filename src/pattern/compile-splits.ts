@@ -61,7 +61,7 @@ function refusal(
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
-/** The least count of a repetition that a hint names: smaller ones seldom decide the size of an automaton. */
+/** The least count of a repetition that a hint names: smaller ones rarely decide the size of an automaton. */
 const namedCountLeast = 16;
 
 function simplerHint(splits: readonly Split[]): string {

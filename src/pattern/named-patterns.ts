@@ -10,10 +10,10 @@ export type NamedPattern = {
   readonly aliases?: readonly string[];
   /**
    * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike.
-   * `tokenizers` 1.0 recognizes some patterns by their exact text.
+   * Its exact text matters, because `tokenizers` 1.0 recognizes some patterns by it (see nanochat).
    */
   readonly huggingfaceSources?: readonly string[];
-  /** The form that other programs write to tokenizer.json, if it differs. */
+  /** The form that other programs write to tokenizer.json, if it is neither of the above. */
   readonly foreignSources?: readonly string[];
   /** Present if some text may have a character outside all matches. */
   readonly mayLeaveGaps?: true;
@@ -22,8 +22,8 @@ export type NamedPattern = {
 };
 
 /**
- * The pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`), and the texts that llama.cpp cuts differently, apart
- * from a long s after an apostrophe.
+ * The pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`), and which texts llama.cpp cuts differently. A long s
+ * after an apostrophe (`'ſ`) is not mentioned, though it may differ, too.
  */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 

@@ -652,7 +652,11 @@ class Parser {
         : undefined;
     if (nested !== undefined) {
       if (this.next === "-" && this.characters[this.pos + 1] !== "]")
-        this.fail("a range begins with one character", itemPos, "write \\- to match the character itself");
+        this.fail(
+          "a range must begin with a single character",
+          itemPos,
+          "write \\- to match the character itself",
+        );
       return nested;
     }
     for (const operator of ["--", "~~"]) {
@@ -667,13 +671,25 @@ class Parser {
     const first = this.classCharacter(startPos);
     if (this.next !== "-" || this.characters[this.pos + 1] === "]") return this.foldedItem(first);
     if (!isOneCharacter)
-      this.fail("a range begins with one character", itemPos, "write \\- to match the character itself");
+      this.fail(
+        "a range must begin with a single character",
+        itemPos,
+        "write \\- to match the character itself",
+      );
     this.pos++;
     if (/^[[-]$/.test(this.characters[this.pos] ?? "") || this.startsWith("&&"))
-      this.fail("a range ends with one character", itemPos, "write \\- or \\[ to match the character itself");
+      this.fail(
+        "a range must end with a single character",
+        itemPos,
+        "write \\- or \\[ to match the character itself",
+      );
     const last = this.classCharacter(startPos);
     if (!isSingle(last))
-      this.fail("a range ends with one character", itemPos, "write \\- to match the character itself");
+      this.fail(
+        "a range must end with a single character",
+        itemPos,
+        "write \\- to match the character itself",
+      );
     if (last[0]! < first[0]!) this.fail("the range ends before it begins", itemPos);
     return this.foldedItem(codePointRange(first[0]!, last[0]!));
   }

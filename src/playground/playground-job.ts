@@ -238,7 +238,7 @@ async function partsOfFile(
   const known = findKnownRanksBySum(Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""));
   if (scanRanks(bytes) !== null && known === undefined)
     throw new UserError(`"${name}" is a file of ranks, which does not hold its pattern`, {
-      hint: "it is none of the published ones that are known: choose the pattern that it was made with",
+      hint: "it is not a published file that bpe knows: choose the pattern that it was trained with",
     });
   return partsOfRanks(bytes, name, {}, known);
 }

@@ -17,7 +17,6 @@ export const createSha1: () => Sha256 = noSystem;
 /** A browser never calls these: it neither blocks nor reads files. */
 export {
   noSystem as addressOf,
-  noSystem as collectGarbage,
   noSystem as errnoOf,
   noSystem as globMatcher,
   noSystem as openWindows,
@@ -27,6 +26,9 @@ export {
   noSystem as xxHash32,
   noSystem as xxHash64,
 } from "./no-system.browser.ts";
+
+/** Does nothing: a page cannot collect garbage. */
+export const collectGarbage = (): void => {};
 
 /** Always null: browsers have no C library. */
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;

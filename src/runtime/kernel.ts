@@ -1,4 +1,5 @@
 import { availableParallelism, hasKernelAsserts, readKernel, totalmem } from "#embedded";
+import { collectGarbage } from "#host";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
@@ -105,8 +106,22 @@ const smallestPageCount = 1 << 8;
 const commonBytes = 2 ** 28;
 const smallestWholeBytes = 2 ** 26;
 
-/** Creates a kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts. */
+/** The bytes of whole memories that this thread has opened since its garbage was last collected here. */
+let openedBytes = 0;
+
+/**
+ * Creates a kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts.
+ *
+ * Collects garbage before the memories that this thread has opened reach the size of the machine's memory. The engine
+ * limits the sum of all memories, those that are garbage among them, but a thread that creates one collects only its
+ * own garbage.
+ */
 export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
+  openedBytes += memory.buffer.byteLength;
+  if (openedBytes > totalmem()) {
+    collectGarbage();
+    openedBytes = memory.buffer.byteLength;
+  }
   const kernel = createKernel(memory);
   kernel.exports.layOut();
   return kernel;

@@ -149,8 +149,8 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
 }
 
 /**
- * A sum: the added words of many entries, as a word table in its memory layout, sorted by the words' bytes. So reading
- * a sum is a copy. Numbers are little-endian.
+ * A sum: the words of many entries with their counts added up, sorted by the words' bytes. It has the memory layout of
+ * a word table, so it is read by copying. Numbers are little-endian.
  *
  *   PART       SIZE                   MEANING
  *   magic      8                      "bpesum", 0, version

@@ -418,8 +418,8 @@ export class Cache {
       : error instanceof Untrusted
         ? `is not used (${error.reason})`
         : `cannot be read (${reasonOf(error)})`;
-    const remedy = names.entryIdOf(name) === undefined ? "added up" : "counted";
-    this.settings.warn(`"${path}" ${reason}: its content is ${remedy} again`);
+    const remedy = names.entryIdOf(name) === undefined ? "entries will be added up" : "text will be counted";
+    this.settings.warn(`"${path}" ${reason}: its ${remedy} again`);
     // Another user's file is not removed: only that user can remove it.
     if (!(error instanceof Untrusted)) this.directory.remove(name);
   }

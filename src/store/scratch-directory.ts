@@ -113,8 +113,8 @@ function createDirectory(parent: string): Created {
 const attemptsMax = 100;
 
 /**
- * Opens the lock file of a scratch directory and takes the lock. Returns null if a run holds the lock, or held it and
- * removed the file; also if the file system has no locks and the directory may be left over (`isLeftOver`).
+ * Returns null if the lock is held; if the file was replaced or removed meanwhile; if it is not a regular file; or if
+ * locks do not work here and the directory may be left over (`isLeftOver`).
  */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);

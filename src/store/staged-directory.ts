@@ -200,12 +200,8 @@ class StagedDirectory {
   }
 
   /**
-   * Flushes the result to the device and moves it to its place, in one step. If the system refuses the move, or
-   * something else is at the path by then, the result is left next to it and the error says where.
-   *
-   * Keeps `keepCount` former results next to it, including its predecessor. Without `keepCount` the predecessor is
-   * removed, and results that were kept before stay. Tests pass an `exchangePaths` that always fails, as it does on
-   * some file systems.
+   * Flushes the result to the device, then moves it to its place: in one step, or in two where the file system cannot
+   * exchange two paths.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     tryWrite(this.place.typed, () => this.flushFiles());
@@ -274,8 +270,9 @@ class StagedDirectory {
 
   /**
    * Moves the result to its place. Returns the path of the former result, or null if there was none. If the former
-   * result is to be kept, a later run must be able to find it should this run die. Other runs may publish at the same
-   * time, each a complete result, so the loop tries again.
+   * result is to be kept, the staged result takes its `keep-…` name before the exchange: the former result then has
+   * that name, by which a later run finds it even if this run dies. If another run publishes meanwhile, the loop tries
+   * again.
    */
   private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     const { staged, place } = this;

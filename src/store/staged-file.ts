@@ -142,7 +142,7 @@ class StagedFile implements ByteSink {
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
-        hint: "name a file",
+        hint: "the header is written last, which needs a regular file: name one",
       });
     }
     tryWrite(this.typed, () => {
@@ -181,7 +181,7 @@ class StagedFile implements ByteSink {
     }
   }
 
-  /** Removes the staged file; the path is not touched. Does nothing after `publish`. */
+  /** Removes the staged file and leaves the target alone. After `publish`, there is nothing to remove. */
   discard(): void {
     this.close();
     if (this.path === null) return;

@@ -1,5 +1,5 @@
-// What commands print, and how they open what was typed. This is one module because a command consists of typed
-// options, inputs, outputs and printed lines: an error in any of them has to end in the same output.
+// What commands print, and how they open the files and tokenizers that the command line names. This is one module
+// because an error in any option, input or output has to be reported in the same way.
 
 export {
   type Command,

@@ -13,8 +13,8 @@ import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
   /**
-   * Where pretokens may be cut because no merge crosses (`CutPlaces`). `nowhere`, for tests and short texts: merging
-   * starts from the bytes of whole pretokens.
+   * Where pretokens may be cut: at positions that no merge crosses (`CutPlaces`). With `nowhere`, for tests and short
+   * texts, pretokens are merged whole.
    */
   readonly cuts?: CutPlaces;
   /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
@@ -73,7 +73,7 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
-    // No kernel call failed here, so the kernel does not report how much memory it needs.
+    // The kernel has not been called yet, so it cannot report how much memory the text needs.
     if (byteCount > longestTextBytes) throw noMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;

@@ -8,7 +8,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * `Tokenizer.stream` makes a `StreamDecoder`.
  */
 export class StreamDecoder {
-  // Names that begin with # are not shown by consoles.
+  // Private fields, so that `console.log` of Node does not print them.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #tokens: TokenDecoder;
   readonly #parts: TokenizerParts;

@@ -114,7 +114,7 @@ export class TextEncoding extends TextChain {
     this.noteIn(notes, parts.specialTokensAsText ?? false);
   }
 
-  /** Sets the receiver of notes from the next text on; undefined for none. */
+  /** Sets, from the next text on, the receiver of notes (undefined for none) and whether special tokens stay text. */
   noteIn(notes: TextNotes | undefined, specialTokensAsText: boolean): void {
     this.takes.notes = notes;
     this.open(specialTokensAsText, notes !== undefined);
@@ -162,8 +162,9 @@ export class TextEncoding extends TextChain {
 }
 
 /**
- * `pushUntil` encodes a text in steps: each has four bytes for each id still missing, but at least a quarter of the
- * text read so far, at least `stepBytesLeast` bytes and at most `pushedBytes`.
+ * `pushUntil` encodes a text in steps, measured in UTF-16 code units for a string and otherwise in bytes. A step is
+ * four for each id still missing, but at least a quarter of the text read so far, at least `stepBytesLeast` and at most
+ * `pushedBytes`.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);

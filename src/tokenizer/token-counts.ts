@@ -46,7 +46,7 @@ export function makeTokenCounts(merges: Merges): TokenCounts {
   return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
 }
 
-/** Returns the counts as of a training that stopped after `pairs`, which are the first merges of this one. */
+/** Returns the counts that the training would have given if it had stopped after `pairs`, its first merges. */
 export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
   const { startCount, createdCounts, pairCounts } = tokenCounts;
   const { mergeCount, left, right } = pairs;

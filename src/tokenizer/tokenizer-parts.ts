@@ -101,7 +101,7 @@ export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place:
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;
   throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no remaining token has`, {
-    hint: "only bytes and added tokens always stay; make it an added token, or remove that part of the file",
+    hint: "only bytes and added tokens are always kept: make this token an added token, or remove that part of the file",
   });
 }
 

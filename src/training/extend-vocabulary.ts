@@ -21,7 +21,7 @@ import {
 import type { TokenWords } from "#words";
 
 /**
- * Gives each added token the bytes that its text represents as a key. In HF's files added tokens are keys of the
+ * Gives each added token the bytes that its text spells if read as a key of HF's vocabulary. In HF's files added tokens are keys of the
  * vocabulary like all others, so an added token "Ġlo" is also the merged token " lo".
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
@@ -46,8 +46,8 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
 }
 
 /**
- * Returns the tokens that no merge of the base produces. Leaves out tokens whose key has characters that
- * represent no byte, because no merge can spell it.
+ * Returns the tokens that merging their own bytes with the base's merges does not give. Leaves out tokens whose key has
+ * characters that represent no byte, because no merge can spell such a key.
  */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
@@ -119,7 +119,7 @@ export function numberExtension(
   };
 }
 
-/** Returns the extension by the first `count` new tokens. It includes all merges of the seed tokens. */
+/** Returns the extension cut to its first `count` new tokens. All merges of the seed tokens stay. */
 export function truncateExtension(extension: Extension, count: number, seedMergeCount: number): Extension {
   const { tokens, merges } = extension;
   if (tokens.length <= count) return extension;
@@ -151,7 +151,7 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
 
 /**
  * Returns the merges that produce the seeds from the base's tokens, and the seeds that the base already has.
- * `keys` are the ids of the base's tokens by their keys.
+ * `keys` maps the key of each token of the base to its id.
  */
 export function findSeedMerges(
   base: TokenizerParts,
@@ -265,9 +265,8 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
 }
 
 /**
- * Throws a UserError unless the extended tokenizer merges the bytes of each new token into that token. New merges may
- * produce tokens that the base's merges never did. Merges of the base may then apply that never applied before, and
- * they come before all new merges.
+ * A new merge may produce a token that the base's merges never did. Merges of the base that use this token can then
+ * apply for the first time, and they precede all new merges.
  */
 export function* checkReachable(
   base: TokenizerParts,

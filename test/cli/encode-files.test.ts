@@ -55,9 +55,15 @@ test("parts that could not be joined are refused before they are encoded", () =>
   const [first, second, third] = readFileSync(join(home, "plan3.jsonl"), "utf8").split("\n");
   const part = ["--tokenizer", tokenizer, "-w", "1", "-o", "shuffled", "--ids-format", "part"];
   for (const [lines, message] of [
-    [[second, first], "shuffled.jsonl, line 2: it is line 1 of the plan, but follows line 2"],
-    [[first, third], "shuffled.jsonl, line 2: it is line 3 of the plan, but follows line 1"],
-    [[first, second, first], "shuffled.jsonl, line 3: it is line 1 of the plan, but follows line 2"],
+    [
+      [second, first],
+      "shuffled.jsonl, line 2: this is range 1 of the plan, but the one before it is range 2",
+    ],
+    [[first, third], "shuffled.jsonl, line 2: this is range 3 of the plan, but the one before it is range 1"],
+    [
+      [first, second, first],
+      "shuffled.jsonl, line 3: this is range 1 of the plan, but the one before it is range 2",
+    ],
   ] as const) {
     put(home, "shuffled.jsonl", lines.join("\n"));
     const refused = run("encode", "--ranges", "shuffled.jsonl", ...part);

@@ -210,7 +210,7 @@ describe("refusals, which write nothing", () => {
   const cases = rowsOf(`
     another pattern | ids.npy --from cs336 --to other-cut/300 | they cut or normalize text differently
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
-    tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" does not have the first merges of "cs336/tokenizer.json": its merge
+    tokens in another order | ids.npy --from cs336 --to pruned | the merges of "pruned/tokenizer.json" are not the first merges of "cs336/tokenizer.json": its merge
     the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 42 is
     the ids are probably those of another tokenizer | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
     a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | not a known kind of tokenizer

@@ -35,7 +35,7 @@ test("tokens that never occur, intermediate ones, lines of one sign and parts of
     tokenOf("late", { created: 3, end: 3 }),
   ];
   expect(whats(merged, 5)).toEqual([
-    "1 learned token is never used. 25 %",
+    "1 learned token is never used in the training text. 25 %",
     "2 tokens are intermediate. 50 %",
   ]);
   expect(whats([tokenOf("-".repeat(20)), tokenOf(" ".repeat(9)), tokenOf("a".repeat(9))])).toEqual([

@@ -59,7 +59,7 @@ function plainFile(): string {
   }
 }
 
-/** Serves a page that imports the library and runs `script`. Returns the value of `said`. */
+/** Returns the value that `script` gives its own variable `said`. */
 async function said(script: string, headers: Record<string, string> = {}): Promise<string> {
   const library = readFileSync(join(directory, "browser/browser.js"), "utf8");
   const body = `<!doctype html><meta charset=utf-8><script type=module src=page.js></script>`;

@@ -1,5 +1,4 @@
-"""Wrong arguments of functions: the error names the parameter, and no value is mistaken for
-another kind."""
+"""Wrong arguments: the error names the parameter, and no value is mistaken for one of another type."""
 
 import inspect
 import os
@@ -24,7 +23,7 @@ WRONG: "tuple[Any, ...]" = (
     *(None, 5, -1, True, 2.5, float("nan"), 2**70, "", "text", b"bytes", [], [1], [None], ["a"], {}, {"a": 1}, ("x", 2), {1, 2}),
     *(object, Odd(), lambda x: x, re.compile("a")),
 )
-#: Values that no parameter accepts, except for functions.
+#: Values that almost no parameter accepts; the first test lists the exceptions.
 NEVER = (2.5, [None], {1, 2}, object, WRONG[-3], re.compile("a"), ("x", 2), b"\xff")
 
 
@@ -34,8 +33,8 @@ class Passed(Exception):
 
 class Given(unittest.TestCase):
     def refused(self, error: Exception, name: str, value: object) -> None:
-        """Checks that the error names the parameter, or one of the parameters that the value may
-        belong to."""
+        """Checks that the error is a BpeError, or a TypeError or ValueError that names the parameter
+        or another one that the value may belong to."""
         names = {"files": "files|texts", "text": "text", "token": "token", "text_iterator": "texts?", "self": "text"}
         names.update(dict.fromkeys(("texts", "languages"), "texts?|languages?"), batch="batch|ids", tokens="tokens?", input_path="input_path")
         if isinstance(error, bpe.BpeError):

@@ -122,7 +122,7 @@ class Training(unittest.TestCase):
 
 
 class Judged(unittest.TestCase):
-    """The report of `check` about a trainer with one mistake."""
+    """The reports of `check` and `check_encode` about correct merges and ids, and about ones with a mistake."""
 
     def setUp(self) -> None:
         self.kept = tempfile.TemporaryDirectory()

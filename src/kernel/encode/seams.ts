@@ -9,13 +9,13 @@ import { hashOf } from "./pair-ranks";
  *
  *   ARRAY      TYPE   LENGTH         MEANING
  *   seams      u32    2^seamBits/32  a bit for the hash of each seam. Collisions cause longer segments, and change no id
- *   firstLeaf  u32    idLimit        used while seams are found
- *   lastLeaf   u32    idLimit
+ *   firstLeaf  u32    idLimit        the first leaf of each token; used only while seams are found
+ *   lastLeaf   u32    idLimit        the last leaf of each token; likewise
  */
 let seams: usize = 0;
 let seamBits: u32 = 0;
 let lengths: usize = 0;
-/** The bits of `seams` for each seam. */
+/** The number of bits of `seams` for each seam. */
 const bitsPerSeam: u32 = isSmallScale ? 1 : 16;
 
 /** Finds the seams of a model's late merges. Returns false if memory runs out. */

@@ -1,4 +1,4 @@
-import { groupDigits } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import type { Difference } from "#evaluation";
 import { type DiffData, type ListLengths, listMax, signsNote, withSigns } from "#pages";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
@@ -24,8 +24,8 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       section(
         "differences",
         "The same text, cut by both",
-        `Passages with many differences, from the first 16 kB. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`,
-        stackedExcerpts(names, excerpts, [0, 1]),
+        `Passages chosen because they differ most, from the first 16 kB. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`,
+        stackedExcerpts(names, excerpts, [0, 1], () => text !== null && wholeText(names, text)),
       ),
     h(
       "div.two",
@@ -83,6 +83,9 @@ function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, c
   });
 }
 
+const wholeText = ([a, b]: DiffData["names"], { tokensA, tokensB }: NonNullable<Difference["text"]>) =>
+  `whole text: ${a} ${countNoun(tokensA, "token")}, ${b} ${groupDigits(tokensB)}`;
+
 const pageRows = 20;
 
 type Word = NonNullable<Difference["text"]>["mostFrequent"][number];
@@ -93,10 +96,15 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
     isText: true,
     cell: (row) => piecesText(of(row)),
   });
+  const listedCount = text.mostFrequent.length;
+  const listed =
+    listedCount < text.distinctDifferentWords
+      ? `the ${groupDigits(listedCount)} most frequent are listed.`
+      : "the most frequent first.";
   return section(
     "words",
     "Words that are cut differently",
-    `${groupDigits(text.differentWords)} of ${groupDigits(text.words)} words, ${groupDigits(text.distinctDifferentWords)} of them distinct; the most frequent first. A word includes the whitespace character before it.`,
+    `${groupDigits(text.differentWords)} of ${groupDigits(text.words)} words, ${groupDigits(text.distinctDifferentWords)} of them distinct; ${listed} A word includes the whitespace character before it.`,
     dataTable<Word>({
       label: "Words that are cut differently",
       columns: [

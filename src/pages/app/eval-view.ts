@@ -99,7 +99,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `Passages with many differences, from the first 16 kB of each text. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}${
+    `Passages chosen because they differ most, from the first 16 kB of each text. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}${
       changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
     stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, [a, b]) =>

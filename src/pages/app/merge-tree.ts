@@ -3,12 +3,12 @@ import { bytesOf, search, shortNumber, type Token, timesOf, tokenText, type Voca
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
 
-// The origin of a token: a search field, and the tree of merges that created it.
+// The section that shows how a token came about: a search field, and the tree of merges that created the token.
 
 /** The depth to which a tree is drawn. A repetitive token's tree can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
-/** Labels narrower than this, in pixels, are left empty. */
+/** A label narrower than this, in pixels, is emptied if its text does not fit. */
 const labelLeast = 40;
 
 export const shownToken = (token: Token) => tokenText(bytesOf(token), token.length);

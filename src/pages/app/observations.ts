@@ -85,8 +85,8 @@ function unused(merged: readonly Token[]): Observation[] {
   if (never.length === 0) return [];
   return [
     {
-      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used.`,
-      why: "Longer tokens absorbed every occurrence in the training text; bpe prune frees their ids. For example",
+      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used in the training text.`,
+      why: "Longer tokens absorbed every occurrence; bpe prune frees their ids. For example",
       token: longestOf(never, 1)[0] ?? never[0]!,
       figure: percent(never.length / merged.length),
     },

@@ -20,8 +20,8 @@ const aroundPixels = 80;
 type Box = [left: number, top: number, right: number, bottom: number];
 
 /**
- * A text coloured by its tokens after any number of merges. The elements of the text never change, because the colours
- * are painted on a canvas below it. So a step moves no line, however many tokens change.
+ * A text coloured by its tokens after any number of merges. The colours are painted on a canvas under the text, so its
+ * elements never change, and no line shifts from one step to the next, however many tokens change.
  */
 export class ShownText {
   private readonly canvas = document.createElement("canvas");
@@ -142,7 +142,8 @@ export class ShownText {
     const find = this.finder(block);
     for (let w = 0; w + 1 < wordStarts.length; w++) {
       const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
-      // Each word starts with the same colour again, so that a change in one word recolours no other word.
+      // Even and odd words have a pair of colours each, and every word starts with the first of its pair. So a change
+      // in one word recolours no other.
       const colours = (firstWord + w) % 2 === 0 ? [t0, t1] : [t2, t3];
       let index = 0;
       forEachToken(this.text!, merges, [from, to], (token, start, end) => {
@@ -237,7 +238,10 @@ export class ShownText {
     }
   }
 
-  /** Moves from token to token by keyboard, and selects one. */
+  /**
+   * Handles a key: the left and right arrows move the cursor from token to token, and Enter chooses the token at the
+   * cursor.
+   */
   private press(event: KeyboardEvent): void {
     const { key } = event;
     if (event.altKey || event.ctrlKey || event.metaKey || this.text === undefined) return;

@@ -99,11 +99,12 @@ test("large vocabularies are compared in steps, so that signals are handled betw
   for (; !step.done; step = work.next()) steps++;
   expect(step.value.tokens.onlyInA.length).toBe(2_000);
   expect(step.value.merges).toMatchObject({ inBoth: 10_000, onlyInB: [], moved: [] });
-  // Three steps for each list of 12,000 tokens, two lists for each tokenizer, and steps for the results.
+  // In steps of 5,000, the two lists of tokens take three each, the lists of merges three and two; the results take
+  // more.
   expect(steps).toBeGreaterThan(12);
 });
 
-/** Returns the length of the longest ascending subsequence, from all pairs. */
+/** Returns the length of the longest ascending subsequence, by comparing all pairs of numbers. */
 function naiveLength(numbers: readonly number[]): number {
   const lengths: number[] = [];
   for (const [i, number] of numbers.entries()) {

@@ -61,8 +61,10 @@ test("each text has the same weight, however large one of them is", () => {
   expect(sentence(tokens)).toBe(
     "a needs more tokens than b on t1 (2.0 times as many) and t0 (90 %), fewer on t2 (10 %).",
   );
-  const more = findingOf(evaluationOf(tokens))!.more.at(-1);
-  expect(more).toBe(" On average, 51 % more (geometric mean; each text counts the same).");
+  const average = evaluationOf(tokens);
+  expect(spellFinding(findingOf(average)!.more, average)).toEndWith(
+    " a needs 51 % more tokens than b on average (geometric mean; each text counts the same).",
+  );
   // The best of the other tokenizers is chosen by the geometric mean, too.
   const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
   expect(finding.sentence).toContain(2);
@@ -109,6 +111,12 @@ test("vocabulary sizes follow the sentence", () => {
   expect(more(three)).toBe("Of the others, b needs the fewest tokens. a has 1,000 tokens, b has 2,000.");
   expect(more(evaluationOf({ a: [110], b: [100], c: [120] }))).toStartWith(
     "Of all 3 tokenizers, b needs the fewest tokens.",
+  );
+  const sizes = [300, 500, 300].map((vocabularySize) => ({ vocabularySize }));
+  const mixed = evaluationOf({ a: [110, 120], b: [100, 100], c: [109, 120] });
+  const tokenizers = mixed.tokenizers.map((of, t) => ({ ...of, ...sizes[t] }));
+  expect(more({ ...mixed, tokenizers })).toBe(
+    "Of all 3 tokenizers, b needs the fewest tokens on average. a has 300 tokens, b has 500. Of those with 300 tokens, c needs the fewest on average.",
   );
   const two = evaluationOf({ a: [90], b: [100] });
   expect(more(two)).toBe("a has 1,000 tokens, b has 2,000.");

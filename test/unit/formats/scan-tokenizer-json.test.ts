@@ -135,7 +135,7 @@ test("with any byte changed, the scan finds nothing, or the same as JSON.parse",
   );
 });
 
-/** Pairs of GPT-2's two files. */
+/** Texts of a vocab.json and a merges.txt in GPT-2's form, with the model that they store. */
 const gpt2Files = tokenizerText.map((text) => {
   const { model } = JSON.parse(text) as { model: Model };
   const lines = model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" ")));

@@ -302,7 +302,7 @@ describe("a cache that is damaged", () => {
     const wrong = wordTableOf([["a", 1]]);
     writeFileSync(path!, Buffer.concat(sumFileParts(wrong, header, header.terms)));
     const { warnings, countedBytes } = await count(more);
-    expect(warnings).toEqual([`"${path}" is damaged: its content is added up again`]);
+    expect(warnings).toEqual([`"${path}" is damaged: its entries will be added up again`]);
     expect(countedBytes).toBe(sizeOf(more.at(-1)!));
   });
 
@@ -317,7 +317,7 @@ describe("a cache that is damaged", () => {
     ]) {
       writeFileSync(path!, Buffer.concat(parts));
       const { warnings } = await count(paths);
-      expect(warnings).toEqual([`"${path}" is damaged: its content is added up again`]);
+      expect(warnings).toEqual([`"${path}" is damaged: its entries will be added up again`]);
     }
   });
 
@@ -332,7 +332,7 @@ describe("a cache that is damaged", () => {
     const id = entryIdOf(basename(path!))!;
     makeEntry(countsPath, path!, id, verifyEntry(path!, id));
     const { warnings } = await count([only!]);
-    expect(warnings).toEqual([`"${path}" is damaged: its content is counted again`]);
+    expect(warnings).toEqual([`"${path}" is damaged: its text will be counted again`]);
   });
 });
 

@@ -170,8 +170,8 @@ test(`added tokens are found within segments, special ones only in trusted ones:
     const cutting = madeCutting(random);
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
-      // A part in which normalization changes only the case of ASCII may belong to one segment or to several, so the
-      // text is in lower case.
+      // If normalization changes only the case of ASCII in a part, the part may be assigned to one segment or to
+      // several. Lower-casing the text first makes the result unambiguous.
       const text = Buffer.from(loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);

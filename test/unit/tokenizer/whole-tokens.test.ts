@@ -14,14 +14,15 @@ const seed = Number(process.env.TEST_SEED ?? 17);
 const random = randomNumbers(seed);
 const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
 
-/** Letters of one to four bytes, so few that they often meet. */
+/** Letters of one to four bytes; few, so that the same sequences recur often. */
 const letters = ["a", "e", "é", "ü", "д", "у", "漢", "字", "는", "다", "𠀀", "𠮷"];
 const madeWord = (lengthMax: number) =>
   Array.from({ length: 1 + random(lengthMax) }, () => pick(letters)).join("");
 
 /**
- * Returns merges inside of letters and of some letters, and whole tokens that no merge makes, of letters or of any of
- * their bytes.
+ * Returns a tokenizer.json with two kinds of tokens: those made by merges, which join the bytes of most letters and
+ * some random pairs of tokens; and whole tokens without merges, which are the words in `wholes` and sometimes the first
+ * bytes of another word.
  */
 function madeJson(): { json: TokenizerJson; wholes: string[] } {
   const json = jsonOf(writeTokenizer("gpt2"));
@@ -51,7 +52,7 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
   return { json, wholes };
 }
 
-/** Returns whole tokens next to others and to letters. */
+/** Returns a text of one to four parts, each a whole token or a random word. */
 const madeNeighbours = (wholes: readonly string[]) =>
   Array.from({ length: 1 + random(4) }, () => (random(2) === 0 ? pick(wholes) : madeWord(3))).join("");
 

@@ -316,7 +316,8 @@ function deltaValues(
     restCount += rest[v]!;
   }
   if (reader.offset + restCount > page.length) throw new Error("a page has fewer values than it claims");
-  if (byteCount > valueBytesMax) throw new Error(`the values of a page have ${byteCount} bytes`);
+  if (byteCount > valueBytesMax)
+    throw new Error(`the values of a page have ${byteCount} bytes, more than ${valueBytesMax}`);
   claim(byteCount);
 
   const bytes = new Uint8Array(byteCount);

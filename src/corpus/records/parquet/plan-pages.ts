@@ -400,11 +400,14 @@ function checkHeader(header: PageHeader): void {
   else if (type === "DATA_PAGE_V2") {
     sizes.push(v2?.num_values, v2?.definition_levels_byte_length, v2?.repetition_levels_byte_length);
   } else if (type === "DICTIONARY_PAGE") sizes.push(dictionary?.num_values);
-  else if (type !== "INDEX_PAGE") throw new Error("it is a page of an unknown kind");
+  else if (type !== "INDEX_PAGE") throw new Error("a page is of an unknown kind");
   const isSize = (size: unknown) =>
     Number.isInteger(size) && Number(size) >= 0 && Number(size) <= pageBytesMax;
   if (sizes.includes(undefined)) throw new Error("a page lacks its sizes");
-  if (!sizes.every(isSize)) throw new Error(`a page has sizes of ${sizes.map(String).join(", ")}`);
+  if (!sizes.every(isSize))
+    throw new Error(
+      `a page has the sizes ${sizes.map(String).join(", ")}; each must be a whole number up to ${pageBytesMax}`,
+    );
 }
 
 type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
