@@ -117,7 +117,7 @@ test("a token that only a whole pretoken becomes is kept by its id, and refused 
   expect(longTokens(withAdded, 259)).toEqual(["ab", "xy", "zzz"]);
   const moved = tokenizerOf(["cd", "zzz", "ab", "abcd"], merges, true);
   expect(errorOf(() => longTokens(moved, 258)).message).toContain(
-    'no merge makes its token "zzz", and ids are not in the order',
+    'no merge makes the token "zzz", and ids are not in the order',
   );
   expect(longTokens({ ...moved, ignoresMerges: false }, 257)).toEqual(["ab"]);
 });
