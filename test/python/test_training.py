@@ -86,7 +86,7 @@ class Arguments(unittest.TestCase):
         )
         with self.assertRaisesRegex(TypeError, "files must be a path, found list: give texts as texts="):
             bpe.train([["low lower"], ["new"]], 260)
-        with self.assertRaisesRegex(TypeError, "like must be a path, found int: save it"):
+        with self.assertRaisesRegex(TypeError, "like must be a path, found 7: save it"):
             bpe.train(texts=TEXTS, vocab_size=260, like=7)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home, "corpus.txt")
