@@ -10,9 +10,9 @@ import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");
 
-/** Report pages normalize no text, so the normalizer is left out. */
-const withoutNormalizer: BunPlugin = {
-  name: "without normalizer",
+/** Report pages cut no text at special tokens and normalize none, so the kernel's text module is left out of them. */
+const withoutTextModule: BunPlugin = {
+  name: "without text module",
   setup(build) {
     build.onLoad({ filter: /\/kernel-text\.wasm$/ }, () => ({
       contents: 'export default "";',
@@ -28,7 +28,11 @@ const sizeMax = 250_000;
 export const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** Bundles a program for browsers. */
-export async function bundleForPage(entry: string, format: "iife" | "esm"): Promise<string> {
+export async function bundleForPage(
+  entry: string,
+  format: "iife" | "esm",
+  { hasTextModule = false } = {},
+): Promise<string> {
   const result = await Bun.build({
     entrypoints: [join(root, entry)],
     target: "browser",
@@ -36,7 +40,7 @@ export async function bundleForPage(entry: string, format: "iife" | "esm"): Prom
     minify: true,
     conditions: ["library"],
     define: { "process.platform": '"browser"', BPE_COMMIT: '""', BPE_SMALL_SCALE: "false" },
-    plugins: [withoutNormalizer, ...browserPlugins],
+    plugins: [...(hasTextModule ? [] : [withoutTextModule]), ...browserPlugins],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`${entry} does not compile`);

@@ -39,7 +39,7 @@ export async function buildPlayground(directory = join(root, "dist/playground"))
   const text = Object.entries(languages)
     .map(([language, range]) => declaration(language, range))
     .join("\n\n");
-  const script = await bundleForPage("src/playground/browser/page-main.ts", "iife");
+  const script = await bundleForPage("src/playground/browser/page-main.ts", "iife", { hasTextModule: true });
   const page = pageOf({
     title: "How a tokenizer learns",
     content: playgroundContent(`${text}\n`).text,
