@@ -126,7 +126,7 @@ test("every part works by click", async () => {
   expect(await page.textContent("#rules-view")).toContain("merges are the same");
   await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
   await page.waitForSelector("#compare-view .caution");
-  expect(await page.textContent("#compare-view")).toContain("choose the pattern that it was made with");
+  expect(await page.textContent("#compare-view")).toContain("choose the pattern that it was trained with");
   await page.selectOption("#compare-pattern", "gpt2");
   await page.waitForSelector("#compare-view .passage");
   const forms = page.locator("#exercise-list form");
