@@ -8,9 +8,7 @@ import { isVersionRequest, versionLine } from "#runtime";
  */
 const { BPE_CALLER: caller, BPE_ARGUMENTS: listed } = process.env;
 const typed: string[] =
-  caller === "python" && listed !== undefined
-    ? JSON.parse(readFileSync(listed, "utf8"))
-    : process.argv.slice(2);
+  caller === "python" && listed ? JSON.parse(readFileSync(listed, "utf8")) : process.argv.slice(2);
 
 /**
  * Prints the version without loading the code that reads a command line. Returns false if that is not requested, or if

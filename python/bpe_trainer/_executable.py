@@ -324,7 +324,7 @@ class Run:
 
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
         # Messages then name parameters of this package, not options (src/options/python-spelling.ts).
-        self._environment = {**os.environ, "BPE_CALLER": "python"}
+        self._environment = {**os.environ, "BPE_CALLER": "python", "BPE_ARGUMENTS": ""}
         #: The directory of arguments that are passed as a file.
         self._home: Union[Home, None] = None
         self._command = [find_executable(), *self._fit_arguments(arguments)]

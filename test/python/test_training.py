@@ -219,6 +219,9 @@ class Lists(unittest.TestCase):
             bpe.train(corpus, 260, weights=weights)
         with self.assertRaisesRegex(bpe.BpeError, "^unknown pattern"):
             bpe.train(corpus, 260, pattern="a" * 300_000)
+        # Arguments of another run, inherited from its environment, are not read.
+        with mock.patch.dict(os.environ, {"BPE_ARGUMENTS": str(corpus)}), bpe.train(corpus, 260) as trained:
+            self.assertEqual(trained.vocab_size, 260)
 
     def test_texts_that_are_all_empty_are_told_as_texts(self) -> None:
         for texts in ([""], ["", ["", ""]], iter([""])):
