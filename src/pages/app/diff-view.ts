@@ -1,10 +1,10 @@
-import { countNoun, groupDigits } from "#bytes";
+import { groupDigits } from "#bytes";
 import type { Difference } from "#evaluation";
-import { type DiffData, type ListLengths, listMax, signsNote, withSigns } from "#pages";
+import { type DiffData, type ListLengths, listMax, withSigns } from "#pages";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
 import { key } from "./dot-plot.ts";
-import { stackedExcerpts } from "./excerpt-view.ts";
+import { passagesNote, stackedExcerpts, wholeTextNote } from "./excerpt-view.ts";
 import { piecesText, tokenCode } from "./token-text.ts";
 
 /**
@@ -24,8 +24,13 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       section(
         "differences",
         "The same text, cut by both",
-        `Passages chosen because they differ most, from the first 16 kB. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`,
-        stackedExcerpts(names, excerpts, [0, 1], () => text !== null && wholeText(names, text)),
+        passagesNote("the first 16 kB"),
+        stackedExcerpts(
+          names,
+          excerpts,
+          [0, 1],
+          () => text !== null && wholeTextNote(names, [text.tokensA, text.tokensB]),
+        ),
       ),
     h(
       "div.two",
@@ -82,9 +87,6 @@ function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, c
     ],
   });
 }
-
-const wholeText = ([a, b]: DiffData["names"], { tokensA, tokensB }: NonNullable<Difference["text"]>) =>
-  `whole text: ${a} ${countNoun(tokensA, "token")}, ${b} ${groupDigits(tokensB)}`;
 
 const pageRows = 20;
 

@@ -20,7 +20,7 @@ import { type EvalData, linearAxis, signsNote } from "#pages";
 import { type Column, dataTable, ranks, shareTable, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
-import { cutText, stackedExcerpts, tokensOf } from "./excerpt-view.ts";
+import { cutText, passagesNote, stackedExcerpts, tokensOf, wholeTextNote } from "./excerpt-view.ts";
 import { piecesText } from "./token-text.ts";
 
 /** The view of `bpe eval`: a picture of the finding, passages cut differently, one table, and details. */
@@ -99,20 +99,22 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `Passages chosen because they differ most, from the first 16 kB of each text. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}${
+    `${passagesNote("the first 16 kB of each text")}${
       changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
-    stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, [a, b]) =>
-      wholeText(evaluation, text, a, b),
+    stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, shown) =>
+      wholeText(evaluation, text, shown),
     ),
   );
 }
 
-/** Compares the tokens of two tokenizers on a whole text. The page shows only passages of that text. */
-function wholeText({ tokenizers, texts }: FullEvaluation, text: string, a: number, b: number): Child {
+function wholeText({ tokenizers, texts }: FullEvaluation, text: string, pair: readonly number[]): Child {
   const i = texts.findIndex(({ name }) => name === text);
-  const [above, below] = [a, b].map((t) => tokenizers[t]!.texts[i]!.tokens);
-  return `whole text: ${tokenizers[a]!.name} ${countNoun(above!, "token")}, ${tokenizers[b]!.name} ${groupDigits(below!)}`;
+  const both = pair.map((t) => tokenizers[t]!);
+  return wholeTextNote(
+    both.map(({ name }) => name),
+    both.map((of) => of.texts[i]!.tokens),
+  );
 }
 
 /** Whether a measure is meaningful for these texts: measures of words need spaces between words. */

@@ -1,5 +1,6 @@
 import { countNoun, groupDigits } from "#bytes";
 import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
+import { signsNote } from "#pages";
 import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
@@ -46,6 +47,14 @@ export function cutText(tokens: readonly Token[]): Child {
 const lineFeed = 0x0a;
 const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
 const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
+
+/** Explains passages that two tokenizers cut differently. `where` says which part of the texts they come from. */
+export const passagesNote = (where: string) =>
+  `Passages chosen because they differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`;
+
+/** States how many tokens two tokenizers make of a whole text. The page shows only passages of it. */
+export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: readonly number[]) =>
+  `whole text: ${a} ${countNoun(countA!, "token")}, ${b} ${groupDigits(countB!)}`;
 
 /**
  * Excerpts cut by two tokenizers, which the reader chooses; `pair` is the initial choice. `noteOf` returns a note on a
