@@ -89,12 +89,8 @@ try {
   }
   const results = [...trainings].map(([threads, all]) => {
     const mid = (of: keyof Training) => median(all.map((training) => training[of]));
-    const [processor, addingUp, merging, writing] = [
-      mid("processor"),
-      mid("addingUp"),
-      mid("merging"),
-      mid("writing"),
-    ];
+    const processor = mid("processor");
+    const [addingUp, merging, writing] = [mid("addingUp"), mid("merging"), mid("writing")];
     // All processor time but that of the later stages is divided among the cores.
     const alone = addingUp + merging + writing;
     const onAsManyCores = (processor - alone) / threads + alone;

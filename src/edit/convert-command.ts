@@ -45,10 +45,12 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   }
   await lockDirectory(output, directory);
   const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
-  if ((parts.controlTokens?.length ?? 0) > 0 && parts.model.beginning === undefined)
-    output.warn("tekken.json never matches special tokens in text; the new files do");
-  if ((parts.controlTokens?.length ?? 0) > 0 && parts.model.beginning !== undefined)
-    output.warn("sentencepiece never matches control pieces in text; programs that read the new files may");
+  if ((parts.controlTokens?.length ?? 0) > 0)
+    output.warn(
+      parts.model.beginning === undefined
+        ? "tekken.json never matches special tokens in text; the new files do"
+        : "sentencepiece never matches control pieces in text; programs that read the new files may",
+    );
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
     output.warn("these files match special tokens in text; tekken.json never does");
   if (formatNames?.includes("gguf") === true) {
@@ -64,7 +66,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   });
   if (llamaControls.length > 0 && formatNames?.includes("gguf") === true)
     output.warn(
-      `llama.cpp: takes ${llamaControls.map(showValue).join(", ")} for special because of the name`,
+      `llama.cpp treats ${llamaControls.map(showValue).join(", ")} as special tokens because of their names`,
     );
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...converted, elapsedMs, output: directory };

@@ -92,7 +92,7 @@ function describeTie(
   const [one, other] = group.map((k) =>
     showValue(Buffer.from(tokenBytesOf(tokens, merged[k]!)).toString().replaceAll(" ", mark)),
   );
-  return `its pieces ${one} and ${other} have equal scores, so that the place in the text decides, and in HF ranks do`;
+  return `its pieces ${one} and ${other} have equal scores: SentencePiece merges the leftmost first, which the ranks of a tokenizer.json cannot express`;
 }
 
 /** Returns, for each half of a merge, the highest priority of the merges that use it. */

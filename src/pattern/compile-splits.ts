@@ -71,7 +71,7 @@ function simplerHint(splits: readonly Split[]): string {
     .filter(({ count }) => count >= namedCountLeast);
   if (counted.length === 0) return "write the pattern in a simpler way, or with smaller counts";
   const { text } = counted.reduce((a, b) => (b.count > a.count ? b : a));
-  return `write it with smaller counts: the largest is that of \`${text}\``;
+  return `write the pattern with smaller counts; the largest is that of \`${text}\``;
 }
 
 /** Returns how many copies of its body a repetition is compiled to. */

@@ -239,6 +239,6 @@ test("patterns with too many annotations are refused", () => {
   // The largest count is named, wherever it is.
   const counted = `(?:${many}){2}|b{17,}|(?:c|d{18}(?!d)){2}|[^c]`;
   expect(errorOf(() => compilePattern([counted])).hint).toBe(
-    "write it with smaller counts: the largest is that of `d{18}`",
+    "write the pattern with smaller counts; the largest is that of `d{18}`",
   );
 });
