@@ -55,7 +55,8 @@ typedef struct {
 /* Flag: each segment is encoded separately. Without it, tokens may span segments. */
 enum { BPE_ISOLATE = 2 };
 
-/* Opens an image in a file, or in memory, which is copied. On failure, returns NULL and sets `*error`. */
+/* Opens an image in a file; opens an image in memory, of which it makes a copy. On failure, returns NULL and sets
+ * `*error`. */
 BPE_API bpe_tokenizer *bpe_open(const char *path, const char **error);
 BPE_API bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error);
 BPE_API void bpe_close(bpe_tokenizer *);
@@ -89,9 +90,9 @@ BPE_API size_t bpe_session_size(const bpe_session *);
 BPE_API const char *bpe_session_text(const bpe_session *);
 /* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
-/* A session that is edited only at its end is an appendable encoder, one that is edited only at 0 a prependable one. To
- * count the ids of many intervals of a text, delete in a fork of its session what follows the interval, then what
- * precedes it. For one interval, bpe_count on its bytes is cheaper. */
+/* A session that is edited only at its end is an appendable encoder; one that is edited only at 0, a prependable one.
+ * To count the ids of many intervals of a text, fork its session for each, and delete what follows the interval, then
+ * what precedes it. For one interval, bpe_count on its bytes is cheaper. */
 
 /* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
@@ -100,8 +101,8 @@ BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, in
  * without a token is an error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
-/* Finds the first id that differs from the canonical ids, those that encoding the decoded text gives. A model can also
- * sample other ids. `*index` is set to the index of that id, or to SIZE_MAX if the ids are canonical. */
+/* Compares ids with the canonical ids: those that encoding the decoded text gives. (A model can also sample others.)
+ * `*index` is set to the index of the first difference, or to SIZE_MAX if there is none. */
 BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
 
 /* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
@@ -114,9 +115,9 @@ typedef struct {
   size_t count;
 } bpe_spans;
 
-/* Finds the canonical ids, and the shortest spans, in order, that differ in ids but have the same bytes. If the
- * canonical ids decode to another text, because text is normalized again, there is one span, from the first difference
- * to the last. */
+/* Finds the canonical ids and, in order, the shortest spans of ids that differ but have the same bytes. If the
+ * canonical ids decode to another text, because encoding normalizes it, there is one span, from the first difference to
+ * the last. */
 BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
 
 /* One more than the largest id. */

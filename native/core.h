@@ -17,13 +17,13 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
-/* A range of the kernel's memory (src/tokenizer/laid-out-model.ts). Its bytes all have the value `fill`, or `fill` is
- * AREA_LISTED, and the image's model contains them. */
+/* A range of the kernel's memory (src/tokenizer/laid-out-model.ts). If `fill` is AREA_LISTED, the image's model
+ * contains its bytes; otherwise each of its bytes is `fill`. */
 typedef struct {
   uint32_t start, size, fill;
 } Area;
 enum { AREA_LISTED = 256 };
-/* The value of a global variable of the kernel, which `key` identifies (kernel-state.h). */
+/* The value of the kernel's global variable with this key (kernel-state.h). */
 typedef struct {
   uint32_t key, value[2];
 } Variable;
@@ -42,7 +42,7 @@ typedef struct {
   bool is_direct[2];  /* nothing changes a text before the kernel cuts it into pretokens */
   uint32_t longest_token; /* bytes of the longest added token that the kernel finds while it cuts */
   uint32_t trim_count; /* number of post-processor steps that exclude spaces from tokens' offsets */
-  const char *facts; /* JSON for the Python package: what the package has to know about the tokenizer */
+  const char *facts; /* JSON: facts about the tokenizer, for the Python package */
   uint32_t facts_size;
   const uint32_t *starts; /* token `id` is tokens[starts[id] .. starts[id + 1]); empty if no token has the id */
   const uint8_t *tokens;
@@ -105,7 +105,7 @@ BPE_HIDDEN void instance_free(Instance *);
 /* Whether the instance has grown so much for a long text that it should be freed and not kept. */
 BPE_HIDDEN bool instance_is_large(const Instance *);
 
-/* Asks the system for huge pages. For large memory that is used from end to end. */
+/* Asks the system for huge pages, which pay off in large memory that is used from end to end. */
 BPE_HIDDEN void advise_huge(uint8_t *start, size_t size);
 
 /* Calls `work`, and turns a trap of the kernel into an error. */
@@ -148,15 +148,15 @@ BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t f
  * part of one. `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
-/* Events by which the kernel's text module describes a piece of a text (src/kernel/text/sections.ts). */
+/* The kinds of events with which the text module describes a piece of a text (src/kernel/text/sections.ts). */
 enum { EVENT_TEXT, EVENT_END, EVENT_TOKEN, EVENT_STRIPPED, EVENT_SPACE, EVENT_CHANGE };
 typedef struct {
   uint32_t kind, a, b, c;
 } Event;
 
-/* Begins a text, or one that `continues` after a safe cut. */
+/* Begins a text. If `continues`, it is the rest of a text, after a safe cut. */
 BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments, bool continues);
-/* Ends a segment, and begins the next one, whose special tokens are text if `specials_as_text`. */
+/* Ends a segment and begins the next one, in which special tokens are text if `specials_as_text`. */
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
 /* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
 enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
@@ -173,8 +173,8 @@ BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c: a text to ids ---- */
 
-/* The events of a text that say where its tokens are (src/kernel/text/offsets.ts). `c` is the index of the next id,
- * except in an EVENT_CHANGE. To be freed by `notes_free`. */
+/* A list of events, from which the positions of tokens are computed (src/kernel/text/offsets.ts). `c` is the index of
+ * the next id, except in an EVENT_CHANGE. `notes_free` frees it. */
 typedef struct {
   Event *events;
   size_t count, capacity;
@@ -196,7 +196,7 @@ typedef struct {
   const uint8_t *text;
   size_t size;
   bool continues;           /* the text follows a safe cut */
-  const uint8_t *following; /* all text after a safe cut where the text ends, or at least `cut_reach` bytes; or NULL */
+  const uint8_t *following; /* what follows the safe cut where the text ends: all, or >= `cut_reach` bytes (4 if direct); or NULL */
   size_t following_size;
   Ids *out;
   size_t id_limit;  /* encoding stops once there are more ids than this; SIZE_MAX: never */
@@ -216,7 +216,7 @@ typedef struct {
   uint32_t start, end;
 } Span;
 
-/* After `encode_text`: finds where each id begins and ends in the text, in bytes, or in characters as HF counts
+/* After `encode_text`: finds where each id begins and ends in the text. The unit is bytes, or characters as HF counts
  * them. */
 BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
 
@@ -226,14 +226,14 @@ typedef struct {
   uint32_t ids_max, overlap; /* overlap: how many tokens of a part the next one repeats */
   Span *parts; /* in bytes; the caller frees them */
   size_t count, capacity;
-  size_t too_many; /* 0, or the number of ids of the last part, if that is a character with more than `ids_max` */
+  size_t too_many; /* 0, or the number of ids of the last part if that is one character with more than `ids_max` ids */
 } Cutting;
 
 /* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` is any number above
- * it. */
+/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, sets `*count` to any number
+ * above it. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */

@@ -7,7 +7,7 @@
 
 const char gave_up[] = "stopped";
 
-/* Records an event; unless it is a change, together with the index of the next id. */
+/* Records an event. Sets its `c` to the index of the next id, except in an EVENT_CHANGE, which uses `c` itself. */
 static const char *note(const Encoding *encoding, const Event *event) {
   Notes *notes = encoding->notes;
   if (notes == NULL) return NULL;
@@ -32,8 +32,8 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* How many bytes are encoded at a time. If the number of ids is limited, only a few for each id that is still
- * needed. */
+/* PART_BYTES or SECTION_PART_BYTES of text are encoded at a time. If the number of ids is limited, it is BYTES_OF_ID
+ * bytes for each id up to the limit, but at least LEAST_PART_BYTES. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
@@ -47,7 +47,7 @@ static size_t next_part(const Encoding *encoding, size_t size) {
 
 static bool has_enough(const Encoding *encoding) { return encoding->out->size / encoding->image->id_bytes > encoding->id_limit; }
 
-/* If the number of ids is limited, encodes the text whose tokens cannot change any more, because it may reach the
+/* If the number of ids is limited, encodes now the text whose tokens no further text can change: its ids may reach the
  * limit. */
 static const char *settle(Encoding *encoding, Section *section) { return encoding->id_limit == SIZE_MAX ? NULL : section_settle(section); }
 
@@ -81,8 +81,8 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Determines how many bytes the text module gets next, at most the rest of the segment. At the end of a segment, begins
- * the next one. */
+/* Sets `*part` to the number of bytes that the text module gets next. They end at the latest where the segment ends. At
+ * the end of a segment, begins the next one first. */
 static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
   size_t at = encoding->read_size, end = encoding->size;
   const char *error = NULL;

@@ -72,8 +72,8 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves a quarter of what is
- * free, and leaves the rest to other instances. */
+/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, halves the size until it is free,
+ * then reserves a quarter of that, but at least 64 MB: the rest is for other instances. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -112,9 +112,10 @@ bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 
 /* ---- Instances ---- */
 
-/* Bytes of text that are passed to the kernel at a time; bytes after the text that the kernel may read. */
+/* WINDOW: bytes of text that are passed to the kernel at a time. PADDING: bytes after the text that the kernel may
+ * read. */
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
-/* An instance that has grown by more than this is freed after use. */
+/* `instance_is_large` if the memories have grown by more than this since set-up. */
 #define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
 
 static const char damaged[] = "the image is damaged";
@@ -142,7 +143,7 @@ static bool reserve_text(Instance *instance, uint64_t capacity) {
   return true;
 }
 
-/* The offset of a kernel variable in `w2c_kernel`. */
+/* The key of a kernel variable, its offset in `w2c_kernel`, and its size in bytes. */
 typedef struct {
   uint32_t key, offset, size;
 } StateField;
@@ -254,8 +255,8 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Makes the kernel encode the text up to `stop`. No token goes beyond `end`; those that begin before `sure_end` are
- * certain; look-ahead may read bytes before `limit`. */
+/* Encodes the text up to `stop`. Added tokens end by `end`; those that begin before `sure_end` have arrived completely.
+ * Bytes before `limit` may be read (`takeText` in src/kernel/text-loop.ts). */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
@@ -267,10 +268,10 @@ static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, 
   return NULL;
 }
 
-/* The maximum number of following bytes that a cut depends on: those of a character. */
+/* A cut depends on at most this many bytes after it: one character. */
 enum { LOOKAHEAD = 4 };
 
-/* Encodes the certain part of a text that continues (`partBefore` of src/text/pretokens.ts does the same). */
+/* Encodes the part of the text that no further text can change, as `partBefore` of src/text/pretokens.ts does. */
 static const char *take_certain(Section *section) {
   uint32_t limit = section->limit, unsure = section->longest_token > 0 ? section->longest_token - 1 : 0;
   if (limit <= unsure + LOOKAHEAD) return NULL;
@@ -285,8 +286,8 @@ void section_open(Section *section, bool is_direct, bool specials_as_text) {
   w2c_kernel_openText(kernel, 0, 0);
 }
 
-/* Makes room for `count` bytes after the text: moves the bytes that are still needed to the front, and grows the region
- * if that is not enough. */
+/* Makes room for `count` bytes after the text: drops the bytes that are no longer needed, and grows the region if that
+ * is not enough. */
 static const char *make_room(Section *section, uint32_t count) {
   Instance *instance = section->instance;
   if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
@@ -311,8 +312,8 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
 }
 
 /* When to request huge pages for the kernel's memory. They cost up to 10 MB, and save TLB misses in the tables, which
- * grow with the number of different words: worthwhile once a quarter of a block of 256 KB is not ASCII, and in other
- * text after 16 MB. */
+ * grow with the number of distinct words. That pays off once a quarter of a 256 KB block is not ASCII, or after 16 MB
+ * of any text. */
 enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
 enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
@@ -327,7 +328,8 @@ void advise_huge(uint8_t *start, size_t size) {
 #endif
 }
 
-/* Counts the bytes of 128 and more. A sum of one byte lets compilers add sixteen bytes at a time. */
+/* Counts the bytes that are not ASCII. With sums of one byte, compilers add sixteen bytes at a time; 240 bytes cannot
+ * overflow one. */
 static size_t count_beyond_ascii(const uint8_t *text, size_t size) {
   size_t count = 0;
   while (size > 0) {
@@ -355,7 +357,8 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
   const char *error = NULL;
   count_text(section->instance, text, size);
   while (size > 0 && error == NULL) {
-    /* A full window is encoded only when more text follows: at the end of a section, one call encodes everything. */
+    /* A full window is encoded only when more text follows, so that one call at the end of the section encodes the
+     * rest. */
     if (section->limit >= WINDOW) error = take_certain(section);
     uint32_t count = (uint32_t)(size < WINDOW ? size : WINDOW);
     if (error == NULL) error = append(section, text, count);
@@ -412,7 +415,7 @@ static const char *search_range(Section *section, bool as_text, const uint8_t *t
   return NULL;
 }
 
-/* Writes text to where the text module expects a window. The text module forgets a text that it has begun. */
+/* Writes text into the text module's window. The text module then has to be opened again for a text. */
 static const char *put_window(Instance *instance, const uint8_t *text, size_t size) {
   uint32_t address = w2c_text_windowAddress(&instance->sections, (uint32_t)size);
   if (address == 0) return no_memory;
@@ -490,7 +493,7 @@ const char *sections_open(Instance *instance, const Image *image, bool specials_
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2 | (uint32_t)continues << 3;
-  /* The last text may have changed what these flags set in the text module. */
+  /* Flags stay in effect for later texts, except that segments and `continues` change them while a text is read. */
   if (instance->sections_flags != flags || has_segments || continues) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;

@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "text.h"
 
-/* A flag of `sections_flags` in addition to those of the kernel: the text has not ended. */
+/* A flag that `sections_flags` has in addition to those of the kernel: the text has not ended yet. */
 enum { IS_WITHIN = 16 };
 
 struct Instance {
@@ -15,18 +15,18 @@ struct Instance {
   wasm_rt_memory_t *memory;
   w2c_text sections;
   wasm_rt_memory_t *sections_memory; /* NULL until the first text that needs the text module */
-  uint64_t sections_set_up_size; /* size of `sections_memory` once it is set up; so for the other `set_up_size` */
+  uint64_t sections_set_up_size; /* size of `sections_memory` after set-up; likewise for the other `set_up_size` fields */
   uint32_t sections_flags; /* flags of the last text */
   w2c_text tokens; /* another instance of the text module, which finds the positions of tokens (spans.c) */
   wasm_rt_memory_t *tokens_memory; /* NULL until the first call that needs it */
   uint64_t tokens_set_up_size;
   uint64_t set_up_size;
   uint32_t text, capacity; /* address and size of the region for text */
-  size_t pushed;           /* bytes of text so far, or HUGE_AFTER once huge pages were requested */
+  size_t pushed;           /* bytes of text so far; HUGE_AFTER or more once huge pages were requested */
   size_t beyond_ascii;     /* bytes of the current block that are not ASCII */
 };
 
-/* Sets up the instance of the text module for positions of tokens, unless it exists (spans.c). */
+/* Sets up `tokens`, and copies the bytes of all tokens into its memory. Does nothing if that is done (spans.c). */
 BPE_HIDDEN const char *set_up_tokens(Instance *, const Image *);
 
 /* Returns NULL if there is no memory. */

@@ -14,10 +14,10 @@ typedef struct {
 
 #define STATE(self) ((State *)PyType_GetModuleState(Py_TYPE((PyObject *)(self))))
 
-/* An instance and its place in the list of idle ones. */
+/* An instance, as a node of the list of idle instances. */
 typedef struct Idle {
   Instance *instance;
-  unsigned lane; /* the lowest number that no other instance has; LANE_MAX if all are taken */
+  unsigned lane; /* the lowest number that was free when the instance was made; LANE_MAX if none was */
   struct Idle *next;
 } Idle;
 
@@ -26,10 +26,10 @@ typedef struct {
   PyObject *source; /* the bytes of the image */
   PyObject *error;  /* the exception class to raise */
   Image image;
-  int specials_as_text; /* whether special tokens are text where a caller says None */
+  int specials_as_text; /* the default of calls: whether special tokens are encoded as text */
   Idle *idle;         /* sorted by lane; the GIL guards this list and all other fields */
   uint64_t lanes;     /* bit n is set while lane n is taken */
-  PyObject **numbers; /* an object for each id, once it has occurred */
+  PyObject **numbers; /* the int object of each id that has occurred; otherwise NULL */
   Ids spare;          /* memory for the ids of one short text */
 } Model;
 
@@ -50,7 +50,7 @@ static void free_object(void *self) {
 
 /* ---- Instances ---- */
 
-/* All further instances share this lane. */
+/* Instances beyond the first 63 share this lane. */
 enum { LANE_MAX = 63 };
 
 static void leave_lane(Model *self, unsigned lane) {
@@ -136,7 +136,7 @@ static bool handle_signals_held(void *context) {
   return PyErr_CheckSignals() == 0;
 }
 
-/* What is computed from the ids of a text: parts of the text if `cutting` is not NULL, otherwise the positions of its
+/* What is computed from the ids of a text: its parts if `cutting` is not NULL, otherwise `spans`, the positions of its
  * tokens. */
 typedef struct {
   bool in_characters; /* unit of `spans`; otherwise bytes */
@@ -193,8 +193,8 @@ static void give_spare(Model *self, Ids ids) {
   else self->spare = ids;
 }
 
-/* Returns the int object of an id. Each is made once and shared. That is four times as fast as making new ones, and an
- * id in a list takes 8 bytes instead of 40. */
+/* Returns the int object of an id. Each is made once and then shared, which is four times as fast as a new object, and
+ * takes 8 bytes in a list instead of 40. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];
@@ -229,14 +229,14 @@ static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t i
   return i;
 }
 
-/* How many objects are made, and how many ids are listed whose objects exist, between two checks for signals. */
+/* Pending signals are handled after each OBJECTS_AT_ONCE objects, or in a list of ids after IDS_AT_ONCE ids. */
 enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 
 /* Handles signals after every OBJECTS_AT_ONCE objects. Returns true if a handler raised an exception. */
 static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
 
-/* Returns a list of the ids. It is hidden from Python's cyclic garbage collector, since ints cannot form a cycle. In
- * programs that keep many lists, scanning them took a fifth of the time. */
+/* Returns a list of the ids. The list is hidden from Python's cyclic garbage collector, since ints cannot form a cycle:
+ * scanning many such lists took a fifth of the time of a program that keeps them. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
@@ -267,7 +267,7 @@ static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   return list;
 }
 
-/* A converter of PyArg_ParseTuple: sets an int to the truth of an object. None leaves the int as it is. */
+/* A converter for PyArg_ParseTuple: sets an int to the truth of an object. None leaves the int unchanged. */
 static int set_flag(PyObject *given, void *flag) {
   int truth = given == Py_None ? *(int *)flag : PyObject_IsTrue(given);
   if (truth >= 0) *(int *)flag = truth;
@@ -459,8 +459,8 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, it handles
- * signals meanwhile. */
+/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, handles signals
+ * on the way. */
 static PyObject *as_list(PyObject *argument) {
   if (PyList_CheckExact(argument)) return Py_NewRef(argument);
   PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;
@@ -529,8 +529,7 @@ failed:
 /* The size of a part, and of the shortest text that is divided into slices. */
 enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
-/* A part of a batch: either whole texts, those with the indices [first, end), or a slice of one long text or of a
- * file. */
+/* A part of a batch: the whole texts with indices [first, end), or a slice of one long text or of a file. */
 typedef struct {
   Py_ssize_t first, end;
   const char *slice;        /* NULL: whole texts */
@@ -583,7 +582,8 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* Returns the `lookahead_size` of a slice that `left` more bytes follow: a character has at most four bytes. */
+/* Returns the `lookahead_size` of a slice with `left` bytes after it. The last token depends on one character, of at
+ * most four bytes. */
 static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
@@ -672,7 +672,7 @@ static PyObject *model_batch(Model *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OO&pI", &argument, set_flag, &as_text, &wants_lists, &width)) return NULL;
   Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
-  /* Filled with the texts at first: other code can find the list through the garbage collector, so it must have no NULL
+  /* The list starts as a copy of `texts`: other code can find it through the garbage collector, so it must have no NULL
    * items. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < batch->count; i++) {
@@ -755,7 +755,7 @@ static const char *encode_piece(Batch *self, Instance *instance, const char *tex
                        .id_limit = SIZE_MAX,
                        .poll = {.ask = batch_may_continue, .context = worker, .unasked = worker->unasked}};
   const char *error = encode_text(&encoding);
-  worker->unasked = encoding.poll.unasked; /* so that many short texts together reach the next call of `ask` */
+  worker->unasked = encoding.poll.unasked; /* carries over, so that many short texts also lead to a call of `ask` */
   return error;
 }
 
@@ -793,14 +793,14 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 without.
- * A larger array may need more huge pages than the system has ready: the processor time of 20 MB with ids of 32 bits
- * grew from 94 to 116 ms. */
+/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 ms
+ * without. A larger array may need more huge pages than the system has ready: with 20 MB of 32-bit ids, the processor
+ * time grew from 94 to 116 ms. */
 enum { HUGE_ARRAY_LEAST = SCALED(1 << 22, 1 << 12), HUGE_ARRAY_MOST = SCALED(1 << 24, 1 << 14) };
 
-/* Appends the ids of a part to the array, once all earlier parts are there; then also those of later parts that are
- * done. Takes over the memory of `ids`, and sets it to memory for the next part. On failure, sets a Python exception
- * and returns false. */
+/* Marks a part as done. Appends to the array the ids of all parts that are done, up to the first that is not. Takes
+ * over the memory of `ids`, and replaces it by memory for the next part, if there is any to spare. On failure, sets a
+ * Python exception and returns false. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
   if (part->slice != NULL && part->data == NULL) self->entries[part->first].id_count += ids->size / self->model->image.id_bytes;
@@ -811,8 +811,8 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-    /* An estimate of the final size, and a quarter more: memory that is never written costs nothing, but an array that
-     * grows may move. */
+    /* The estimated final size plus a quarter. Memory that is never written costs nothing, but an array that grows may
+     * move. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
     more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -833,8 +833,8 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
 }
 
 /* PARTS_AT_ONCE is the number of parts that a call of `work` encodes. PARTS_OF_LANE consecutive parts are meant for the
- * same instance: adjacent text is often in one language, and if the same batch comes again, the instance knows its
- * words. If no such part is left, an instance takes the first part that is left. */
+ * same instance: adjacent text is often in one language, and if the same batch is encoded again, the instance has its
+ * words in the cache. An instance without such a part takes the first part that is left. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
 /* Takes a part for the instance with this lane. Returns its index, or -1 if none is left. */
@@ -873,7 +873,7 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   for (int turn = 0; turn < PARTS_AT_ONCE && error == NULL && is_taken; turn++) {
     Py_ssize_t number = take_part(self, idle->lane);
     if (number < 0) break;
-    /* While the GIL is not held, the list of parts may grow, and move. */
+    /* A copy: while the GIL is not held, the array of parts may grow and move. */
     Part part = self->parts[number];
     ids.size = 0;
     Worker worker = {.batch = self, .thread = PyEval_SaveThread()};

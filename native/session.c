@@ -53,8 +53,8 @@ static bool replace_text(Session *session, size_t start, size_t end, const uint8
   return true;
 }
 
-/* Returns the segments after bytes [start, end) were replaced by `size` bytes. Adjacent segments that are all trusted,
- * or all not, are joined. Returns NULL if there is no memory. */
+/* Returns the segments of the text after `size` bytes have replaced bytes [start, end). Joins adjacent segments if all
+ * are trusted, or all untrusted. Returns NULL if there is no memory. */
 static Segment *edited_segments(const Session *session, size_t start, size_t end, size_t size, bool is_trusted, size_t *count) {
   Segment *made = malloc((session->segment_count + 3) * sizeof *made);
   size_t n = 0, begin = 0;
@@ -152,8 +152,8 @@ static size_t splice_ids(Edit *edit) {
   size_t after = ids->size - end, size = edit->ids.size, kept = first;
   if (size > end - first && !ids_reserve(ids, size - (end - first))) return SIZE_MAX;
   size_t new_size = first + size + after;
-  /* Compares with the old ids, id by id: first the new ids, then the ids after them, which have moved but may be equal,
-   * too. */
+  /* Compares new and old ids at the same index. Ids after the replaced ones have moved, but may equal the old id at
+   * their new index. */
   for (; kept < ids->size && kept < new_size; kept += id_bytes) {
     const uint8_t *now = kept < first + size ? edit->ids.bytes + (kept - first) : ids->bytes + end + (kept - first - size);
     if (memcmp(now, ids->bytes + kept, id_bytes) != 0) break;
@@ -188,7 +188,7 @@ const char *session_edit(Session *session, const Image *image, Instance *instanc
     session->checkpoint_count = edit.checkpoint_count;
     session->encoded_size += edit.encoded_size;
   } else {
-    /* This cannot fail: the buffer has held the removed text before. */
+    /* This cannot fail, because the buffer was large enough for the old text. */
     (void)replace_text(session, start, start + size, removed, end - start);
     free(session->segments);
     free(edit.checkpoints);

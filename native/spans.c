@@ -6,7 +6,7 @@
 
 static const char unspelled[] = "no offsets for this text: its tokens decode to a different text";
 
-/* Sets up the instance of the text module, and the bytes of all tokens, unless that is done. */
+/* Writes the starts and bytes of all tokens, and which ids are of added tokens, into the memory of the text module. */
 const char *set_up_tokens(Instance *instance, const Image *image) {
   if (instance->tokens_memory != NULL) return NULL;
   wasm_rt_memory_t *memory = instance->tokens_memory = memory_new();
@@ -30,8 +30,7 @@ const char *set_up_tokens(Instance *instance, const Image *image) {
 /* The cost of an id, in steps of a poll. */
 enum { STEPS_OF_ID = 8 };
 
-/* Finds the positions of the ids in the first `size` bytes of the text, and stores them in `spans`, unless that is
- * NULL. */
+/* Finds the positions of the ids in the first `size` bytes of the text. Stores them in `spans` if that is not NULL. */
 static const char *place(Encoding *encoding, size_t size, bool in_characters, Span *spans) {
   Instance *instance = encoding->instance;
   const Image *image = encoding->image;
@@ -54,7 +53,7 @@ static const char *place(Encoding *encoding, size_t size, bool in_characters, Sp
     if (spans != NULL) memcpy(spans + at, memory_at(memory, w2c_text_spansAddress(tokens), part * sizeof *spans), part * sizeof *spans);
     if (!should_continue(&encoding->poll, STEPS_OF_ID * part)) return gave_up;
   }
-  /* If encoding stopped early, its last ids are not certain, and need not end where the text ends. */
+  /* If encoding stopped early, its last ids are not final, and may end before or after the text does. */
   bool is_spelled = w2c_text_endOffsets(tokens) == size;
   return is_spelled || count > encoding->id_limit ? NULL : unspelled;
 }

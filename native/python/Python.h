@@ -1,12 +1,12 @@
-/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses. So it is compiled for every
- * platform without anybody's headers; test/native/python-abi.c compares it with those of a Python. */
+/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses, so that it can be compiled for
+ * every platform without Python's own headers. test/native/python-abi.c compares the two. */
 #ifndef BPE_PYTHON_H
 #define BPE_PYTHON_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* If Python's own headers were included before, only the declarations of functions and data are left. */
+/* If Python's own headers are included before this one, only functions and data are declared here. */
 #ifndef Py_PYTHON_H
 #ifdef _WIN32
 #define PyAPI_FUNC(type) __declspec(dllimport) type
@@ -134,7 +134,7 @@ PyAPI_FUNC(PyObject *) Py_BuildValue(const char *, ...);
 PyAPI_FUNC(PyObject *) (Py_NewRef)(PyObject *);
 PyAPI_FUNC(void) _Py_Dealloc(PyObject *);
 
-/* The macros of Python's headers are part of the ABI, too: they count references in place. */
+/* Python's macros are part of the ABI, too: they change reference counts in place. */
 #ifndef Py_PYTHON_H
 #define Py_None (&_Py_NoneStruct)
 #define Py_TYPE(object) (((PyObject *)(object))->ob_type)
