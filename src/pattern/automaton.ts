@@ -72,7 +72,7 @@ export class BeyondAutomaton extends Error {
   }
 }
 
-/** The maximum number of compile steps, which take some seconds. Named patterns take at most 4 % of these. */
+/** The maximum number of compile steps, which take some seconds. Named patterns take at most 5 % of these. */
 const stepCountMax = 1 << 26;
 
 /** Counts the steps of compiling all splits of a pattern, including those of failed attempts. */
@@ -321,7 +321,7 @@ function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
 
 /*
  * Fuses two splits into one automaton. The first split cuts a document into pieces, and the second one cuts each piece
- * as if it were a document; but the first one may decide late.
+ * as if it were a document. But the first one may settle an end only some characters later.
  *
  * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton
  * runs several times at once, with a *run* for each case:

@@ -61,7 +61,7 @@ function refusal(
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
-/** The least count of a repetition that a hint names: smaller ones rarely decide the size of an automaton. */
+/** Hints name only repetitions with at least this count. Smaller ones rarely decide the size of an automaton. */
 const namedCountLeast = 16;
 
 function simplerHint(splits: readonly Split[]): string {

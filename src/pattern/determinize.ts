@@ -163,7 +163,7 @@ type Level = {
 };
 
 /**
- * The threads of a run that has read nothing. They are not a start set, because a run may return to equal threads
+ * The threads of a run that has read nothing. A start set would not do, because a run may have the same threads again
  * later.
  */
 const startThreads = -1;
@@ -173,8 +173,8 @@ const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not",
 
 /**
  * Advances all levels by one symbol, the outermost first. A run that starts before the symbol has the threads
- * `startSet`. Returns in `settled` where the ends of the settled pretokens are stored, as `here` (before the symbol) or
- * a slot; and in `levels` the levels that continue. After END there is none. Throws BeyondAutomaton and Unusable.
+ * `startSet`. Returns the levels that continue, none after END; and in `settled` where the ends of the settled
+ * pretokens are stored, as `here` (before the symbol) or a slot. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -316,8 +316,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // A run reaches an instruction of `holds`, other than the first of the program, only from one that leads to a
-    // match. So such a run is sure to match.
+    // After its first instruction, a thread enters `holds` only by a `take` that leads to a match, because others are
+    // not followed. So its run is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
@@ -335,15 +335,15 @@ export type ThreadProgram = {
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
   /**
-   * For each instruction from which every path to a match passes a long lookaround: by symbol, 1 if the instruction
-   * leads to a match before that symbol, else 0.
+   * The instructions all of whose paths to a match pass a long lookaround. For each, by next symbol: 1 if the
+   * instruction leads to a match, else 0.
    */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };
 
 /** Follows the threads of a program over one symbol at a time. */
 class Follower {
-  // For each instruction, the stamp of the last symbol for which it was followed, or reached.
+  // The stamp of the last symbol for which each instruction was followed, or reached.
   private readonly followedAt: Int32Array;
   private readonly reachedAt: Int32Array;
   private stamp = 0;
@@ -456,8 +456,8 @@ class Contexts {
 }
 
 /**
- * Finds the largest collection of thread sets in which each set matches at the end, and on every character either
- * matches or leads to a set of the collection. The sets in `areKnown` belong to it without a check.
+ * Finds the largest collection of thread sets in which each set matches at the end of the text, and on every character
+ * either matches or leads to a set of the collection. The sets in `areKnown` belong to it without a check.
  */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,

@@ -2,8 +2,8 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
 
 /**
  * FourByteTables: four ASCII bytes (a *quad*) in one step. The effect of a quad is a function from states to (next
- * state, slots written, commits). Most of the 128^4 quads have equal functions: the named patterns have 400 to 1600
- * distinct ones, composed of 40 to 120 functions of two bytes. So two lookups that do not depend on the state give the
+ * state, slots written, commits). Most of the 128^4 quads have equal functions: a named pattern has at most 2000
+ * distinct ones, composed of at most 164 functions of two bytes. So two lookups that do not depend on the state give the
  * quad's function, and one lookup with the state gives the effect of four bytes. The tables are derived from
  * ScanTables: ahead of time for named patterns (ready-made-file.ts), else by each thread after enough text
  * (kernel-scan.ts). Only the kernel reads them.
@@ -96,8 +96,9 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 }
 
 /**
- * Numbers the pair functions, which are vectors of next state << 16 | commits << 8 | second slot << 4 | first slot,
- * without idle writes. Returns undefined if there are too many, or a slot does not fit.
+ * Numbers the pair functions, which are vectors of next state << 16 | commits << 8 | second slot << 4 | first slot.
+ * Leaves out *idle* writes: those that are never committed, or are overwritten before. Returns undefined if there are
+ * too many functions, or a slot does not fit.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
@@ -139,7 +140,7 @@ function internPairs(
 
 /**
  * Numbers the quad functions, which are vectors of next state << 15 | commits << 12 | four slots, without idle writes.
- * Returns undefined if there are too many, or an entry does not fit.
+ * Returns undefined if there are too many functions, or an entry does not fit.
  */
 function internQuads(
   pairs: { functions: VectorSet },
@@ -157,8 +158,7 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // Goes from the last byte to the first. A write is idle if it is never committed, or is overwritten before the
-        // commit.
+        // From the last byte to the first, because a write is idle if a later one overwrites it.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -185,8 +185,8 @@ function internQuads(
 }
 
 /**
- * Returns the slot relative to an earlier number of committed ends: `bin` if nothing is written or the write is idle, a
- * number above `bin` if the slot does not fit.
+ * Returns the number that `slot` had `commitsBefore` commits earlier. Returns `bin` if nothing is written or the write
+ * is idle; a number above `bin` if the slot does not fit.
  */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;

@@ -4,10 +4,11 @@ import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import { type CodePointSet, complementOf } from "./unicode.ts";
 
 /**
- * Translates a pattern to JavaScript: `new RegExp(source, "gu")` finds the same pieces in any well-formed text. Returns
- * null if there is no such expression: for several splits, an invalid pattern, a pattern or a body of a repeat (`?`
- * excepted) that can match the empty string, and a possessive or atomic part inside a look-behind, which JavaScript
- * matches backwards. Classes such as \p{L} follow the Unicode version of the JavaScript engine.
+ * Translates a pattern to JavaScript: `new RegExp(source, "gu")` finds the same pieces in any well-formed text. Classes
+ * such as \p{L} follow the Unicode version of the JavaScript engine. Returns null for
+ *   - several splits, or an invalid pattern
+ *   - a pattern that can match the empty string, or a repeat (more than once) of a part that can
+ *   - a possessive or atomic part inside a look-behind, which JavaScript matches backwards
  */
 export function javascriptSource(sources: readonly string[], dialect: Dialect = fancyRegex): string | null {
   const [source] = sources;

@@ -103,7 +103,7 @@ function setUpAnnotation(
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => putArray(kernel, array));
-  // After the addresses, the head has the state of an automaton that has read no run (src/kernel/scan/annotate.ts).
+  // After the addresses, the head has the variables of an annotation that has not begun (src/kernel/scan/annotate.ts).
   const head = putArray(kernel, new Int32Array([...addresses, 0, -1, 0, 0]), kernel.exports.shadowBytes());
   return [...addresses, head].includes(0) ? undefined : head;
 }

@@ -42,7 +42,7 @@ import {
 type Situation = {
   /** The instruction after the last character. `gap`: no match covers that character. `none`: no pretoken is open. */
   readonly thread: number;
-  /** The group of the last symbol. */
+  /** The group of the previous symbol (see `Backward`). */
   readonly before: number;
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
@@ -86,8 +86,13 @@ export function buildPartialLookaheadAutomaton(
       });
       const sets = symbolSets.map((row) => ofPairs((symbol) => row[symbol]!, row[edge]!));
       const lineEndPair = lineEnd < 0 ? -1 : pairs.findIndex(({ c }) => c === lineEnd);
-      const asked = { program, symbolSets: sets, symbolCount: pairs.length + 2, holds: new Map(holds) };
-      return buildLookAutomaton(classes, lineEndPair, asked, steps);
+      const threadProgram = {
+        program,
+        symbolSets: sets,
+        symbolCount: pairs.length + 2,
+        holds: new Map(holds),
+      };
+      return buildLookAutomaton(classes, lineEndPair, threadProgram, steps);
     },
     partsWithLooks,
   );
@@ -97,7 +102,7 @@ type Part = { readonly program: Nfa; readonly roots: readonly number[] };
 
 /**
  * Finds the instructions that lead to a match only by a long lookaround (`roots`), and the part of the program that can
- * be reached from them. Throws BeyondAutomaton if a match depends on more than lookarounds.
+ * be reached from them. Throws BeyondAutomaton if that part has a look-behind, or the program an atomic group.
  */
 function partsWithLooks(program: Nfa): Part {
   const { ops, first, second } = program;
@@ -308,7 +313,7 @@ function withFewerSymbols(
 }
 
 /**
- * For each length in UTF-8, from one to four bytes: the first code point from which on characters are rare or unused.
+ * The code point from which on characters are rare or unused, among those of one, two, three and four bytes in UTF-8.
  */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
@@ -387,7 +392,7 @@ function encodeSymbols(
 type StandIns = {
   /** The code point that represents each symbol. */
   readonly characterOf: ReadonlyMap<number, number>;
-  /** By symbol, the characters among these that represent a symbol of another class. */
+  /** The entries of `characterOf` whose character does not represent itself. */
   readonly borrowed: ReadonlyMap<number, number>;
 };
 
@@ -518,7 +523,7 @@ type Backward = {
   readonly stateCount: number;
   readonly next: Int32Array;
   readonly groupOf: readonly number[];
-  /** Returns a key of the part of the state `after` a symbol that affects the symbol. */
+  /** Returns a key of those values in the state `after` a symbol that decide what the symbol leads to. */
   readonly relevantValues: (symbol: number, after: number) => string;
   /**
    * Follows the first matching path from an instruction between two symbols. Returns the instruction after the

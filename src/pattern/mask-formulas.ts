@@ -444,9 +444,9 @@ type SuperwordClasses<Mask> = Omit<ModernClasses<Mask>, "apostrophe">;
 /**
  *     \p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)
  *
- * The text between matches is a pretoken, too. A match of the second alternative has at least two signs, which `several`
- * has; a sign alone belongs to the text around it. Spaces are a match up to the last one, which is left to what follows,
- * unless that is whitespace.
+ * The text between matches is a pretoken, too. The second alternative matches two or more signs (`several`); a single
+ * sign belongs to the text around it. The third one matches a run of spaces: all of them before other whitespace or the
+ * end of the text, otherwise all but the last.
  */
 function superwords<Mask>(
   ops: Ops<Mask>,
@@ -463,7 +463,7 @@ function superwords<Mask>(
   const eaten = ops.span(and(newline, prev(several)), or(newline, slash));
   const matched = or(several, eaten);
   const afterSpace = prev(space);
-  // The first space of a run, unless it is the only one, and something else than whitespace follows.
+  // The first space of a run, except for a single space before a character that is not whitespace.
   const firstOfSpaces = and(space, not(afterSpace), not(follows(space, not(white))));
   const begin = or(
     ops.every(digitCount, digit),
@@ -474,7 +474,7 @@ function superwords<Mask>(
     firstOfSpaces,
     and(afterSpace, or(follows(space, not(white)), and(white, not(space)))),
   );
-  // Signs after slashes that belong to signs before them: how many there are decides whether they are a match.
+  // Whether signs after such slashes are a match depends on how many there are.
   return { begin, hard: and(sign, not(eaten), prev(and(eaten, slash))) };
 }
 
@@ -483,7 +483,7 @@ export type Family = {
   readonly classes: ClassSystem;
   /**
    * For each option, texts with numbers of pretokens. The option is on if the pattern cuts at least one of the texts
-   * into its number of pretokens.
+   * into that many pretokens.
    */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
   /** Classes that the formula uses only if the given option is on. */

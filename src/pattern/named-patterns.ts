@@ -41,7 +41,10 @@ const deepseekWords =
   String.raw`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const falconPunctuation = `${String.raw`[\p{P}\$\+<=>\^~\|`}\`]+`;
 
-/** Matches digits that no word character follows, in groups of three from the right. The set is `\w` of HF's engine. */
+/**
+ * Matches digits that no word character follows, in groups of three from the right. The negated set is `\w` of HF's
+ * engine.
+ */
 const digitsToWordEnd = `${String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?![\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`}²³¹¼½¾]))`;
 const digitsFromTheRight = String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))`;
 const marinDigits = [
@@ -225,7 +228,7 @@ export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string
 }
 
 /**
- * The pattern of SuperBPE's second stage: it splits off numbers, runs of punctuation, and spaces before
- * whitespace. All text between them is one pretoken.
+ * The pattern of SuperBPE's second stage. It splits off digits in threes, runs of two or more signs, and spaces before
+ * whitespace or the end of the text. All text between them is one pretoken.
  */
 export const usualSuperwordPattern = String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)`;

@@ -19,7 +19,7 @@ import {
  *   take            set of characters   next            consumes a character of the set
  *   fork            preferred next      other next      tries the preferred branch first
  *   lookahead       set of symbols      next            consumes nothing; the next symbol must be in the set
- *   lookbehind      set of symbols      next            consumes nothing; the last symbol must be in the set
+ *   lookbehind      set of symbols      next            consumes nothing; the previous symbol must be in the set
  *   match           -                   -               the pattern has matched
  *
  * Only in programs that are evaluated from right to left:
@@ -78,9 +78,9 @@ export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false):
 }
 
 /**
- * Builds a program from its end: each node gets the instructions that follow it and returns its own first one. The
- * instruction after a node that has consumed nothing may differ from the one after a node that has consumed something.
- * So a repeat ends after an empty iteration, as in Perl, and no path is a cycle without a character.
+ * Builds a program from its end: `addNode` receives the instructions that follow a node, and returns the first one of
+ * the node. Which instruction follows may depend on whether the node has consumed a character. So a repeat ends after
+ * an empty iteration, as in Perl, and no path is a cycle without a character.
  */
 class NfaBuilder {
   private readonly ops: NfaOp[] = [];
@@ -111,8 +111,8 @@ class NfaBuilder {
   }
 
   /**
-   * Adds a node and returns its first instruction. `empty` follows if the node has consumed nothing, `taken` if it has
-   * consumed a character.
+   * Adds a node and returns its first instruction. It continues at `taken` if it has consumed a character, otherwise at
+   * `empty`.
    */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
@@ -233,8 +233,8 @@ const lookBehindHint = "a look-behind may span only one character; a look-ahead 
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
 
 /**
- * An assertion that depends only on the two neighbours of a position: one of the pairs (left and right) must hold. `\b`
- * is two pairs: a word character on the left and none on the right, and vice versa.
+ * An assertion that depends only on the two neighbours of a position. In at least one of the pairs, both sides must
+ * hold. `\b` is two pairs: a word character on the left and none on the right, and vice versa.
  */
 type Guard = readonly { readonly left: Neighbour; readonly right: Neighbour }[];
 

@@ -52,7 +52,10 @@ function aheadOrEnd(...items: Node[]): Node {
   };
 }
 
-/** Returns an assertion that a "\n" or the start of the text precedes. */
+/**
+ * Returns an assertion that a "\n" or the start of the text precedes. Unless `isAlsoAtEnd`, it does not hold after a
+ * "\n" that ends the text.
+ */
 function lineStart(isAlsoAtEnd: boolean): Node {
   const behind: Node = { kind: "look", behind: true, negated: false, body: anyNewline };
   const notAtEnd: Node = { kind: "look", behind: false, negated: true, body: { kind: "end" } };
@@ -572,7 +575,8 @@ class Parser {
   }
 
   /**
-   * Returns the set or, if `negated`, the complement of the set with its case folded; for an escape or `[:^alpha:]`.
+   * Returns the set of an escape or of `[:alpha:]`; if `negated`, its complement. Under `(?i)`, if the dialect folds
+   * each item by itself, case is folded before the set is negated.
    */
   private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;

@@ -122,7 +122,7 @@ function classSource(set: CodePointSet): string {
   if (withoutSurrogates(set).length === 0) return "(?!)";
   const complement = complementOf(set);
   const [ranges, sign] = complement.length < set.length ? [complement, "^"] : [set, ""];
-  // Without surrogates, this is the full set.
+  // Only surrogates are excluded, so the class matches every character.
   if (withoutSurrogates(ranges).length === 0) return "[\\s\\S]";
   const point = (codePoint: number) => `\\x{${codePoint.toString(16)}}`;
   const parts = withoutSurrogates(ranges).map(([first, last]) =>
@@ -176,8 +176,8 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // Goes from the last item to the first. A match of the rest follows that of the item, or is the whole match if
-      // the item is empty.
+      // Goes from the last item to the first; `rest` describes the items after `item`. If they match everywhere, `item`
+      // decides. If `item` may be empty, they decide.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);

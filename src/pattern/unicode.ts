@@ -22,7 +22,7 @@ function decodeNumbers(base64: string): number[] {
   return numbers;
 }
 
-/** The short names of general categories and of groups of categories. */
+/** The long names of general categories and of groups of categories, by short name. */
 export const categoryNames: Readonly<Record<string, string>> = {
   L: "Letter",
   LC: "Cased_Letter",
@@ -134,9 +134,7 @@ export function wordCharacters(): CodePointSet {
   return unionOf(["Alphabetic", "M", "Nd", "Pc", "Join_Control"].map((name) => propertySet(name)!));
 }
 
-/**
- * Returns the set with all code points added that equal a member if case is ignored (Unicode's simple case folding).
- */
+/** Returns the set plus all code points that equal a member when case is ignored (Unicode's simple case folding). */
 export function foldCase(set: CodePointSet): CodePointSet {
   if (set.length === 2 && set[0] === set[1]) {
     const members = caseClassOf(set[0]!);
@@ -148,7 +146,7 @@ export function foldCase(set: CodePointSet): CodePointSet {
 
 let knownClassOf: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** Returns the case class of a code point, if it is in one. */
+/** Returns the case class of a code point; undefined if case folding does not affect it. */
 export function caseClassOf(codePoint: number): readonly number[] | undefined {
   knownClassOf ??= new Map(
     caseClasses().flatMap((members) => members.map((member) => [member, members] as const)),
