@@ -55,12 +55,12 @@ export function vocabularyOf(
   const byId = new Map<number, Token>();
   for (const [id, text, length, created, end, inText] of leaves)
     byId.set(id, { id, text, length, created, end, inText, tokensLeft: null });
+  const leftAfter = tokensBefore === null ? null : runningTotals(tokensBefore, created!, merged.length);
   const made: Token[] = [];
-  let tokensLeft = tokensBefore;
-  for (let k = 0; k < merged.length; k++) {
-    const [a, b] = [byId.get(left[k]!)!, byId.get(right[k]!)!];
-    if (tokensLeft !== null) tokensLeft -= created![k]!;
-    const token: Token = {
+  const make = (k: number): boolean => {
+    const [a, b] = [byId.get(left[k]!), byId.get(right[k]!)];
+    if (a === undefined || b === undefined) return false;
+    made[k] = {
       id: merged[k]!,
       text: a.length >= keptBytes ? a.text : (a.text + b.text).slice(0, keptBytes),
       length: a.length + b.length,
@@ -70,13 +70,25 @@ export function vocabularyOf(
       created: created?.[k] ?? null,
       end: end?.[k] ?? null,
       inText: text?.[k] ?? null,
-      tokensLeft,
+      tokensLeft: leftAfter?.[k] ?? null,
     };
-    made.push(token);
     // If two merges have the same result, the first one counts.
-    if (!byId.has(token.id)) byId.set(token.id, token);
+    if (!byId.has(merged[k]!)) byId.set(merged[k]!, made[k]);
+    return true;
+  };
+  // Some files list every pair that makes a token, so a half may be the result of a later merge (Llama 3).
+  let pending = Array.from({ length: merged.length }, (_, k) => k);
+  for (let count = -1; pending.length > 0 && pending.length !== count; ) {
+    count = pending.length;
+    pending = pending.filter((k) => !make(k));
   }
   return { tokens: [...byId.values()], byId, merged: made };
+}
+
+/** Returns the tokens that are left after each merge. */
+function runningTotals(tokensBefore: number, created: ArrayLike<number>, count: number): Float64Array {
+  let left = tokensBefore;
+  return Float64Array.from({ length: count }, (_, k) => (left -= created[k]!));
 }
 
 /** Unpacks a vocabulary (packed-vocabulary.ts). */

@@ -10,14 +10,14 @@ const tokenOf = (text: string, counts: Partial<Token> = {}): Token => ({
 });
 
 const whats = (merged: readonly Token[], lastPairCount: number | null = null) =>
-  observationsOf({ merged, lastPairCount }).map(({ what, figure }) => `${what} ${figure}`.trim());
+  observationsOf({ learned: merged, lastPairCount }).map(({ what, figure }) => `${what} ${figure}`.trim());
 
 test("long tokens that overlap are one observation, and other tokens are not reported", () => {
   const sentence = "All rights reserved by the owner of this site";
   const parts = [0, 3, 6, 9].map((start) => tokenOf(sentence.slice(start, start + 30), { end: 12 }));
   const others = ["internationalization", "uncharacteristically"].map((text) => tokenOf(text));
   expect(whats([...parts, ...others])).toEqual(["A text repeats itself. 12 times"]);
-  expect(observationsOf({ merged: [...parts, ...others], lastPairCount: null })[0]!.why).toContain(
+  expect(observationsOf({ learned: [...parts, ...others], lastPairCount: null })[0]!.why).toContain(
     "4 of the 6 longest",
   );
   expect(whats([...parts.slice(0, 2), ...others])).toEqual([]);
@@ -53,7 +53,7 @@ test("observations in the usual range come last", () => {
     tokenOf("gone", { created: 9, end: 9 }),
     tokenOf("-".repeat(20), { created: 9, end: 9 }),
   ];
-  const found = observationsOf({ merged, lastPairCount: 5 });
+  const found = observationsOf({ learned: merged, lastPairCount: 5 });
   expect(found.map(({ figure, isUsual }) => [figure, isUsual])).toEqual([
     ["14 %", undefined],
     ["14 %", true],

@@ -123,6 +123,26 @@ test("ids in any order and counts of any size are unpacked as they were packed",
   expect([packed.tokensBefore, packed.lastPairCount]).toEqual([null, 3]);
 });
 
+test("a merge whose half only a later merge creates is unpacked, too, as in the file of Llama 3", async () => {
+  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [byte, Uint8Array.of(byte)]));
+  for (const [id, token] of ["  ", "   ", "    "].entries()) bytes.set(256 + id, Buffer.from(token));
+  const merges = {
+    left: Int32Array.of(32, 32, 256, 256),
+    right: Int32Array.of(32, 257, 32, 256),
+    merged: Int32Array.of(256, 258, 257, 258),
+  };
+  const parts = { tokens: buildTokenTable(bytes), model: { merges } } as unknown as TokenizerParts;
+  const { merged, byId } = await unpack(packLoaded(parts, {}, Bun.deflateSync));
+  expect(merged.map(({ id, text, rank }) => [id, text, rank])).toEqual([
+    [256, "  ", 0],
+    [258, "    ", 1],
+    [257, "   ", 2],
+    [258, "    ", 3],
+  ]);
+  // Of two pairs, the one whose halves are there first makes the token, as in encoding.
+  expect([byId.get(258)!.rank, byId.size]).toEqual([3, 259]);
+});
+
 test("without counts a page has none, and a tokenizer without merges is packed, too", async () => {
   const packed = packLoaded(loaded([[97, 98, 256]]), {}, Bun.deflateSync);
   expect(packed.columns.map(({ name }) => name)).toEqual(["step", "left", "right"]);

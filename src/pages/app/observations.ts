@@ -16,18 +16,18 @@ export type Observation = {
 
 type Inspected = {
   /** The results of the merges, in order. */
-  readonly merged: readonly Token[];
+  readonly learned: readonly Token[];
   readonly lastPairCount: number | null;
 };
 
 /** Returns what is odd, and after it what the same checks found to be usual. */
-export function observationsOf({ merged, lastPairCount }: Inspected): Observation[] {
+export function observationsOf({ learned, lastPairCount }: Inspected): Observation[] {
   const all = [
-    ...repetition(merged),
-    ...unused(merged),
-    ...intermediate(merged, lastPairCount),
-    ...separators(merged),
-    ...partsOfCharacters(merged),
+    ...repetition(learned),
+    ...unused(learned),
+    ...intermediate(learned, lastPairCount),
+    ...separators(learned),
+    ...partsOfCharacters(learned),
   ];
   return all.toSorted((a, b) => Number(a.isUsual ?? false) - Number(b.isUsual ?? false));
 }
@@ -49,8 +49,8 @@ const sharedBytes = 12;
 const repeatedLeast = 3;
 
 /** Finds overlapping long tokens. They come from repeated text: a licence, a footer, a template. */
-function repetition(merged: readonly Token[]): Observation[] {
-  const longest = longestOf(merged, longestLookedAt).filter(({ length }) => length >= sharedBytes);
+function repetition(learned: readonly Token[]): Observation[] {
+  const longest = longestOf(learned, longestLookedAt).filter(({ length }) => length >= sharedBytes);
   const groups = longest.map((token) => longest.filter((other) => share(token.text, other.text)));
   const largest = groups.reduce((a, b) => (b.length > a.length ? b : a), []);
   if (largest.length < repeatedLeast) return [];
@@ -80,15 +80,15 @@ const countOf = ({ end, inText }: Token) => {
   return count === null ? "" : `${groupDigits(count)} times`;
 };
 
-function unused(merged: readonly Token[]): Observation[] {
-  const never = merged.filter(({ end }) => end === 0);
+function unused(learned: readonly Token[]): Observation[] {
+  const never = learned.filter(({ end }) => end === 0);
   if (never.length === 0) return [];
   return [
     {
       what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used in the training text.`,
       why: "Longer tokens absorbed every occurrence; bpe prune frees their ids. For example",
       token: longestOf(never, 1)[0] ?? never[0]!,
-      figure: percent(never.length / merged.length),
+      figure: percent(never.length / learned.length),
     },
   ];
 }
@@ -96,15 +96,15 @@ function unused(merged: readonly Token[]): Observation[] {
 export const isIntermediate = ({ created, end }: Token, lastPairCount: number) =>
   end !== null && end < lastPairCount && end < created!;
 
-function intermediate(merged: readonly Token[], lastPairCount: number | null): Observation[] {
-  if (lastPairCount === null || merged.length === 0) return [];
-  const count = merged.filter((token) => isIntermediate(token, lastPairCount)).length;
+function intermediate(learned: readonly Token[], lastPairCount: number | null): Observation[] {
+  if (lastPairCount === null || learned.length === 0) return [];
+  const count = learned.filter((token) => isIntermediate(token, lastPairCount)).length;
   return [
     {
       what: `${groupDigits(count)} tokens are intermediate.`,
-      why: `Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
-      figure: percent(count / merged.length),
-      isUsual: count / merged.length <= usual.intermediatesMax,
+      why: `Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was learned. Usual: ${usual.intermediates}.`,
+      figure: percent(count / learned.length),
+      isUsual: count / learned.length <= usual.intermediatesMax,
     },
   ];
 }
@@ -112,8 +112,8 @@ function intermediate(merged: readonly Token[], lastPairCount: number | null): O
 /** A run of one character that has at least this many bytes is a drawn line. */
 const separatorBytes = 8;
 
-function separators(merged: readonly Token[]): Observation[] {
-  const found = merged.filter((token) => {
+function separators(learned: readonly Token[]): Observation[] {
+  const found = learned.filter((token) => {
     const bytes = bytesOf(token);
     const shape = token.length < separatorBytes ? "other" : shapeOf(bytes, 0, bytes.length);
     return shape === "separator" || shape === "whitespace";
@@ -125,7 +125,7 @@ function separators(merged: readonly Token[]): Observation[] {
       what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a run" : "tokens are runs"} of one character or whitespace.`,
       why: `They have ${separatorBytes} bytes or more; the longest has ${groupDigits(longest.length)}:`,
       token: longest,
-      figure: percent(found.length / merged.length),
+      figure: percent(found.length / learned.length),
     },
   ];
 }
@@ -142,16 +142,16 @@ function isWhole(token: Token): boolean {
   }
 }
 
-function partsOfCharacters(merged: readonly Token[]): Observation[] {
-  const parts = merged.filter((token) => !isWhole(token));
+function partsOfCharacters(learned: readonly Token[]): Observation[] {
+  const parts = learned.filter((token) => !isWhole(token));
   if (parts.length === 0) return [];
   return [
     {
       what: `${groupDigits(parts.length)} learned ${parts.length === 1 ? "token is part of a character" : "tokens are parts of characters"}.`,
       why: `Not valid UTF-8 on their own. Usual: ${usual.notUtf8}. For example`,
       token: parts[0]!,
-      figure: percent(parts.length / merged.length),
-      isUsual: parts.length / merged.length <= usual.notUtf8Max,
+      figure: percent(parts.length / learned.length),
+      isUsual: parts.length / learned.length <= usual.notUtf8Max,
     },
   ];
 }
@@ -160,9 +160,9 @@ function partsOfCharacters(merged: readonly Token[]): Observation[] {
 const firstBytesMax = 18;
 
 /** Returns a token that is worth showing first: long, varied, and occurring. */
-export function firstShown(merged: readonly Token[], tokens: readonly Token[]): Token {
+export function firstShown(learned: readonly Token[], tokens: readonly Token[]): Token {
   const isShown = ({ length, end, inText }: Token) => length <= firstBytesMax && (inText ?? end ?? 1) > 0;
   const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;
-  const longest = longestOf(merged.filter(isShown), 200);
-  return longest.find(isVaried) ?? longest[0] ?? merged.at(-1) ?? tokens[0]!;
+  const longest = longestOf(learned.filter(isShown), 200);
+  return longest.find(isVaried) ?? longest[0] ?? learned.at(-1) ?? tokens[0]!;
 }

@@ -29,10 +29,12 @@ import { tokenCode } from "./token-text.ts";
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
   const { curve, vocabulary: packed, textName } = data;
   const vocabulary = await unpack(packed);
-  const observations = observationsOf({ merged: vocabulary.merged, lastPairCount: packed.lastPairCount });
-  const first = firstShown(vocabulary.merged, vocabulary.tokens);
+  // Not `merged`: some files list several pairs for a token.
+  const learned = vocabulary.tokens.filter(({ rank }) => rank !== undefined);
+  const observations = observationsOf({ learned, lastPairCount: packed.lastPairCount });
+  const first = firstShown(learned, vocabulary.tokens);
   const cuts = cutTexts(data, vocabulary);
-  const counted = vocabulary.merged.some(({ created }) => created !== null)
+  const counted = learned.some(({ created }) => created !== null)
     ? "; the number is how often it occurred when it was made"
     : "";
   append(main, [
