@@ -32,6 +32,7 @@ const suites = [
   ["faults", "--seed", seed, "--share", "0.2"],
   ["python-faults", "--seed", seed, "--rounds", "200"],
   ["sessions", "--seed", seed],
+  ["trainings", "--seed", seed],
   ["mutants", "--seed", seed, "--count", "40"],
 ];
 

@@ -94,6 +94,10 @@ const suites = {
     "sessions, segments and canonical ids of random tokenizers, against their definitions",
     [bun("test/stress/sessions.ts")],
   ],
+  trainings: [
+    "500 random trainings of each rule, by two executables",
+    [buildBothScales, bun("test/stress/trainings.ts")],
+  ],
   mutants: [
     "small wrong changes of the sources, which tests have to notice",
     [bun("test/stress/mutants/run.ts")],

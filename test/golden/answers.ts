@@ -82,7 +82,8 @@ function maskStderr(text: string, directory: string): string {
     .join("\n");
 }
 
-async function fileOutput(path: string, directory: string): Promise<Output> {
+/** Returns the content of a file, without what differs from run to run. `directory` is the working directory. */
+export async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");
     for await (const chunk of createReadStream(path)) hash.update(chunk);
@@ -183,7 +184,7 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
 /** The files of an output directory, except for cache entries, which have random names. */
-const filesOf = (directory: string) =>
+export const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))
     .sort();
