@@ -126,10 +126,7 @@ function otherOptions(random: Random, rule: Rule): string[] {
   ];
   const unlessExtended = [
     ["--normalize", pick(random, ["NFC", "NFD", "NFKC", "NFKC,lowercase", "lowercase"])],
-    [
-      "--format",
-      pick(random, ["huggingface", "gpt2", "tiktoken", "image", "tekken", "gguf", "gpt2,tiktoken"]),
-    ],
+    ["--format", pick(random, ["huggingface", "gpt2", "tiktoken", "tekken", "gguf", "gpt2,tiktoken"])],
     ["--ledger"],
     ["--chat-template", pick(random, ["chatml", "gemma", "llama3"])],
     ["--model-max-length", "512"],
