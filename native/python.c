@@ -459,8 +459,8 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, handles signals
- * on the way. */
+/* Returns `argument` itself if its type is list, otherwise a list of its items. Unlike `PySequence_List`, handles
+ * signals on the way. */
 static PyObject *as_list(PyObject *argument) {
   if (PyList_CheckExact(argument)) return Py_NewRef(argument);
   PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;

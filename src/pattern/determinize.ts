@@ -266,8 +266,8 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
  *                                                   start of the text
  *
  * Forks and lookaheads are followed when the next symbol is known, so the table needs no conditions, and a match stops
- * the less preferred threads. If a thread looks behind, sets also differ by the last symbol, as far as that symbol
- * matters. The entries of INVALID are never used: all runs end before it.
+ * the less preferred threads. If a thread looks behind, sets also differ by the previous symbol, as far as that
+ * symbol matters. The entries of INVALID are never used: all runs end before it.
  */
 type ThreadTable = {
   readonly symbolCount: number;
@@ -406,14 +406,14 @@ class Follower {
 }
 
 /**
- * Threads, preferred ones first. `context` is the last symbol, or one that represents all symbols that the threads do
- * not distinguish from it.
+ * Threads, preferred ones first. `context` is the previous symbol, or one that represents all symbols that the threads
+ * do not distinguish from it.
  */
 type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
 
 type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">;
 
-/** Finds how threads depend on the last symbol. */
+/** Finds how threads depend on the previous symbol. */
 class Contexts {
   /** For each instruction, the sets of the look-behinds that are tested before the next character. */
   private readonly setsOf: (readonly number[])[] = [];

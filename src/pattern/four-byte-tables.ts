@@ -3,8 +3,8 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
 /**
  * FourByteTables: four ASCII bytes (a *quad*) in one step. The effect of a quad is a function from states to (next
  * state, slots written, commits). Most of the 128^4 quads have equal functions: a named pattern has at most 2000
- * distinct ones, composed of at most 164 functions of two bytes. So two lookups that do not depend on the state give the
- * quad's function, and one lookup with the state gives the effect of four bytes. The tables are derived from
+ * distinct ones, composed of at most 164 functions of two bytes. So two lookups that do not depend on the state give
+ * the quad's function, and one lookup with the state gives the effect of four bytes. The tables are derived from
  * ScanTables: ahead of time for named patterns (ready-made-file.ts), else by each thread after enough text
  * (kernel-scan.ts). Only the kernel reads them.
  *

@@ -35,7 +35,7 @@ export type Ops<Mask> = {
   /** Returns the last character of each maximal run of `run`, except for a run that ends the text. */
   last(run: Mask): Mask;
 
-  /** Returns the characters from each character of `start` that is in `hold` to the end of its run of `hold`. */
+  /** Returns the characters from each member of `start` that is in `hold` up to the end of its run of `hold`. */
   span(start: Mask, hold: Mask): Mask;
 
   /**

@@ -67,7 +67,7 @@ export function patternOfSources(sources: readonly string[], options: CompileOpt
   return { name: namesOf(sources)[0] ?? null, sources, compiled: compilePattern(sources, options), lineWise };
 }
 
-/** Describes a pattern in a message: by all names with these splits, or else by its regular expressions. */
+/** Describes a pattern for a message: by every name that has these splits, or else by its regular expressions. */
 export function describePattern(sources: readonly string[]): string {
   const names = namesOf(sources);
   if (names.length > 0) return names.join("/");
