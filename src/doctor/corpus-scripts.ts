@@ -1,6 +1,7 @@
+import { scriptOrKindOf } from "#evaluation";
 import { readTokenCounts } from "#formats";
 import { runToEnd } from "#runtime";
-import { allAddedTokens, scriptOrKindOf, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { allAddedTokens, type TokenizerParts, tokenBytesOf } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
-import { allAddedTokens, scriptOrKindOf, tokenNamer } from "#tokenizer";
+import { scriptOrKindOf } from "#evaluation";
+import { allAddedTokens, tokenNamer } from "#tokenizer";
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
 import { languages } from "./quality-checks.ts";
 import type { Loaded } from "./subject.ts";

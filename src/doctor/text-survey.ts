@@ -1,13 +1,8 @@
 import type { Input } from "#corpus";
+import { scriptOrKindOf } from "#evaluation";
 import { endsAfter, type IdSink } from "#ids";
 import { nameOf } from "#runtime";
-import {
-  allAddedTokens,
-  findDocumentEndId,
-  scriptOrKindOf,
-  type TokenizerParts,
-  tokenBytesOf,
-} from "#tokenizer";
+import { allAddedTokens, findDocumentEndId, type TokenizerParts, tokenBytesOf } from "#tokenizer";
 
 /** How often each token occurs in texts, in how many documents, and how many tokens each script takes. */
 export type Counted = {

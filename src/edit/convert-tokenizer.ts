@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { bytesOf } from "#bytes";
 import {
+  type CharacterMerges,
+  type FinishedTokenizer,
   finishCharacters,
   formats,
   loadTokenizerParts,
@@ -16,10 +18,8 @@ import { asOption, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
-  type CharacterMerges,
   type Derivations,
   deriveTokens,
-  type FinishedTokenizer,
   packTokenList,
   settleModelLike,
   type TokenizerParts,

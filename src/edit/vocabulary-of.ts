@@ -3,11 +3,9 @@ import {
   allAddedTokens,
   deriveTokens,
   haveAllBytes,
-  keptBytesMax,
-  notKept,
   Reach,
   refuse,
-  type TokenBytes,
+  TokenBytes,
   type TokenizerParts,
   tokenBytesOf,
   type Vocabulary,
@@ -47,7 +45,7 @@ export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(p
     size: tokens.idLimit,
     mergeCount: merged.length,
     ...halves,
-    tokenBytes: { ...keptBytes(parts, tokenIds), ...halves },
+    tokenBytes: TokenBytes.ofIds(tokens, tokenIds, halves),
     tokenIds,
     specialTokens: specials.map(({ content }) => content),
     specialIds: Int32Array.from(specials, ({ id }) => id),
@@ -59,19 +57,3 @@ export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(p
 
 /** The value in `entries` for an id without a token. */
 const noToken = -(2 ** 31);
-
-function keptBytes({ tokens }: TokenizerParts, ids: Int32Array): Omit<TokenBytes, "left" | "right"> {
-  const lengths = Uint32Array.from(ids, (id) => tokens.starts[id + 1]! - tokens.starts[id]!);
-  const starts = new Int32Array(ids.length).fill(notKept);
-  let end = 0;
-  lengths.forEach((length, token) => {
-    if (length > keptBytesMax) return;
-    starts[token] = end;
-    end += length;
-  });
-  const kept = new Uint8Array(end);
-  ids.forEach((id, token) => {
-    if (starts[token] !== notKept) kept.set(tokenBytesOf(tokens, id), starts[token]);
-  });
-  return { tokenCount: ids.length, lengths, starts, kept };
-}

@@ -3,13 +3,8 @@ import { idTypeFor, isIdFileName, openFormattedIds, readDocuments, readSequences
 import { readTyped } from "#options";
 import { UserError, yieldToEventLoop } from "#runtime";
 import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, writeLines } from "#terminal";
-import {
-  CanonicalCheck,
-  findDocumentEndId,
-  type NoncanonicalPlace,
-  type TokenizerParts,
-  tokenBytesOf,
-} from "#tokenizer";
+import { findDocumentEndId, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { CanonicalCheck, type NoncanonicalPlace } from "./canonical-ids.ts";
 import { findIdFiles } from "./ids-command.ts";
 import { checkIdsOptions } from "./ids-options.ts";
 

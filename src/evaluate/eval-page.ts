@@ -10,6 +10,7 @@ import {
   selectExcerpts,
   spellFinding,
   type VocabularyDetails,
+  vocabularyStatistics,
 } from "#evaluation";
 import { type Fact, type PageText, usual } from "#pages";
 import {
@@ -22,7 +23,7 @@ import {
   writePage,
 } from "#reports";
 import { runSliced } from "#runtime";
-import { allAddedTokens, type TokenizerParts, tokenBytesOf, vocabularyStatistics } from "#tokenizer";
+import { allAddedTokens, type TokenizerParts, tokenBytesOf } from "#tokenizer";
 import { shownWords } from "./shown-words.ts";
 
 // This file is loaded only with `--json` and `--report`, to keep startup fast.

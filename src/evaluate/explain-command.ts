@@ -15,16 +15,10 @@ import {
   writeJson,
   writeLines,
 } from "#terminal";
-import {
-  droppedByte,
-  type ExplainedPart,
-  explainText,
-  type TokenizerParts,
-  textPieces,
-  tokenBytesOf,
-} from "#tokenizer";
+import { droppedByte, type TokenizerParts, textPieces, tokenBytesOf } from "#tokenizer";
 import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
+import { type ExplainedPart, explainText } from "./explain.ts";
 import { shortenName } from "./grid.ts";
 
 /** The maximum length of a text in bytes. Explaining a pretoken of this length takes a second. */

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { findInputs, inspectFirstStream } from "#corpus";
 import { type CountedText, countTokensOf } from "#encoding";
-import { ratio, usedCount } from "#evaluation";
+import { ratio, type Share, usedCount, type VocabularyStatistics, vocabularyStatistics } from "#evaluation";
 import {
   findTokenizer,
   modelFactsOf,
@@ -38,12 +38,9 @@ import {
   behaviorFingerprint,
   chatTemplates,
   type EncodingModel,
-  type Share,
   type TokenizerParts,
   tokenBytesOf,
   tokenNamer,
-  type VocabularyStatistics,
-  vocabularyStatistics,
 } from "#tokenizer";
 import { whitespaceAndSeparators } from "#train";
 import { inspectOptions } from "./evaluate-options.ts";

@@ -1,12 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Input } from "#corpus";
-import {
-  allAddedTokens,
-  behaviorFingerprint,
-  type Share,
-  type TokenizerParts,
-  tokenBytesOf,
-} from "#tokenizer";
+import { allAddedTokens, behaviorFingerprint, type TokenizerParts, tokenBytesOf } from "#tokenizer";
 import type { Excerpt } from "./excerpts.ts";
 import {
   alphas,
@@ -19,6 +13,7 @@ import {
 import { type ModelCost, type ModelShape, modelCost } from "./model-cost.ts";
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
+import type { Share } from "./vocabulary-statistics.ts";
 
 /**
  * The measurements of tokenizers on texts; `bpe eval --json` prints it as a `FullEvaluation`.

@@ -73,3 +73,11 @@ export {
   wordAt,
 } from "./text-words.ts";
 export { isCutAlike, spansOf } from "./token-spans.ts";
+export {
+  type Share,
+  scriptClasses,
+  scriptOrKindOf,
+  scriptShares,
+  type VocabularyStatistics,
+  vocabularyStatistics,
+} from "./vocabulary-statistics.ts";

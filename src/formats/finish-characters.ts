@@ -2,16 +2,16 @@ import { showValue } from "#bytes";
 import { assert } from "#runtime";
 import {
   allAddedTokens,
-  type CharacterMerges,
   type Derivations,
-  type FinishedTokenizer,
   refuseCharacters,
   settleModelLike,
+  TokenBytes,
   type TokenizerParts,
   tokenBytesOf,
   type Vocabulary,
 } from "#tokenizer";
 import { appliedMerges, orderTies } from "./applied-merges.ts";
+import type { CharacterMerges, FinishedTokenizer } from "./finished-tokenizer.ts";
 import { readLikeFrom } from "./like.ts";
 import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
@@ -97,12 +97,11 @@ function vocabularyOf(parts: TokenizerParts, { texts }: SpelledTokens): Vocabula
     others.push({ key, bytes: tokenBytesOf(parts.tokens, id) });
   }
   const none = new Int32Array(0);
-  const tokenBytes = { tokenCount: 0, lengths: new Uint32Array(0), starts: none, kept: new Uint8Array(0) };
   return {
     size: entries.length,
     mergeCount: 0,
     ...{ left: none, right: none, tokenIds: none, reservedCount: 0, entries },
-    tokenBytes: { ...tokenBytes, left: none, right: none },
+    tokenBytes: new TokenBytes(new Uint32Array(0), none, new Uint8Array(0), none, none),
     specialTokens: specials.map(({ content }) => content),
     specialIds: Int32Array.from(specials, ({ id }) => id),
     others: { tokens: others, areWhole: false },

@@ -2,15 +2,13 @@ import { bytesOf, encodeBytes } from "#bytes";
 import { llamaCppOf } from "#pattern";
 import { assert } from "#runtime";
 import {
-  copyTokenBytes,
-  type FinishedTokenizer,
   isSpecialEntry,
   otherOfEntry,
-  pieceKinds,
   roleNames,
   settingOnlyInTokenizerJson,
   specialOfEntry,
 } from "#tokenizer";
+import { type FinishedTokenizer, pieceKinds } from "./finished-tokenizer.ts";
 import { padName } from "./llama-pieces.ts";
 import { mergeLines } from "./merge-lines.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
@@ -141,7 +139,7 @@ function typeOf({ vocabulary, like, characters }: FinishedTokenizer, id: number)
 
 function keyOf({ vocabulary }: FinishedTokenizer, id: number): string {
   const entry = vocabulary.entries[id]!;
-  if (!isSpecialEntry(entry)) return encodeBytes(copyTokenBytes(vocabulary.tokenBytes, entry));
+  if (!isSpecialEntry(entry)) return encodeBytes(vocabulary.tokenBytes.copy(entry));
   return (
     vocabulary.specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key ?? padName(id)
   );

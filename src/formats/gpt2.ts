@@ -5,7 +5,6 @@ import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   type Extension,
-  type FinishedTokenizer,
   fitNarrowIds,
   type LoadOptions,
   type Numbering,
@@ -24,6 +23,7 @@ import {
   notesOfSharedTokens,
   scanParsed,
 } from "./assemble-model.ts";
+import type { FinishedTokenizer } from "./finished-tokenizer.ts";
 import { mergeLines } from "./merge-lines.ts";
 import {
   Chunk,

@@ -4,6 +4,7 @@
 
 export { type BaseFiles, readBase, readCompanionFiles } from "./base-files.ts";
 export { finishCharacters } from "./finish-characters.ts";
+export type { CharacterMerges, FinishedTokenizer } from "./finished-tokenizer.ts";
 export {
   describeWritten,
   type FormatEntry,
@@ -48,7 +49,7 @@ export { inputFields, optionFields, textsByName } from "./record-fields.ts";
 export { readJson, readRecordedFiles, recordName } from "./recorded-files.ts";
 export { extendCompanionFiles, type Names, renameCompanionFile } from "./rename-tokens.ts";
 export { idsTsv, piecesTsv } from "./renumbering-tables.ts";
-export type { ScannedJson, ScannedModel } from "./scan-tokenizer-json.ts";
+export type { ScannedModel } from "./scan-tokenizer-json.ts";
 export { findKnownRanksBySum, partsOfRanks, scanRanks } from "./tiktoken.ts";
 export { pruneCompanionFiles, tokenizerOfJson } from "./tokenizer-json.ts";
 export { tokensTsvFiles } from "./tokens-tsv.ts";

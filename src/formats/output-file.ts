@@ -1,15 +1,7 @@
 import { decimalDigitsMax, grow, putDecimal } from "#bytes";
 import { createSha256, type Message, scaled } from "#runtime";
-import type {
-  Extension,
-  FinishedTokenizer,
-  JsonObject,
-  LoadOptions,
-  Numbering,
-  PieceKind,
-  Roles,
-  TokenizerParts,
-} from "#tokenizer";
+import type { Extension, JsonObject, LoadOptions, Numbering, Roles, TokenizerParts } from "#tokenizer";
+import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
 /**

@@ -1,14 +1,11 @@
 import { bytesOf, byteToCharacter, lineFeed } from "#bytes";
 import { type KernelExports, scaled } from "#runtime";
 import {
-  forEachPart,
   isSpecialEntry,
-  isStillLoaded,
+  KernelArrays,
   keptBytesMax,
   notKept,
   otherOfEntry,
-  type PutArrays,
-  putArrays,
   specialOfEntry,
   type TokenBytes,
   type Vocabulary,
@@ -141,7 +138,7 @@ const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
-type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
+type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
 
 /**
  * The vocabulary in the memory of the only such kernel of the process. If two vocabularies are written alternately,
@@ -150,11 +147,11 @@ type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
 let loaded: Loaded | undefined;
 
 /** Copies the vocabulary into the kernel's memory, unless it is still there. */
-function load(vocabulary: Vocabulary): PutArrays {
-  if (loaded?.vocabulary === vocabulary && isStillLoaded(loaded.arrays)) return loaded.arrays;
+function load(vocabulary: Vocabulary): KernelArrays {
+  if (loaded?.vocabulary === vocabulary && loaded.arrays.areStillThere) return loaded.arrays;
   const { left, right, entries, tokenBytes } = vocabulary;
   const { kept, starts, lengths } = tokenBytes;
-  const arrays = putArrays([kept, starts, lengths, left, right, entries], bufferBytes + rowBytesMax);
+  const arrays = KernelArrays.put([kept, starts, lengths, left, right, entries], bufferBytes + rowBytesMax);
   arrays.kernel.exports.useVocabulary(...(arrays.addresses as Addresses));
   loaded = { vocabulary, arrays };
   return arrays;
@@ -214,7 +211,7 @@ export function appendToken(chunk: Chunk, tokens: TokenBytes, token: number, spe
     chunk.length = spell(tokens.kept, start, end, spelling, chunk.bytes, chunk.length);
     return;
   }
-  forEachPart(tokens, token, (partStart, partEnd) => {
+  tokens.forEachPart(token, (partStart, partEnd) => {
     chunk.length = spell(tokens.kept, partStart, partEnd, spelling, chunk.bytes, chunk.length);
   });
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { showValue } from "#bytes";
 import { UserError } from "#runtime";
-import { type PieceKind, pieceKinds, type Role } from "#tokenizer";
+import type { Role } from "#tokenizer";
+import { type PieceKind, pieceKinds } from "./finished-tokenizer.ts";
 import { messageFields } from "./protobuf.ts";
 
 /** The parts of SentencePiece's `ModelProto` that decide on ids (src/sentencepiece_model.proto of its repository). */

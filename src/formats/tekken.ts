@@ -5,8 +5,6 @@ import { asOption, type Message, phrase, toBase64, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
-  copyTokenBytes,
-  type FinishedTokenizer,
   fitNarrowIds,
   idLimitMax,
   isSpecialEntry,
@@ -24,6 +22,7 @@ import {
   type Vocabulary,
 } from "#tokenizer";
 import { refuseOptions } from "./assemble-model.ts";
+import type { FinishedTokenizer } from "./finished-tokenizer.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { JsonRewriter } from "./rewrite-json.ts";
@@ -218,7 +217,7 @@ const sourcesOf = (form: PatternExport) => (form.kind === "splits" ? form : patt
 
 /** Returns the bytes of an entry; undefined if it has no token. */
 function bytesOfEntry(vocabulary: Vocabulary, entry: number): Uint8Array | undefined {
-  if (!isSpecialEntry(entry)) return copyTokenBytes(vocabulary.tokenBytes, entry);
+  if (!isSpecialEntry(entry)) return vocabulary.tokenBytes.copy(entry);
   const text = vocabulary.specialTokens[specialOfEntry(entry)];
   return text === undefined ? otherOfEntry(vocabulary, entry)?.bytes : new TextEncoder().encode(text);
 }

@@ -4,9 +4,7 @@ import { asOption, assert, createSha256, exitCode, phrase, toBase64, UserError }
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
   allAddedTokens,
-  copyTokenBytes,
   type Extension,
-  type FinishedTokenizer,
   fitNarrowIds,
   idLimitMax,
   isSpecialEntry,
@@ -27,6 +25,7 @@ import {
   type Vocabulary,
 } from "#tokenizer";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
+import type { FinishedTokenizer } from "./finished-tokenizer.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { postProcessingOfRecord } from "./post-processor.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
@@ -50,9 +49,7 @@ export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
     write: (kernel, first, to, limit) => kernel.writeRanks(first, size, tableOffsets.digits, to, limit),
     append: (chunk, id) => {
       const token = entries[id]!;
-      const bytes = isSpecialEntry(token)
-        ? otherOfEntry(vocabulary, token)?.bytes
-        : copyTokenBytes(tokenBytes, token);
+      const bytes = isSpecialEntry(token) ? otherOfEntry(vocabulary, token)?.bytes : tokenBytes.copy(token);
       if (bytes === undefined) return;
       chunk.ascii(toBase64(bytes));
       chunk.ascii(" ");

@@ -25,18 +25,15 @@ import {
   stepsOf,
 } from "#text";
 import {
-  type CharacterMerges,
   contentOf,
   droppedByte,
   type Extension,
-  type FinishedTokenizer,
   fitNarrowIds,
   type JsonObject,
   type Numbering,
   newIdOf,
   newSpecials,
   otherOfEntry,
-  type PieceKind,
   postProcessorSteps,
   refuse,
   roleNames,
@@ -65,6 +62,7 @@ import {
   readCharacterDecoder,
   readCharacterSteps,
 } from "./character-json.ts";
+import type { CharacterMerges, FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import {
   Chunk,
   type OutputFile,

@@ -1,8 +1,9 @@
 import { checkArgument, checkOptions } from "#bytes";
 import type { TextSegment } from "#text";
-import { bytesOf, SessionIds, type TextEncoding, type TokenizerParts } from "#tokenizer";
+import { bytesOf, type TextEncoding, type TokenizerParts } from "#tokenizer";
 import { checkWhole, flagArgument, textArgument } from "./check-arguments.ts";
 import { joinSegments } from "./segments.ts";
+import { SessionIds } from "./session-ids.ts";
 
 /** Options for text that is put into a session. */
 export type EditOptions = {

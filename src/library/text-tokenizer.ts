@@ -3,17 +3,12 @@ import { UserError, usageError } from "#runtime";
 import {
   allAddedTokens,
   bytesOf,
-  copyGivenIds,
   firstDifference,
   idsByKey,
   keysById,
   leadingBytes,
-  NoCut,
   nameObstacle,
-  positionOf,
   type RecodedSpan,
-  StreamDecoder,
-  TextCuts,
   type TextEncoding,
   TextNotes,
   type TokenizerParts,
@@ -31,6 +26,7 @@ import {
   unchangingBytes,
   wordOf,
 } from "./check-arguments.ts";
+import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 import { type FetchOptions, fetchTokenizer, partsInMemory } from "./fetch-tokenizer.ts";
 import { explainOtherNames } from "./other-names.ts";
 import {
@@ -49,6 +45,8 @@ import {
   specialIdsOf,
   withIdsAround,
 } from "./special-ids.ts";
+import { StreamDecoder } from "./stream-decoder.ts";
+import { NoCut, TextCuts } from "./text-cuts.ts";
 import {
   type EncodedWithOffsets,
   findOffsets,

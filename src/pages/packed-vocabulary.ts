@@ -1,5 +1,4 @@
 import {
-  copyTokenBytes,
   mergesInIds,
   type RankedMerges,
   type TokenCounts,
@@ -91,7 +90,7 @@ function trainedLeaves(
   const startCount = tokenIds.length - mergeCount;
   const leaves: PackedVocabulary["leaves"][number][] = [];
   for (let token = 0; token < startCount; token++) {
-    const latin1 = latin1Of(copyTokenBytes(tokenBytes, token, leafBytesMax));
+    const latin1 = latin1Of(tokenBytes.copy(token, leafBytesMax));
     const counts = [createdCounts[token]!, endCounts[token]!, null] as const;
     leaves.push([tokenIds[token]!, latin1, tokenBytes.lengths[token]!, ...counts]);
   }

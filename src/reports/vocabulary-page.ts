@@ -1,7 +1,7 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
-import { selectExcerpts, usedCount } from "#evaluation";
+import { selectExcerpts, usedCount, type VocabularyStatistics } from "#evaluation";
 import { readTokenCountFacts, readTokenCounts, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
   type Curve,
@@ -19,13 +19,7 @@ import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
 import type { Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
-import {
-  allAddedTokens,
-  type TokenizerParts,
-  textPieces,
-  type Vocabulary,
-  type VocabularyStatistics,
-} from "#tokenizer";
+import { allAddedTokens, type TokenizerParts, textPieces, type Vocabulary } from "#tokenizer";
 import type { TrainedVocabulary } from "#training";
 import {
   cutSamples,

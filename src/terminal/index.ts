@@ -23,12 +23,7 @@ export {
   writeStdout,
 } from "./data-output.ts";
 export { readPage, readPageTemplate, readPlayground, readSample } from "./embedded-pages.ts";
-export {
-  checkFiles,
-  findFiles,
-  inspectStreams,
-  openInputs,
-} from "./input-options.ts";
+export { checkFiles, findFiles, inspectStreams, openInputs } from "./input-options.ts";
 export { type Invocation, TypedOptions, typedPath } from "./invocation.ts";
 export { openRanges } from "./open-ranges.ts";
 export {

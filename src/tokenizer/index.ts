@@ -2,11 +2,6 @@
 // It is one module because a tokenizer is one value: training builds it, formats read and write it, and pruning,
 // truncating and encoding need the same tables of tokens and merges.
 
-export {
-  CanonicalCheck,
-  firstDifference,
-  type NoncanonicalPlace,
-} from "./canonical-ids.ts";
 export { chatTemplates } from "./chat-templates.ts";
 export { type Derivations, deriveTokens, Reach } from "./derivations.ts";
 export { EncodingKernel, IdBuffer, type Ids, segmentWords, WordMerger } from "./encoding-kernel.ts";
@@ -19,12 +14,13 @@ export {
   type PackedTokens,
   type RankedMerges,
 } from "./encoding-model.ts";
-export { type ExplainedPart, explainText } from "./explain.ts";
 export { behaviorFingerprint, shortEncoder } from "./fingerprint.ts";
 export { fingerprintAsLearned } from "./fingerprint-as-learned.ts";
+export { firstDifference } from "./first-difference.ts";
 export { tokenizerImage } from "./image.ts";
 export { isImageOfOtherBuild } from "./image-digest.ts";
 export { imageMagic, imageName } from "./image-name.ts";
+export { KernelArrays } from "./kernel-arrays.ts";
 export { makeModelOfRanks, modelOfRanks } from "./model-of-ranks.ts";
 export {
   type AskedModelSettings,
@@ -41,17 +37,15 @@ export {
   settleModelLike,
   templateTokens,
 } from "./model-settings.ts";
-export { NoMemory } from "./no-memory.ts";
+export { NoMemory, noMemory } from "./no-memory.ts";
 export { offsetObstacle, trimObstacle } from "./offset-obstacles.ts";
 export { digestOfParts } from "./parts-digest.ts";
 export { fingerprintOf, probeParts, probeText } from "./probe.ts";
 export { partsOfImage } from "./read-image.ts";
 export type { RecodedSpan } from "./recoded-span.ts";
-export { SessionIds } from "./session-ids.ts";
-export { StreamDecoder } from "./stream-decoder.ts";
-export { NoCut, TextCuts } from "./text-cuts.ts";
 export { bytesOf, TextEncoding, TextNotes } from "./text-encoding.ts";
-export { textPieces } from "./text-pieces.ts";
+export { pretokensOf, sectionsOf, textPieces } from "./text-pieces.ts";
+export { keptBytesMax, notKept, TokenBytes } from "./token-bytes.ts";
 export {
   makeTokenCounts,
   type TokenCountFacts,
@@ -64,7 +58,6 @@ export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
 export { longestWithLetters, shapeOf } from "./token-shape.ts";
 export {
   buildTokenTable,
-  copyGivenIds,
   decodableEnd,
   haveAllBytes,
   idLimitMax,
@@ -72,11 +65,9 @@ export {
   lazyTokenTable,
   nameObstacle,
   packTokenList,
-  positionOf,
   type TokenTable,
   tableOfPacked,
   tokenBytesOf,
-  unknownId,
 } from "./token-table.ts";
 export {
   allAddedTokens,
@@ -101,38 +92,18 @@ export {
   type TokenizerParts,
   trainedParts,
 } from "./tokenizer-parts.ts";
+export { unknownId } from "./unknown-id.ts";
 export {
   baseSize,
   buildVocabulary,
-  type CharacterMerges,
   checkSpecialTokens,
-  copyTokenBytes,
   describeSharedIds,
-  type FinishedTokenizer,
   firstMerges,
-  forEachPart,
   isSpecialEntry,
-  isStillLoaded,
-  keptBytesMax,
-  makeTokenBytes,
   mergesOfSize,
-  notKept,
   otherOfEntry,
-  type PieceKind,
-  type PutArrays,
-  pieceKinds,
-  putArrays,
   reservedOf,
   reservedTokens,
   specialOfEntry,
-  type TokenBytes,
   type Vocabulary,
 } from "./vocabulary.ts";
-export {
-  type Share,
-  scriptClasses,
-  scriptOrKindOf,
-  scriptShares,
-  type VocabularyStatistics,
-  vocabularyStatistics,
-} from "./vocabulary-statistics.ts";

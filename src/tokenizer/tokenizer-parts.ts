@@ -5,7 +5,7 @@ import { type AddedToken, type Cutting, type Normalization, plainSpecial } from 
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
 import { findDocumentEnd } from "./model-settings.ts";
 import { buildTokenTable, lazyTokenTable, type TokenTable } from "./token-table.ts";
-import { copyTokenBytes, type Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** The parts of a tokenizer that encoding needs. Plain data, which is posted to workers. */
 export type EncodingParts = Cutting & {
@@ -181,7 +181,7 @@ export function trainedParts(
     // later.
     buildTokenTable([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
-      ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
+      ...Array.from(tokenIds, (id, token) => [id, tokenBytes.copy(token)] as const),
     ]),
   );
   const idMax = maxOf(tokenIds);

@@ -1,95 +1,9 @@
-import { bytesOf, byteToCharacter, countNoun, decodeCharacters, formatBytes, isAscii } from "#bytes";
+import { byteToCharacter, countNoun, decodeCharacters, formatBytes, isAscii } from "#bytes";
 import type { Compat, LearnedPairs } from "#merge";
-import type { PatternExport } from "#pattern";
-import { assert, createKernel, growMemory, type Kernel, UserError, usageError } from "#runtime";
-import type { Normalization } from "#text";
-import type { RankedMerges } from "./encoding-model.ts";
-import { describeSharedId, type Like, type ModelSettings } from "./model-settings.ts";
-
-/**
- * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
- * these would fill any machine. So only short tokens are kept. A longer one is read from its two halves, down to halves
- * that are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
- *
- *   ARRAY     TYPE         LENGTH        MEANING
- *   lengths   Uint32Array  tokenCount    bytes of each token
- *   starts    Int32Array   tokenCount    offset of its bytes in `kept`, or `notKept`
- *   kept      Uint8Array   keptCount     the kept tokens' bytes, end to end
- *   left      Int32Array   mergeCount    the halves that merge k put together, for tokens not kept
- *   right     Int32Array   mergeCount
- *
- * "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th", "the".
- */
-export type TokenBytes = {
-  readonly tokenCount: number;
-  readonly lengths: Uint32Array;
-  readonly starts: Int32Array;
-  readonly kept: Uint8Array;
-  readonly left: Int32Array;
-  readonly right: Int32Array;
-};
-
-/**
- * The length in bytes of the longest token whose bytes are kept. Tokens of natural language are shorter, and following
- * parts of this size is cheap compared with copying them. The kernel has the same limit.
- */
-export const keptBytesMax = 64;
-export const notKept = -1;
-const byteCount = 256;
-
-/** Returns the bytes of all tokens: the 256 single bytes and the results of merges. */
-export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
-  const { mergeCount, left, right } = merges;
-  const tokenCount = byteCount + mergeCount;
-  const { kernel, addresses, end } = putArrays([left, right], (8 + keptBytesMax) * tokenCount + 8);
-  const [lefts, rights] = addresses as [number, number];
-  const [lengths, starts, kept] = [end, end + 4 * tokenCount, end + 8 * tokenCount] as const;
-  const keptCount = kernel.exports.makeTokens(mergeCount, lefts, rights, lengths, starts, kept) >>> 0;
-  const { buffer } = kernel.memory;
-  return {
-    tokenCount,
-    lengths: new Uint32Array(buffer, lengths, tokenCount).slice(),
-    starts: new Int32Array(buffer, starts, tokenCount).slice(),
-    kept: new Uint8Array(buffer, kept, keptCount).slice(),
-    left,
-    right,
-  };
-}
-
-/**
- * Calls `take` with each kept part of the token, `kept[start .. end)`, from left to right. It uses a stack instead of
- * recursion, because a token may be as deep as there are merges: "aaaa…", grown by one "a" in each merge.
- */
-export function forEachPart(
-  tokens: TokenBytes,
-  token: number,
-  take: (start: number, end: number) => void,
-): void {
-  const { lengths, starts, left, right } = tokens;
-  const stack = [token];
-  while (stack.length > 0) {
-    const top = stack.pop()!;
-    const start = starts[top]!;
-    if (start === notKept) stack.push(right[top - byteCount]!, left[top - byteCount]!);
-    else take(start, start + lengths[top]!);
-  }
-}
-
-/** Copies the bytes of a token, or its first `lengthMax` bytes. */
-export function copyTokenBytes(
-  tokens: TokenBytes,
-  token: number,
-  lengthMax = Number.POSITIVE_INFINITY,
-): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(Math.min(tokens.lengths[token]!, lengthMax));
-  const { kept } = tokens;
-  let pos = 0;
-  forEachPart(tokens, token, (start, end) => {
-    // A part has a few bytes; a loop is faster than calling `set`.
-    for (let from = start; from < end && pos < bytes.length; from++) bytes[pos++] = kept[from]!;
-  });
-  return bytes;
-}
+import { assert, UserError, usageError } from "#runtime";
+import { describeSharedId } from "./model-settings.ts";
+import { notKept, TokenBytes } from "./token-bytes.ts";
+export const byteCount = 256;
 
 /**
  * Vocabulary: the tokens of a finished tokenizer, with their bytes and ids.
@@ -136,38 +50,6 @@ export type Vocabulary = {
   };
 };
 
-/** The input of all formats: the vocabulary, the pattern in HF's form, and the settings for a model. */
-export type FinishedTokenizer = {
-  readonly vocabulary: Vocabulary;
-  readonly normalization: Normalization | null;
-  readonly exportForm: PatternExport;
-  readonly model: ModelSettings;
-  /** The tokenizer given to --like. */
-  readonly like?: Like | null;
-  /** Present if merging begins with characters. Then all tokens of the vocabulary are special or `others`. */
-  readonly characters?: CharacterMerges;
-};
-
-/** The kinds of tokens in SentencePiece's files, in the order of their numbers, from 1 on. llama.cpp has the same. */
-export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
-export type PieceKind = (typeof pieceKinds)[number];
-
-/** The merges of a tokenizer whose merging begins with characters, in the forms of the files that hold one. */
-export type CharacterMerges = {
-  /** For tokenizer.json, which lists pairs: as ids, in the order of ranks. */
-  readonly merges: Pick<RankedMerges, "left" | "right">;
-  /** Why a tokenizer.json would give other ids, if so. */
-  readonly jsonObstacle: string | null;
-  /** For llama.cpp, which merges as SentencePiece: the kind and the score of each token. */
-  readonly kinds: readonly PieceKind[];
-  readonly scores: Float32Array;
-  readonly addsPrefix: boolean;
-  /** Why llama.cpp would give other ids, if so. */
-  readonly llamaObstacle: string | null;
-  /** The tokens that llama.cpp takes for control tokens only because of their names. */
-  readonly llamaControls: readonly string[];
-};
-
 type VocabularyOptions = {
   readonly merges: LearnedPairs;
   readonly specialTokens: readonly string[];
@@ -205,7 +87,7 @@ export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: numbe
  */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
-  const tokenBytes = makeTokenBytes(merges);
+  const tokenBytes = TokenBytes.of(merges);
   const equalTokens = checkLearnedTokens(tokenBytes, givenTokens, compat);
   const equalLater = checkLearnedTokens(tokenBytes, laterTokens, compat);
   const ids =
@@ -403,7 +285,7 @@ export const describeSharedIds = ({
 }: Vocabulary): string[] =>
   specialTokens.flatMap((content, s) => {
     const token = isAscii(content) ? -1 : tokenIds.indexOf(specialIds[s]!);
-    return token < 0 ? [] : [describeSharedId(content, specialIds[s]!, copyTokenBytes(tokenBytes, token))];
+    return token < 0 ? [] : [describeSharedId(content, specialIds[s]!, tokenBytes.copy(token))];
   });
 
 const notLearned = -1;
@@ -444,7 +326,7 @@ function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<strin
     for (let token = lengths.indexOf(length); token >= 0; token = lengths.indexOf(length, token + 1)) {
       const start = starts[token]!;
       if (start !== notKept && !firstBytes.has(kept[start]!)) continue;
-      const key = keyOf(copyTokenBytes(tokens, token));
+      const key = keyOf(tokens.copy(token));
       if (wanted.has(key)) learned.set(key, token);
     }
   }
@@ -468,39 +350,3 @@ function equalsLearnedToken(special: string): UserError {
 function quote(text: string): string {
   return JSON.stringify(text);
 }
-
-/** Arrays in the memory of a kernel, each at a multiple of 8, and the end of the last one. */
-export type PutArrays = {
-  readonly kernel: Kernel;
-  readonly addresses: readonly number[];
-  readonly end: number;
-};
-
-let kernel: Kernel | undefined;
-let last: PutArrays | undefined;
-
-/** The address of the first array. The memory before it belongs to the caller. */
-const arraysStart = 2048;
-
-/**
- * Copies arrays of a vocabulary into the memory of the kernel that makes tokens and writes rows of files. `bytesAfter`
- * bytes of free space follow them. The process has only one such kernel, so arrays that were copied before are
- * overwritten: see `isStillLoaded`.
- */
-export function putArrays(arrays: readonly ArrayBufferView[], bytesAfter: number): PutArrays {
-  kernel ??= createKernel();
-  let end = arraysStart;
-  const addresses = arrays.map(({ byteLength }) => {
-    const address = end;
-    end = Math.ceil((end + byteLength) / 8) * 8;
-    return address;
-  });
-  growMemory(kernel.memory, end + bytesAfter);
-  const memory = new Uint8Array(kernel.memory.buffer);
-  for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
-  last = { kernel, addresses, end };
-  return last;
-}
-
-/** Whether no other arrays have been copied since these. */
-export const isStillLoaded = (arrays: PutArrays) => arrays === last;

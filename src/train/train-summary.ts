@@ -13,7 +13,6 @@ import {
   withCommas,
 } from "#terminal";
 import {
-  copyTokenBytes,
   longestWithLetters,
   type ModelSettings,
   notKept,
@@ -430,7 +429,7 @@ const judgedBytes = 1 << 12;
 function shapeOfToken(tokens: TokenBytes, token: number) {
   const start = tokens.starts[token]!;
   if (start !== notKept) return shapeOf(tokens.kept, start, start + tokens.lengths[token]!);
-  const bytes = copyTokenBytes(tokens, token, judgedBytes);
+  const bytes = tokens.copy(token, judgedBytes);
   return shapeOf(bytes, 0, bytes.length);
 }
 
@@ -447,7 +446,7 @@ const shownCharacters = 60;
 
 /** Formats a token in quotes and escaped. A long one is formatted as its beginning and its length. */
 function shownToken(tokens: TokenBytes, token: number): string {
-  const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
+  const text = escapeBytes(tokens.copy(token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;
   return `"${text.slice(0, shownCharacters)}…" (${groupDigits(tokens.lengths[token]!)} bytes)`;
 }

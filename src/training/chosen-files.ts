@@ -1,8 +1,15 @@
 import { checkOptions, textsArgument } from "#bytes";
-import { type FormatEntry, formats, type OutputFile, type TokenizerFormat, writtenFormats } from "#formats";
+import {
+  type FinishedTokenizer,
+  type FormatEntry,
+  formats,
+  type OutputFile,
+  type TokenizerFormat,
+  writtenFormats,
+} from "#formats";
 import { exportForm } from "#pattern";
 import { asOption, joined, type Message, phrase, UserError, usageError } from "#runtime";
-import type { FinishedTokenizer, Vocabulary } from "#tokenizer";
+import type { Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
 /** Options that select which files of a tokenizer are written. */

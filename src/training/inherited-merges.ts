@@ -1,13 +1,7 @@
 import { decodeCharacters } from "#bytes";
 import { alphabetOrder, type Compat, type LearnedPairs, type Merges, type StartTokens } from "#merge";
 import { asOption, phrase, scaled, UserError } from "#runtime";
-import {
-  buildModel,
-  copyTokenBytes,
-  type EncodingModel,
-  makeTokenBytes,
-  type RankedMerges,
-} from "#tokenizer";
+import { buildModel, type EncodingModel, type RankedMerges, TokenBytes } from "#tokenizer";
 import type { RecordWords, TokenWords } from "#words";
 
 const byteCount = 256;
@@ -252,14 +246,14 @@ export type Inherited = {
 };
 
 export function inheritedTokens(merges: Merges, specialTokens: readonly string[], compat: Compat): Inherited {
-  const tokenBytes = makeTokenBytes(merges);
+  const tokenBytes = TokenBytes.of(merges);
   const count = tokenBytes.tokenCount;
   const starts = new Uint32Array(count + 1);
   for (let token = 0; token < count; token++) starts[token + 1] = starts[token]! + tokenBytes.lengths[token]!;
   const byteTotal = tokenBytes.lengths.reduce((sum, length) => sum + length, 0);
   if (byteTotal > bytesMax) throw tooLong(byteTotal);
   const bytes = new Uint8Array(byteTotal);
-  for (let token = 0; token < count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);
+  for (let token = 0; token < count; token++) bytes.set(tokenBytes.copy(token), starts[token]!);
   const spelling = { bytes, starts };
   const ranks = Int32Array.from({ length: count }, (_, token) => token);
   if (compat !== "huggingface")

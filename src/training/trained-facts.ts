@@ -1,4 +1,4 @@
-import { copyTokenBytes, type Vocabulary } from "#tokenizer";
+import type { Vocabulary } from "#tokenizer";
 import type { TrainedVocabulary } from "./learn-merges.ts";
 
 /** The statistics of a training. */
@@ -29,7 +29,7 @@ export const mergeBytes = ({ mergeCount, left, right, tokenBytes }: Vocabulary) 
   Array.from(
     { length: mergeCount },
     (_, m): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>] => [
-      copyTokenBytes(tokenBytes, left[m]!),
-      copyTokenBytes(tokenBytes, right[m]!),
+      tokenBytes.copy(left[m]!),
+      tokenBytes.copy(right[m]!),
     ],
   );

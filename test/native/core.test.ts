@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
+import { NoCut, TextCuts } from "../../src/library/text-cuts.ts";
 import { TextTokenizer } from "../../src/library/text-tokenizer.ts";
 import type { PatternName } from "../../src/pattern/named-patterns.ts";
 import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
 import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offset-obstacles.ts";
-import { NoCut, TextCuts } from "../../src/tokenizer/text-cuts.ts";
 import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../src/tokenizer/token-decoder.ts";
 import { haveAllBytes } from "../../src/tokenizer/token-table.ts";

@@ -7,12 +7,7 @@ import { runToEnd } from "../../src/runtime/slices.ts";
 import { makeTokenCounts } from "../../src/tokenizer/token-counts.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import {
-  buildVocabulary,
-  copyTokenBytes,
-  isSpecialEntry,
-  specialOfEntry,
-} from "../../src/tokenizer/vocabulary.ts";
+import { buildVocabulary, isSpecialEntry, specialOfEntry } from "../../src/tokenizer/vocabulary.ts";
 import { wordTableOf } from "../unit/words/generators.ts";
 
 const specialTokens = ["<|end|>", "th", "x"];
@@ -47,7 +42,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
         const entry = entries[id]!;
         const bytes = isSpecialEntry(entry)
           ? new TextEncoder().encode(vocabulary.specialTokens[specialOfEntry(entry)]!)
-          : copyTokenBytes(tokenBytes, entry);
+          : tokenBytes.copy(entry);
         expect([id, byId.get(id)!.text, byId.get(id)!.length]).toEqual([id, latin1(bytes), bytes.length]);
       }
       for (let token = 0; token < 256; token++) {

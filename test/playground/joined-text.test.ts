@@ -19,7 +19,6 @@ import {
 } from "../../src/playground/joined-text.ts";
 import { countOfPair, countPairs, topPairs } from "../../src/playground/pair-ranking.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
-import { copyTokenBytes } from "../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../random.ts";
 
 const random = randomNumbers(20261124);
@@ -43,7 +42,7 @@ test("after any number of merges, a text is cut, and pairs are counted, as if th
     const trained = await trainTokenizer({ texts: [text], vocabSize: 256 + 60, compat: rule });
     const { vocabulary, words, tokenCounts } = trained.trained;
     const { left, right, tokenBytes } = vocabulary;
-    const name = (token: number) => latin1(copyTokenBytes(tokenBytes, token));
+    const name = (token: number) => latin1(tokenBytes.copy(token));
     expect(Array.from(left, (token, m) => [name(token), name(right[m]!)])).toEqual(
       naive.merges.map((pair) => [pair.left, pair.right]),
     );

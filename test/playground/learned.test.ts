@@ -4,7 +4,6 @@ import { bytesOf, search } from "../../src/pages/unpacked.ts";
 import { byteCount } from "../../src/playground/joined-text.ts";
 import { numberOf, tokenOf, vocabularyOfLearned } from "../../src/playground/learned.ts";
 import { PlaygroundJob } from "../../src/playground/playground-job.ts";
-import { copyTokenBytes } from "../../src/tokenizer/vocabulary.ts";
 
 const story = "the other weather, there they thought of the low tower; <|x|>lower than the newest. ".repeat(
   30,
@@ -24,7 +23,7 @@ test("tokens have the bytes, ids and counts of the files", async () => {
   const { tokenBytes, mergeCount } = trained.trained.vocabulary;
   for (let number = 0; number < byteCount + mergeCount; number++) {
     const token = tokenOf(learned, vocabulary, number);
-    expect(bytesOf(token)).toEqual(copyTokenBytes(tokenBytes, number));
+    expect(bytesOf(token)).toEqual(tokenBytes.copy(number));
     expect(bytesOf(token)).toEqual(trained.tokenBytes(token.id));
     expect([token.created, token.end]).toEqual([learned.createdCounts[number]!, learned.endCounts[number]!]);
     expect(numberOf(token)).toBe(number);

@@ -1,6 +1,6 @@
 import type { Message } from "../../src/runtime/message.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
-import { totalsOf } from "../../src/words/word-table.ts";
+import { totalsOf, type WordTable } from "../../src/words/word-table.ts";
 // Mutates files of every structured format, with wild values in place of valid ones. Each must be read, or refused with
 // a message that names it. `npm run suite faults` does the same with the executable.
 
@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { randomSource } from "../../bench/random.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type PlanLine, planLineMaker, plannedRanges, readPlan } from "../../src/corpus/plan-file.ts";
+import { vocabularyStatistics } from "../../src/evaluation/vocabulary-statistics.ts";
 import { readIds } from "../../src/ids/id-reader.ts";
 import { npyHead } from "../../src/ids/id-writers.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
@@ -27,10 +28,8 @@ import {
   rememberResult,
 } from "../../src/store/cache-directory.ts";
 import { allAddedTokens } from "../../src/tokenizer/tokenizer-parts.ts";
-import { vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
 import { countWords } from "../../src/training/count-words.ts";
 import { CountsFiles, countsChunks } from "../../src/words/counts-files.ts";
-import type { WordTable } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
 import { countCached, countPlain, filesOf, randomText } from "../unit/store/world.ts";

@@ -1,4 +1,5 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
+import { scriptClasses, scriptShares } from "#evaluation";
 import type { TrainingRecord } from "#formats";
 import {
   bytesOf,
@@ -15,7 +16,6 @@ import {
   type VocabularyData,
 } from "#pages";
 import type { AddedToken } from "#text";
-import { scriptClasses, scriptShares } from "#tokenizer";
 import { curveChart } from "./curve-chart.ts";
 import { type Column, dataTable, numbers, ranks, type Share, shareTable, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";

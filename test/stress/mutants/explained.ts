@@ -49,9 +49,9 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/training/inherited-merges.ts",
     before: "const bytes = new Uint8Array(byteTotal);",
-    line: "for (let token = 0; token < count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
+    line: "for (let token = 0; token < count; token++) bytes.set(tokenBytes.copy(token), starts[token]!);",
     changed:
-      "for (let token = 0; token <= count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
+      "for (let token = 0; token <= count; token++) bytes.set(tokenBytes.copy(token), starts[token]!);",
     why: "There is no token after the last one, so it has no bytes.",
   },
   {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { explainText, firstIds } from "../../../src/evaluate/explain.ts";
 import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import { Tokenizer } from "../../../src/index.ts";
-import { explainText, firstIds } from "../../../src/tokenizer/explain.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
 import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import type { FinishedTokenizer } from "../../../src/formats/finished-tokenizer.ts";
 import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
 import { recordFormat, trainingFile } from "../../../src/formats/training-json.ts";
@@ -11,11 +12,7 @@ import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import type { PatternExport } from "../../../src/pattern/export-form.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../../src/tokenizer/model-settings.ts";
-import {
-  buildVocabulary,
-  copyTokenBytes,
-  type FinishedTokenizer,
-} from "../../../src/tokenizer/vocabulary.ts";
+import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { loadFormats } from "../../../src/training/chosen-files.ts";
 import { scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
@@ -91,9 +88,7 @@ describe("HF tokenizers", () => {
         const theirs = Tokenizer.fromString(written(tokenizer)["tokenizer.json"]!);
         expect(theirs.getVocabSize()).toBe(vocabulary.size);
         for (let token = 0; token < vocabulary.tokenIds.length; token++) {
-          const key = [...copyTokenBytes(vocabulary.tokenBytes, token)]
-            .map((byte) => byteToCharacter[byte])
-            .join("");
+          const key = [...vocabulary.tokenBytes.copy(token)].map((byte) => byteToCharacter[byte]).join("");
           expect(theirs.tokenToId(key)).toBe(vocabulary.tokenIds[token]!);
         }
         specialTokens.forEach((special, s) => {
@@ -153,7 +148,7 @@ describe("tiktoken", () => {
       const special = Object.fromEntries(apart.map((token, s) => [token, vocabulary.specialIds[s]!]));
       const theirs = new Tiktoken(ranks, special, gpt2Pattern.source);
       for (let token = 0; token < vocabulary.tokenIds.length; token++) {
-        const bytes = copyTokenBytes(vocabulary.tokenBytes, token);
+        const bytes = vocabulary.tokenBytes.copy(token);
         expect(
           Buffer.from(theirs.decode_single_token_bytes(vocabulary.tokenIds[token]!)).equals(
             Buffer.from(bytes),
@@ -323,9 +318,7 @@ print(json.dumps([{id: token.hex() for id, token in vocab.items()}, [[a.hex(), b
     expect(run.stderr.toString()).toBe("");
     const [vocab, pairs] = JSON.parse(run.stdout.toString());
     const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
-    const tokens = Array.from(vocabulary.tokenIds, (_, token) =>
-      hex(copyTokenBytes(vocabulary.tokenBytes, token)),
-    );
+    const tokens = Array.from(vocabulary.tokenIds, (_, token) => hex(vocabulary.tokenBytes.copy(token)));
     const specials = specialTokens.map((special) => hex(Buffer.from(special)));
     expect(vocab).toEqual(Object.fromEntries([...tokens, ...specials].map((bytes, id) => [id, bytes])));
     expect(pairs).toEqual(Array.from(merges.left, (left, k) => [tokens[left], tokens[merges.right[k]!]]));

@@ -8,12 +8,7 @@ import {
   withoutFirstByte,
 } from "../../../src/formats/rows.ts";
 import { rankRows } from "../../../src/formats/tiktoken.ts";
-import {
-  buildVocabulary,
-  copyTokenBytes,
-  specialOfEntry,
-  type Vocabulary,
-} from "../../../src/tokenizer/vocabulary.ts";
+import { buildVocabulary, specialOfEntry, type Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { mergesOf } from "../tokenizer/made-merges.ts";
@@ -43,7 +38,7 @@ function randomVocabulary(seed: number, mergeCount: number, specialTokens: strin
 }
 
 const spelled = ({ tokenBytes }: Vocabulary, token: number) =>
-  Array.from(copyTokenBytes(tokenBytes, token), (byte) => byteToCharacter[byte]!).join("");
+  Array.from(tokenBytes.copy(token), (byte) => byteToCharacter[byte]!).join("");
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** The naive twins, which use only strings. */
@@ -65,7 +60,7 @@ const naive = {
   ranks: (vocabulary: Vocabulary) =>
     Array.from(vocabulary.entries, (entry, id) => {
       if (entry < 0) return "";
-      return `${Buffer.from(copyTokenBytes(vocabulary.tokenBytes, entry)).toString("base64")} ${id}\n`;
+      return `${Buffer.from(vocabulary.tokenBytes.copy(entry)).toString("base64")} ${id}\n`;
     }).join(""),
 };
 

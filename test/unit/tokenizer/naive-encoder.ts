@@ -1,5 +1,5 @@
 import { encodeWord, wordsOf } from "../../../examples/learn.ts";
-import { copyTokenBytes, type Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import type { Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { ranksOf } from "../merge/naive.ts";
 
 /**
@@ -8,9 +8,7 @@ import { ranksOf } from "../merge/naive.ts";
  */
 export function naiveEncoder(vocabulary: Vocabulary): (text: string) => number[] {
   const { specialTokens, specialIds, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;
-  const tokens = Array.from(tokenIds, (_, token) =>
-    Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1"),
-  );
+  const tokens = Array.from(tokenIds, (_, token) => Buffer.from(tokenBytes.copy(token)).toString("latin1"));
   const ids = new Map(tokens.map((token, k) => [token, tokenIds[k]!]));
   const merges = Array.from(
     { length: mergeCount },

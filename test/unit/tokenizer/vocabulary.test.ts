@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exitCode } from "../../../src/runtime/errors.ts";
-import {
-  baseSize,
-  buildVocabulary,
-  checkSpecialTokens,
-  copyTokenBytes,
-} from "../../../src/tokenizer/vocabulary.ts";
+import { baseSize, buildVocabulary, checkSpecialTokens } from "../../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../../random.ts";
 import { errorOf } from "../../thrown.ts";
 import { mergesOf, naiveMerges } from "./made-merges.ts";
@@ -93,7 +88,7 @@ test("no two merges give the same bytes, however repetitive the text is", () => 
       compat: "cs336",
     });
     const texts = Array.from(tokenBytes.lengths, (_, token) =>
-      Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1"),
+      Buffer.from(tokenBytes.copy(token)).toString("latin1"),
     );
     expect(`seed ${seed}: ${new Set(texts).size}`).toBe(`seed ${seed}: ${texts.length}`);
   }
@@ -120,7 +115,7 @@ describe("checkSpecialTokens", () => {
 describe("token bytes", () => {
   test("are those of the halves, one after the other", () => {
     const { tokenBytes } = buildVocabulary({ merges, specialTokens: [], compat: "cs336" });
-    const texts = [256, 257, 258].map((token) => new TextDecoder().decode(copyTokenBytes(tokenBytes, token)));
+    const texts = [256, 257, 258].map((token) => new TextDecoder().decode(tokenBytes.copy(token)));
     expect(texts).toEqual(["th", "the", " t"]);
   });
 
@@ -131,16 +126,14 @@ describe("token bytes", () => {
       specialTokens: [],
       compat: "cs336",
     });
-    expect(Buffer.from(copyTokenBytes(doubled.tokenBytes, 275)).equals(Buffer.alloc(2 ** 20, "a"))).toBe(
-      true,
-    );
+    expect(Buffer.from(doubled.tokenBytes.copy(275)).equals(Buffer.alloc(2 ** 20, "a"))).toBe(true);
 
     // Each merge adds one byte, on the left or on the right: 20,000 merges deep.
     const halves = Array.from({ length: 20_000 }, (_, k) => [k === 0 ? 97 : 255 + k, 98]);
     const left = halves.map(([long, byte], k) => (k % 2 === 0 ? long! : byte!));
     const right = halves.map(([long, byte], k) => (k % 2 === 0 ? byte! : long!));
     const grown = buildVocabulary({ merges: mergesOf(left, right), specialTokens: [], compat: "cs336" });
-    const bytes = Buffer.from(copyTokenBytes(grown.tokenBytes, 255 + 20_000));
+    const bytes = Buffer.from(grown.tokenBytes.copy(255 + 20_000));
     expect(bytes.toString()).toBe(`${"b".repeat(10_000)}a${"b".repeat(10_000)}`);
     expect(grown.tokenBytes.kept.length).toBeLessThan(256 + 64 * 64);
   });

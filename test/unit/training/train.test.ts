@@ -3,7 +3,6 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { exportForm } from "../../../src/pattern/export-form.ts";
-import { copyTokenBytes } from "../../../src/tokenizer/vocabulary.ts";
 import type { TrainedVocabulary } from "../../../src/training/learn-merges.ts";
 import { train } from "../../../src/training/train.ts";
 import { settle, trainingPattern } from "../../../src/training/training.ts";
@@ -28,7 +27,7 @@ async function trainOn(content: string | Uint8Array, settings: Settings): Promis
 /** Returns the merges as strings with one character for each byte. */
 function mergesOf({ vocabulary }: TrainedVocabulary): [string, string][] {
   const { mergeCount, left, right, tokenBytes } = vocabulary;
-  const text = (token: number) => Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1");
+  const text = (token: number) => Buffer.from(tokenBytes.copy(token)).toString("latin1");
   return Array.from({ length: mergeCount }, (_, k) => [text(left[k]!), text(right[k]!)]);
 }
 

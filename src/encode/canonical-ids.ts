@@ -1,26 +1,17 @@
 import { scaled } from "#runtime";
-import { TextEncoding } from "./text-encoding.ts";
-import { leadingBytes, TokenDecoder } from "./token-decoder.ts";
-import { decodableEnd, unknownId } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import {
+  decodableEnd,
+  leadingBytes,
+  TextEncoding,
+  TokenDecoder,
+  type TokenizerParts,
+  unknownId,
+} from "#tokenizer";
 
 /*
  * Ids are canonical if decoding them and encoding the text gives the same ids: encode(decode(ids)) = ids. A
  * model can also sample other ids, such as "hel" "lo" where the vocabulary has "hello".
  */
-
-type Ids = ArrayLike<number>;
-
-/**
- * @internal Returns the index of the first id that differs, or the length of the shorter list; -1 if both
- * lists are equal.
- */
-export function firstDifference(given: Ids, canonical: Ids): number {
-  const shorter = Math.min(given.length, canonical.length);
-  let i = 0;
-  while (i < shorter && given[i] === canonical[i]) i++;
-  return i === shorter && given.length === canonical.length ? -1 : i;
-}
 
 /** @internal The first place where the ids of a text are not canonical. */
 export type NoncanonicalPlace = {

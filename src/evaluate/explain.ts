@@ -1,12 +1,16 @@
 import { characterLengthAt } from "#bytes";
 import { assert } from "#runtime";
-import { WordMerger } from "./encoding-kernel.ts";
-import { droppedByte, type EncodingModel } from "./encoding-model.ts";
-import { TextEncoding } from "./text-encoding.ts";
-import { pretokensOf, sectionsOf } from "./text-pieces.ts";
-import { textsOfShared } from "./token-keys.ts";
-import { tokenBytesOf } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import {
+  droppedByte,
+  type EncodingModel,
+  pretokensOf,
+  sectionsOf,
+  TextEncoding,
+  type TokenizerParts,
+  textsOfShared,
+  tokenBytesOf,
+  WordMerger,
+} from "#tokenizer";
 
 /**
  * A merge of two neighbours. It has the lowest rank of all possible merges; of those with equal ranks, it is the

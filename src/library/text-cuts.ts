@@ -1,8 +1,11 @@
 import { UserError } from "#runtime";
-import type { TextEncoding, TextNotes } from "./text-encoding.ts";
-import type { TokenDecoder } from "./token-decoder.ts";
-import { haveAllBytes } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import {
+  haveAllBytes,
+  type TextEncoding,
+  type TextNotes,
+  type TokenDecoder,
+  type TokenizerParts,
+} from "#tokenizer";
 
 /** Bytes [start, end) of a text. */
 export type TextPart = { readonly start: number; readonly end: number };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
 import { rounds } from "../../rounds.ts";
-import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
+import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const tokenizer = TextTokenizer.from(jsonOf(writeTokenizer("gpt2")));
 const decoded = (ids: readonly number[]) => tokenizer.decode(ids);

@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
+import { CanonicalCheck } from "../../../src/encode/canonical-ids.ts";
 import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
-import { CanonicalCheck, firstDifference } from "../../../src/tokenizer/canonical-ids.ts";
+import { firstDifference } from "../../../src/tokenizer/first-difference.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
 import { tokenBytesOf } from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
-import { madeText } from "./made-merges.ts";
-import { writeTokenizer } from "./made-tokenizer.ts";
+import { madeText } from "../tokenizer/made-merges.ts";
+import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const parts = await loadTokenizerParts(writeTokenizer("cl100k"), {});
 const { tokens } = parts;

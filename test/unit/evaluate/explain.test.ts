@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { type ExplainedPart, explainText } from "../../../src/evaluate/explain.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { type ExplainedPart, explainText } from "../../../src/tokenizer/explain.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { madeTrial, pieces } from "../text/made-trials.ts";
-import { madeText } from "./made-merges.ts";
-import { bothOf, encodeWith, jsonOf, writeTokenizer } from "./made-tokenizer.ts";
+import { madeText } from "../tokenizer/made-merges.ts";
+import { bothOf, encodeWith, jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);
 const random = randomNumbers(seed);

@@ -1,7 +1,6 @@
 import { characterLengthAt, codePointOf, lazy } from "#bytes";
 import type { AddedToken } from "#text";
-import { longestWithLetters, shapeOf } from "./token-shape.ts";
-import type { TokenTable } from "./token-table.ts";
+import { longestWithLetters, shapeOf, type TokenTable } from "#tokenizer";
 
 /** Statistics of a vocabulary. Special tokens count only in `size`. */
 export type VocabularyStatistics = {

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { runSliced } from "../../../src/runtime/slices.ts";
-import { plainSpecial } from "../../../src/text/cutting.ts";
-import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
-import { buildTokenTable, type TokenTable } from "../../../src/tokenizer/token-table.ts";
 import {
   lastLetters,
   scriptClasses,
   scriptShares,
   vocabularyStatistics,
-} from "../../../src/tokenizer/vocabulary-statistics.ts";
+} from "../../../src/evaluation/vocabulary-statistics.ts";
+import { runSliced } from "../../../src/runtime/slices.ts";
+import { plainSpecial } from "../../../src/text/cutting.ts";
+import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
+import { buildTokenTable, type TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -8,7 +8,7 @@ import { haveAllBytes } from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { madeTrial, pieces } from "../text/made-trials.ts";
-import { jsonOf, type TokenizerJson, writeTokenizer } from "./made-tokenizer.ts";
+import { jsonOf, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);
 const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

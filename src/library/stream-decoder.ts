@@ -1,6 +1,5 @@
-import { leadingBytes, type TokenDecoder } from "./token-decoder.ts";
-import { copyGivenIds, positionOf, unknownId } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import { leadingBytes, type TokenDecoder, type TokenizerParts, unknownId } from "#tokenizer";
+import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 
 /**
  * Decodes ids as they arrive, into text that can be shown at once. The joined results of `push` and `end`

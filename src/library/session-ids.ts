@@ -1,7 +1,6 @@
 import { createTextKernel, type TextKernel } from "#runtime";
 import type { TextSegment } from "#text";
-import { noMemory } from "./no-memory.ts";
-import type { TextEncoding } from "./text-encoding.ts";
+import { noMemory, type TextEncoding } from "#tokenizer";
 
 /** A segment of a session's text. */
 type Segment = { readonly byteCount: number; readonly isTrusted: boolean };

@@ -1,0 +1,35 @@
+import type { PatternExport } from "#pattern";
+import type { Normalization } from "#text";
+import type { Like, ModelSettings, RankedMerges, Vocabulary } from "#tokenizer";
+
+/** The input of all formats: the vocabulary, the pattern in HF's form, and the settings for a model. */
+export type FinishedTokenizer = {
+  readonly vocabulary: Vocabulary;
+  readonly normalization: Normalization | null;
+  readonly exportForm: PatternExport;
+  readonly model: ModelSettings;
+  /** The tokenizer given to --like. */
+  readonly like?: Like | null;
+  /** Present if merging begins with characters. Then all tokens of the vocabulary are special or `others`. */
+  readonly characters?: CharacterMerges;
+};
+
+/** The kinds of tokens in SentencePiece's files, in the order of their numbers, from 1 on. llama.cpp has the same. */
+export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
+export type PieceKind = (typeof pieceKinds)[number];
+
+/** The merges of a tokenizer whose merging begins with characters, in the forms of the files that hold one. */
+export type CharacterMerges = {
+  /** For tokenizer.json, which lists pairs: as ids, in the order of ranks. */
+  readonly merges: Pick<RankedMerges, "left" | "right">;
+  /** Why a tokenizer.json would give other ids, if so. */
+  readonly jsonObstacle: string | null;
+  /** For llama.cpp, which merges as SentencePiece: the kind and the score of each token. */
+  readonly kinds: readonly PieceKind[];
+  readonly scores: Float32Array;
+  readonly addsPrefix: boolean;
+  /** Why llama.cpp would give other ids, if so. */
+  readonly llamaObstacle: string | null;
+  /** The tokens that llama.cpp takes for control tokens only because of their names. */
+  readonly llamaControls: readonly string[];
+};

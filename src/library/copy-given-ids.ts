@@ -1,0 +1,25 @@
+import { checkAttached, describeValue, typedArrayClass } from "#bytes";
+import { usageError } from "#runtime";
+
+/**
+ * Returns a caller's ids in an array that represents each number exactly: a Uint32Array or Uint16Array unchanged, a
+ * list of numbers as a copy. In an array of 32-bit integers, invalid numbers would wrap to other ids. Throws a usage
+ * error for anything else.
+ */
+export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
+  const kind = typedArrayClass(ids);
+  if (kind === "Uint32Array" || kind === "Uint16Array") {
+    checkAttached(`${call}: ids`, ids as Uint32Array | Uint16Array);
+    return ids as Uint32Array | Uint16Array;
+  }
+  const numbers = Array.isArray(ids) ? Array.from(ids) : undefined;
+  if (numbers?.every((id) => typeof id === "number")) return Float64Array.from(numbers);
+  throw usageError(
+    `${call}: ids is ${describeValue(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
+    kind === "BigInt64Array" ? "convert them with Array.from(ids, Number)" : undefined,
+  );
+}
+
+/** Returns the first position of an id in `ids`. Also finds numbers that are no ids, such as NaN. */
+export const positionOf = (ids: ArrayLike<number>, id: number): number =>
+  Array.from(ids).findIndex((each) => Object.is(each, id));

@@ -1,0 +1,43 @@
+import { bytesOf } from "#bytes";
+import { createKernel, growMemory, type Kernel } from "#runtime";
+
+let kernel: Kernel | undefined;
+let last: KernelArrays | undefined;
+
+/** The address of the first array. The memory before it belongs to the caller. */
+const arraysStart = 2048;
+
+/** Arrays in the memory of the kernel that makes tokens and writes rows of files. */
+export class KernelArrays {
+  private constructor(
+    readonly kernel: Kernel,
+    /** The addresses of the arrays; each is a multiple of 8. */
+    readonly addresses: readonly number[],
+    /** The end of the last array. */
+    readonly end: number,
+  ) {}
+
+  /**
+   * Copies arrays into the memory. `bytesAfter` bytes of free space follow them. The process has only one such kernel, so
+   * arrays that were copied before are overwritten.
+   */
+  static put(arrays: readonly ArrayBufferView[], bytesAfter: number): KernelArrays {
+    kernel ??= createKernel();
+    let end = arraysStart;
+    const addresses = arrays.map(({ byteLength }) => {
+      const address = end;
+      end = Math.ceil((end + byteLength) / 8) * 8;
+      return address;
+    });
+    growMemory(kernel.memory, end + bytesAfter);
+    const memory = new Uint8Array(kernel.memory.buffer);
+    for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
+    last = new KernelArrays(kernel, addresses, end);
+    return last;
+  }
+
+  /** Whether no other arrays have been copied since these. */
+  get areStillThere(): boolean {
+    return this === last;
+  }
+}
