@@ -74,6 +74,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (isGroup(typed)) return await showHelp(name);
     const { command, rest: args } = await findCommand(typed);
     if (asksForHelp(args)) return await showHelp(command, topicAsked(command, args));
+    const kernel = command.usesKernel ? prepareKernel() : undefined;
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command.name);
@@ -101,10 +102,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     checkComplete(command, invocation);
     checkCombinations(command.options, invocation.options);
     await takeListedTokens(command, invocation, output);
-    const [runCommand] = await Promise.all([
-      (command.run ?? codeForCompletions)(),
-      command.usesKernel && prepareKernel(),
-    ]);
+    const [runCommand] = await Promise.all([(command.run ?? codeForCompletions)(), kernel]);
     await runCommand(invocation, output);
     undoAll();
     output.end();

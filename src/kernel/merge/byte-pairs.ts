@@ -4,7 +4,11 @@ import {
   bytePairCount,
   bytePairs,
   cells,
+  halves,
+  halvesBytes,
+  memoryCount,
   Part,
+  partCount,
   weightEnds,
   weights,
 } from "./merge-regions";
@@ -17,6 +21,8 @@ import { stepCount, stepOf } from "./word-layout";
  *
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
+ *   halves     u8        512 a part     element l is 1 if a pair (l, r) was counted; element 256 + r likewise. In a
+ *                                       small text few bytes occur, and most rows of the table are never read
  */
 export const noStart: u32 = 0;
 
@@ -24,9 +30,22 @@ export function bytePairAt(part: u32, key: u32): BytePair {
   return changetype<BytePair>(bytePairs + <usize>(part * bytePairCount + key) * offsetof<BytePair>());
 }
 
+/**
+ * Whether some pair may have this left half; plus 256, this right half. With several memories any pair may, because a
+ * pair of another memory has a record in this one, too.
+ */
+export function isHalf(half: u32): bool {
+  if (memoryCount > 1) return true;
+  for (let k: u32 = 0; k < partCount; k++) {
+    if (load<u8>(halves + k * halvesBytes + half) !== 0) return true;
+  }
+  return false;
+}
+
 /** Counts the pairs whose right byte is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
   const table = bytePairAt(index, 0);
+  const halvesOfPart = halves + index * halvesBytes;
   const from = part.next;
   const until = from + min(part.end - from, work);
   const border = boundary;
@@ -42,6 +61,8 @@ export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
       );
       pair.weight += weight;
       pair.count++;
+      store<u8>(halvesOfPart + left, 1);
+      store<u8>(halvesOfPart + right, 1, 256);
     } else if (pos >= weightEnd) {
       step++;
       weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));

@@ -1,5 +1,5 @@
-import { bytePairAt } from "./byte-pairs";
-import { bytePairCount, cellCount, partCount } from "./merge-regions";
+import { bytePairAt, isHalf } from "./byte-pairs";
+import { cellCount, indexedKeys, partCount, rightHalves } from "./merge-regions";
 import { startPart, Work, workTogether } from "./merge-threads";
 import { mayMerge } from "./merge-tokens";
 import { startArena, takeEntries } from "./occurrences";
@@ -49,22 +49,39 @@ export enum Added {
  * because there are at most 65,536 pairs. Returns a value of `Added`.
  */
 export function addBytePairs(slack: f64): i32 {
+  const rightCount = listRightHalves();
   let entryCount: f64 = 0;
-  for (let key: u32 = 0; key < bytePairCount; key++) {
-    const weight = weightInAllParts(key);
-    if (weight >= countMax) return Added.countTooLarge;
-    if (isIndexed(key, weight)) entryCount += <f64>countInAllParts(key);
+  let indexedCount: usize = 0;
+  for (let left: u32 = 0; left < 256; left++) {
+    if (!isHalf(left)) continue;
+    for (let i: u32 = 0; i < rightCount; i++) {
+      const key = (left << 8) | load<u8>(rightHalves + i);
+      const weight = weightInAllParts(key);
+      if (weight >= countMax) return Added.countTooLarge;
+      if (!isIndexed(key, weight)) continue;
+      entryCount += <f64>countInAllParts(key);
+      store<u16>(indexedKeys + (indexedCount++ << 1), <u16>key);
+    }
   }
   if (!startArena(entryCount, slack)) return Added.noRoom;
-  for (let key: u32 = 0; key < bytePairCount; key++) {
-    const weight = weightInAllParts(key);
-    if (!isIndexed(key, weight)) continue;
+  for (let i: usize = 0; i < indexedCount; i++) {
+    const key = <u32>load<u16>(indexedKeys + (i << 1));
+    const weight = <u64>weightInAllParts(key);
     const count = countInAllParts(key);
     const listStart = takeEntries(count);
-    pushPair(<u64>weight, addPair(key >> 8, key & 255, <u64>weight, listStart, count));
+    pushPair(weight, addPair(key >> 8, key & 255, weight, listStart, count));
     giveStarts(key, listStart);
   }
   return Added.all;
+}
+
+/** Lists the right halves of pairs, ascending. Returns their number. */
+function listRightHalves(): u32 {
+  let count: u32 = 0;
+  for (let right: u32 = 0; right < 256; right++) {
+    if (isHalf(256 + right)) store<u8>(rightHalves + count++, <u8>right);
+  }
+  return count;
 }
 
 function isIndexed(key: u32, weight: f64): bool {

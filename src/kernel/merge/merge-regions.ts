@@ -37,6 +37,9 @@
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
  *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; if there are at most 256 start tokens
+ *   halves          u8           512 a part                byte-pairs.ts; likewise
+ *   rightHalves     u8           256                       first-index.ts; likewise
+ *   indexedKeys     u16          65,536                    first-index.ts; likewise
  *   pairBatches     u32          512 a part                index-pairs.ts
  *   exchange        ExchangeCell tokenCount                memory-exchange.ts; if there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
@@ -88,6 +91,9 @@ export let seen: usize = 0;
 export let stagedLefts: usize = 0;
 export let stagedRights: usize = 0;
 export let bytePairs: usize = 0;
+export let halves: usize = 0;
+export let rightHalves: usize = 0;
+export let indexedKeys: usize = 0;
 export let pairBatches: usize = 0;
 export let exchange: usize = 0;
 export let pairs: usize = 0;
@@ -246,6 +252,7 @@ const alignment: u64 = 64;
 export const sketchBitsMin: u32 = 4;
 const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
+export const halvesBytes: u32 = 512;
 /** The first index may add a record for each pair of bytes, and does not check for space (first-index.ts). */
 const pairCapacityMin: u64 = 2 * bytePairCount;
 /**
@@ -348,6 +355,9 @@ function placeFixedRegions(): void {
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
   bytePairs = place(hasBytePairs ? <u64>partCount * bytePairCount * offsetof<BytePair>() : 0);
+  halves = place(hasBytePairs ? partCount * halvesBytes : 0);
+  rightHalves = place(hasBytePairs ? 256 : 0);
+  indexedKeys = place(hasBytePairs ? bytePairCount * sizeof<u16>() : 0);
   pairBatches = place(<u64>partCount * batchBytes);
   exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<ExchangeCell>() : 0);
 }
