@@ -21,20 +21,27 @@ export function pathOfDoor(name: string): string {
 /** Whether an import names different files for different targets. */
 const hasTwins = (name: string) => typeof imports[name] === "object";
 
-const exportsOf = new Map<string, ReadonlyMap<string, string>>();
+type Origin = {
+  /** The file that declares a name, or the import of package.json if that depends on the target. */
+  readonly file: string;
+  /** Whether the name is that of a namespace with all exports of the file (`export * as`). */
+  readonly isNamespace: boolean;
+};
 
-/**
- * Returns the file that declares each name that a door exports, or the import of package.json if that depends on the
- * target.
- */
-function readDoor(path: string): ReadonlyMap<string, string> {
+const exportsOf = new Map<string, ReadonlyMap<string, Origin>>();
+
+/** Returns where each name that a door exports comes from. */
+function readDoor(path: string): ReadonlyMap<string, Origin> {
   let known = exportsOf.get(path);
   if (known === undefined) {
-    const lines = readFileSync(path, "utf8").matchAll(/^export (?:type )?\{([^}]*)\} from "([.#][^"]+)";$/gm);
+    const lines = readFileSync(path, "utf8").matchAll(
+      /^export (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from "([.#][^"]+)";$/gm,
+    );
     known = new Map(
-      [...lines].flatMap(([, names, from]) => {
+      [...lines].flatMap(([, names, namespace, from]): [string, Origin][] => {
         const file = from!.startsWith("#") ? from! : resolve(dirname(path), from!);
-        return namesOf(names!).map((name) => [name.replace(/^type /, ""), file] as const);
+        if (namespace !== undefined) return [[namespace, { file, isNamespace: true }]];
+        return namesOf(names!).map((name) => [name.replace(/^type /, ""), { file, isNamespace: false }]);
       }),
     );
     exportsOf.set(path, known);
@@ -58,8 +65,8 @@ export const typesWithoutDoors = (path: string, text: string): string =>
       statementsFor(path, how, namesOf(names), door),
     )
     .replaceAll(/\bimport\("(#[\w/]+)"\)\.(\w+)/g, (_, door: string, name: string) => {
-      const file = readDoor(pathOfDoor(door)).get(name)!;
-      return `import("${specifier(path, file)}").${name}`;
+      const { file, isNamespace } = readDoor(pathOfDoor(door)).get(name)!;
+      return `import("${specifier(path, file)}")${isNamespace ? "" : `.${name}`}`;
     });
 
 /** Leaves out statements that import only types, because bundlers drop them. */
@@ -67,12 +74,23 @@ const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 const throughDoorForTypes = /^((?:import|export)(?: type)?) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 
 function statementsFor(path: string, how: string, names: readonly string[], door: string): string {
-  const files = readDoor(pathOfDoor(door));
-  const byFile = Map.groupBy(names, (name) => files.get(name.replace(/^type | as .*/g, "")));
-  if (byFile.has(undefined)) throw new Error(`${path}: ${door} does not export all of ${names.join(", ")}`);
-  return [...byFile]
-    .map(([file, some]) => `${how} { ${some.join(", ")} } from "${specifier(path, file!)}";`)
-    .join(" ");
+  const origins = readDoor(pathOfDoor(door));
+  const originOf = (name: string) => origins.get(name.replace(/^type | as .*/g, ""));
+  if (!names.every(originOf)) {
+    throw new Error(`${path}: ${door} does not export all of ${names.join(", ")}`);
+  }
+  const [namespaces, others] = [true, false].map((wanted) =>
+    names.filter((name) => originOf(name)!.isNamespace === wanted),
+  );
+  return [
+    ...namespaces!.map((name) => {
+      const [, type = "", from, local = from] = /^(type )?(\w+)(?: as (\w+))?$/.exec(name)!;
+      return `${how} ${type}* as ${local} from "${specifier(path, originOf(name)!.file)}";`;
+    }),
+    ...[...Map.groupBy(others!, (name) => originOf(name)!.file)].map(
+      ([file, some]) => `${how} { ${some.join(", ")} } from "${specifier(path, file)}";`,
+    ),
+  ].join(" ");
 }
 
 const namesOf = (clause: string): string[] =>

@@ -6,10 +6,11 @@
  *
  * The checksum is that of training.json's `mergesSha256`: SHA-256 over the lines `left right`, byte-to-character form.
  */
+
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import type { MergeProgress } from "../../src/merge/merge-memories.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
@@ -73,7 +74,7 @@ console.log(
 if (values.out !== undefined) writeFileSync(values.out, lines);
 
 function mergeLines(merges: Merges): string {
-  const tokens = [...byteToCharacter];
+  const tokens = [...byteCharacters.characters];
   let lines = "";
   for (let k = 0; k < merges.mergeCount; k++) {
     const left = tokens[merges.left[k]!]!;

@@ -7,9 +7,10 @@
  * somewhere in the text. A word begins after a space and ends before the next one. The r-th distinct word has the
  * count wordCount / r.
  */
+
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -74,11 +75,11 @@ function writeWords(path: string, wordCount: number, seed: number): void {
   for (let rank = 1; rank <= wordCount; ) {
     const start = wordStarts[random(wordStarts.length)]!;
     let context = contextAt(text, start + 3);
-    let word = byteToCharacter[space]!;
+    let word = byteCharacters.characters[space]!;
     let low = 0x811c9dc5;
     let high = 0x9747b28c;
     const append = (byte: number) => {
-      word += byteToCharacter[byte]!;
+      word += byteCharacters.characters[byte]!;
       low = Math.imul(low ^ byte, 0x01000193);
       high = Math.imul(high ^ byte, 0x5bd1e995) ^ (high >>> 15);
     };

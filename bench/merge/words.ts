@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { isTsvHead } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 
@@ -16,7 +16,7 @@ export function readWordLines(path: string): Uint8Array {
 export function readWords(path: string, wordCountMax = Number.POSITIVE_INFINITY): WordTable {
   const text = readWordLines(path);
   const byteOf = new Int16Array(0x800).fill(-1);
-  byteToCharacter.forEach((character, byte) => {
+  byteCharacters.characters.forEach((character, byte) => {
     byteOf[character.charCodeAt(0)] = byte;
   });
   let wordCount = 0;

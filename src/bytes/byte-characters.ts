@@ -6,7 +6,7 @@
  * " low\n" is "ĠlowĊ".
  */
 
-export const byteToCharacter: readonly string[] = [];
+export const characters: readonly string[] = [];
 
 /** One more than the largest code point of the alphabet. */
 const codePointLimit = 0x100 + 68;
@@ -17,26 +17,26 @@ const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);
 for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   const keepsItsCodePoint = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   const codePoint = keepsItsCodePoint ? byte : moved++;
-  (byteToCharacter as string[])[byte] = String.fromCharCode(codePoint);
+  (characters as string[])[byte] = String.fromCharCode(codePoint);
   codePointToByte[codePoint] = byte;
 }
 
 /** Returns bytes in byte-to-character form. */
-export function encodeBytes(bytes: Uint8Array): string {
+export function encode(bytes: Uint8Array): string {
   let text = "";
-  for (let pos = 0; pos < bytes.length; pos++) text += byteToCharacter[bytes[pos]!]!;
+  for (let pos = 0; pos < bytes.length; pos++) text += characters[bytes[pos]!]!;
   return text;
 }
 
 /** Returns the byte that a code point represents; -1 if it represents none. */
-export const byteOfCodePoint = (codePoint: number): number =>
+export const byteOf = (codePoint: number): number =>
   codePoint < codePointLimit ? codePointToByte[codePoint]! : notInAlphabet;
 
 /** Returns the bytes of a text in byte-to-character form; null if some character represents no byte. */
-export function decodeCharacters(text: string): Uint8Array | null {
+export function decode(text: string): Uint8Array | null {
   const bytes = new Uint8Array(text.length);
   for (let pos = 0; pos < text.length; pos++) {
-    const byte = byteOfCodePoint(text.charCodeAt(pos));
+    const byte = byteOf(text.charCodeAt(pos));
     if (byte === notInAlphabet) return null;
     bytes[pos] = byte;
   }

@@ -1,4 +1,4 @@
-import { characterLengthAt } from "./text.ts";
+import * as utf8 from "./utf8-characters.ts";
 
 /**
  * Escapes bytes for display: visible characters in valid UTF-8 are unchanged, every other byte becomes `\xNN`.
@@ -17,7 +17,7 @@ export function escapeBytes(bytes: Uint8Array): string {
       pos++;
       continue;
     }
-    const lengthBytes = characterLengthAt(bytes, pos, bytes.length);
+    const lengthBytes = utf8.characterLengthAt(bytes, pos, bytes.length);
     const character = lengthBytes === 0 ? "" : text.decode(bytes.subarray(pos, pos + lengthBytes));
     if (lengthBytes > 0 && !isInvisible.test(character)) shown += character;
     else for (let i = 0; i < Math.max(lengthBytes, 1); i++) shown += escapeByte(bytes[pos + i]!);

@@ -1,16 +1,14 @@
 // Text and numbers as bytes, and checks of data from outside. This is one module because its parts are small and use
 // each other.
 
+export * as argument from "./argument.ts";
 export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";
-export {
-  byteOfCodePoint,
-  byteToCharacter,
-  decodeCharacters,
-  encodeBytes,
-  isAscii,
-} from "./byte-characters.ts";
+export * as ascii from "./ascii.ts";
+export * as byteCharacters from "./byte-characters.ts";
+export { isAscii } from "./byte-characters.ts";
+export * as decimal from "./decimal.ts";
 export { escapeBytes, escapeText, jsonLine, spacesWithSigns } from "./escape.ts";
-export { decodeText, invalidJson, isSpace, skipSpace, skipValue, walkMembers } from "./json-walk.ts";
+export * as json from "./json.ts";
 export {
   countNoun,
   formatBytes,
@@ -20,71 +18,17 @@ export {
   formatSpeed,
   groupDigits,
 } from "./quantities.ts";
-export {
-  type ArgumentKind,
-  amount,
-  type Check,
-  type Checked,
-  checkArgument,
-  checkAttached,
-  checkOptions,
-  checkOr,
-  describeValue,
-  fieldsOf,
-  flag,
-  isPlainObject,
-  isTooDeep,
-  listOf,
-  Mismatch,
-  objectArgument,
-  objectAt,
-  oneOf,
-  oneOrMore,
-  optional,
-  orNull,
-  parseJson,
-  path,
-  showValue,
-  text,
-  textLike,
-  textsArgument,
-  time,
-  tupleOf,
-  typedArrayClass,
-  wholeNumber,
-} from "./schema.ts";
+export * as schema from "./schema.ts";
 export {
   allocateText,
-  backslash,
-  byteCountOf,
-  carriageReturn,
-  characterLengthAt,
-  closeBrace,
-  closeBracket,
-  codePointAt,
-  codePointOf,
-  colon,
-  comma,
   countLineFeeds,
-  decimalDigitsMax,
-  dot,
   growText,
-  isUnfinished,
-  lineFeed,
-  minus,
-  openBrace,
-  openBracket,
   paddingBytes,
-  putCharacter,
-  putDecimal,
-  quote,
   releaseText,
   skipSplitPair,
-  space,
-  startsWithBom,
   type Text,
   type TextMaker,
-  tab,
   textOf,
-  zero,
 } from "./text.ts";
+export * as utf8 from "./utf8-characters.ts";
+export { describeValue, isPlainObject, showValue, typedArrayClass } from "./values.ts";

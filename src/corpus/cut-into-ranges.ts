@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import { allocateText, characterLengthAt, codePointOf, type Text } from "#bytes";
+import { allocateText, type Text, utf8 } from "#bytes";
 import { type CompiledPattern, findSafeCut } from "#pattern";
 import { scaled } from "#runtime";
 import { type Normalization, SpecialTokenFinder, TextNormalizer } from "#text";
@@ -70,9 +70,9 @@ export class CutFinder {
     const lowered = { ...text, bytes: normalizer.lowered(text.bytes) };
     const { bytes } = lowered;
     const isSettled = (pos: number, length: number) =>
-      bytes[pos]! < 0x80 || (length > 0 && normalizer.isSettled(codePointOf(bytes, pos)));
+      bytes[pos]! < 0x80 || (length > 0 && normalizer.isSettled(utf8.codePointOf(bytes, pos)));
     for (let start = from, pos = from; start < stop; ) {
-      const length = pos < limit ? characterLengthAt(bytes, pos, limit) : 0;
+      const length = pos < limit ? utf8.characterLengthAt(bytes, pos, limit) : 0;
       if (pos < limit && isSettled(pos, length)) {
         pos += length;
         continue;

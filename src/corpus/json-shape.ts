@@ -1,16 +1,4 @@
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  lineFeed,
-  openBrace,
-  openBracket,
-  quote,
-  skipSpace,
-  startsWithBom,
-} from "#bytes";
+import { ascii, json, utf8 } from "#bytes";
 
 /** The default name of the field with a record's text. */
 export const defaultTextField = "text";
@@ -26,23 +14,23 @@ export const jsonHeadBytesMax = 1 << 20;
  * object that continues past the head is taken for a record of `jsonl` if it has no line feed so far.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
-  const start = skipSpace(head, startsWithBom(head) ? 3 : 0);
-  const isArray = head[start] === openBracket;
-  const first = isArray ? skipSpace(head, start + 1) : start;
-  if (head[first] !== openBrace) {
+  const start = json.skipSpace(head, utf8.startsWithBom(head) ? 3 : 0);
+  const isArray = head[start] === ascii.openBracket;
+  const first = isArray ? json.skipSpace(head, start + 1) : start;
+  if (head[first] !== ascii.openBrace) {
     return { kind: isArray ? "document" : "none", hasField: false, isSeveral: false };
   }
   const { end, hasLineFeed, hasField } = scanObject(head, first, textField);
-  const next = end < 0 ? head.length : skipSpace(head, end);
-  if (isArray) return { kind: "json", hasField, isSeveral: head[next] === comma };
-  const isSeveral = head[next] === openBrace;
+  const next = end < 0 ? head.length : json.skipSpace(head, end);
+  if (isArray) return { kind: "json", hasField, isSeveral: head[next] === ascii.comma };
+  const isSeveral = head[next] === ascii.openBrace;
   if (end < 0) {
     // The object is incomplete. It continues past the head, unless the head is the whole file.
     const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
     return { kind, hasField, isSeveral };
   }
   if (next === head.length && !hasField) return { kind: "document", hasField, isSeveral };
-  const isLine = !hasLineFeed && (next === head.length || head.subarray(end, next).includes(lineFeed));
+  const isLine = !hasLineFeed && (next === head.length || head.subarray(end, next).includes(ascii.lineFeed));
   const isJson = isSeveral || next === head.length;
   return { kind: isLine ? "jsonl" : isJson ? "json" : "none", hasField, isSeveral };
 }
@@ -55,8 +43,8 @@ export type JsonShape = {
 
 /** Whether the first bytes may be the beginning of JSON. */
 export function beginsAsJson(head: Uint8Array): boolean {
-  const first = head[skipSpace(head, startsWithBom(head) ? 3 : 0)];
-  return first === openBrace || first === openBracket;
+  const first = head[json.skipSpace(head, utf8.startsWithBom(head) ? 3 : 0)];
+  return first === ascii.openBrace || first === ascii.openBracket;
 }
 
 /**
@@ -69,16 +57,20 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
   let hasField = false;
   for (let pos = start; pos < bytes.length; pos++) {
     const byte = bytes[pos]!;
-    if (byte === lineFeed) hasLineFeed = true;
-    else if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) {
+    if (byte === ascii.lineFeed) hasLineFeed = true;
+    else if (byte === ascii.openBrace || byte === ascii.openBracket) depth++;
+    else if (byte === ascii.closeBrace || byte === ascii.closeBracket) {
       depth--;
       if (depth === 0) return { end: pos + 1, hasLineFeed, hasField };
-    } else if (byte === quote) {
+    } else if (byte === ascii.quote) {
       const end = stringEnd(bytes, pos);
       if (end < 0) return { end: -1, hasLineFeed, hasField };
-      const value = skipSpace(bytes, end);
-      if (depth === 1 && bytes[value] === colon && bytes[skipSpace(bytes, value + 1)] === quote) {
+      const value = json.skipSpace(bytes, end);
+      if (
+        depth === 1 &&
+        bytes[value] === ascii.colon &&
+        bytes[json.skipSpace(bytes, value + 1)] === ascii.quote
+      ) {
         hasField ||= isText(bytes.subarray(pos, end), field);
       }
       pos = end - 1;
@@ -90,8 +82,8 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
 /** Returns the position after the closing quote of the string at `pos`; -1 if the quote is not in these bytes. */
 function stringEnd(bytes: Uint8Array, pos: number): number {
   for (let at = pos + 1; at < bytes.length; at++) {
-    if (bytes[at] === backslash) at++;
-    else if (bytes[at] === quote) return at + 1;
+    if (bytes[at] === ascii.backslash) at++;
+    else if (bytes[at] === ascii.quote) return at + 1;
   }
   return -1;
 }

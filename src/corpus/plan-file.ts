@@ -1,16 +1,5 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
-import {
-  type Checked,
-  checkOr,
-  fieldsOf,
-  flag,
-  oneOf,
-  optional,
-  path,
-  text,
-  time,
-  wholeNumber,
-} from "#bytes";
+import { schema } from "#bytes";
 import type { CompiledPattern } from "#pattern";
 import {
   asOption,
@@ -58,24 +47,24 @@ import { defaultTextField } from "./json-shape.ts";
  *
  * The digest covers the values, not the text: any JSON library may rewrite a line, and fields may be added.
  */
-export type PlanLine = Checked<typeof planFields>;
+export type PlanLine = schema.Checked<typeof planFields>;
 
-const planFields = fieldsOf({
-  path,
-  start: wholeNumber(),
-  end: wholeNumber(),
-  startsInside: flag,
-  endsInside: flag,
-  index: wholeNumber(),
-  sizeBytes: wholeNumber(),
-  modifiedMs: time,
-  inputFormat: oneOf(inputFormats),
-  textField: optional(text),
-  patternDigest: text,
-  specialTokensDigest: text,
-  isLinewise: flag,
-  normalization: optional(text),
-  digest: text,
+const planFields = schema.object({
+  path: schema.path,
+  start: schema.wholeNumber(),
+  end: schema.wholeNumber(),
+  startsInside: schema.flag,
+  endsInside: schema.flag,
+  index: schema.wholeNumber(),
+  sizeBytes: schema.wholeNumber(),
+  modifiedMs: schema.time,
+  inputFormat: schema.oneOf(inputFormats),
+  textField: schema.optional(schema.text),
+  patternDigest: schema.text,
+  specialTokensDigest: schema.text,
+  isLinewise: schema.flag,
+  normalization: schema.optional(schema.text),
+  digest: schema.text,
 });
 
 /** The options that the cuts of a plan depend on. */
@@ -324,7 +313,7 @@ function parseLine(json: string, fail: Fail): PlanLine {
   } catch {
     return fail("it is not JSON", "each line has to be a range that bpe plan wrote");
   }
-  const line = checkOr(planFields, parsed, (what) => fail(what, wroteHint));
+  const line = schema.checkOr(planFields, parsed, (what) => fail(what, wroteHint));
   const { start, end, sizeBytes } = line;
   if (start > end || end > sizeBytes) {
     fail(

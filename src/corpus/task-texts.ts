@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { characterLengthAt, isUnfinished } from "#bytes";
+import { utf8 } from "#bytes";
 import { scaled } from "#runtime";
 import { lookaheadBytes, partBefore, partTo, pushedBytes, type TextChain, type TextPart } from "#text";
 import type { Input, Range } from "./input.ts";
@@ -409,12 +409,12 @@ class Utf8Check {
   private look(bytes: Uint8Array, isEnd: boolean): void {
     let pos = bytes.length;
     for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-      if (isUnfinished(bytes, bytes.length - back, bytes.length)) pos = bytes.length - back;
+      if (utf8.isUnfinished(bytes, bytes.length - back, bytes.length)) pos = bytes.length - back;
     }
     if (!isUtf8(bytes.subarray(0, pos))) pos = 0;
     while (pos < bytes.length) {
-      const length = characterLengthAt(bytes, pos, bytes.length);
-      if (length === 0 && !isEnd && isUnfinished(bytes, pos, bytes.length)) break;
+      const length = utf8.characterLengthAt(bytes, pos, bytes.length);
+      if (length === 0 && !isEnd && utf8.isUnfinished(bytes, pos, bytes.length)) break;
       if (length === 0) {
         this.firstInvalidByte = this.atByte + pos;
         return;

@@ -1,17 +1,6 @@
 import { close, fstatSync, open, read } from "node:fs";
 import type { Transform } from "node:stream";
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  comma,
-  isSpace,
-  lineFeed,
-  openBrace,
-  openBracket,
-  quote,
-  space,
-} from "#bytes";
+import { ascii, json } from "#bytes";
 import { asOption, phrase, readErrorOf, scaled, UserError } from "#runtime";
 import {
   type Codec,
@@ -363,20 +352,25 @@ export class JsonLinesStream implements ByteStream {
     for (let pos = from; pos < end; pos++) {
       const byte = bytes[pos]!;
       if (this.state === state.string) {
-        while (pos < end && bytes[pos] !== quote && bytes[pos] !== backslash && bytes[pos] !== lineFeed)
+        while (
+          pos < end &&
+          bytes[pos] !== ascii.quote &&
+          bytes[pos] !== ascii.backslash &&
+          bytes[pos] !== ascii.lineFeed
+        )
           pos++;
         if (pos === end) return;
         const byte = bytes[pos];
-        if (byte === quote) this.state = state.inside;
-        else if (byte === backslash) this.state = state.escape;
+        if (byte === ascii.quote) this.state = state.inside;
+        else if (byte === ascii.backslash) this.state = state.escape;
         else throw this.error("is not valid JSON");
       } else if (this.state === state.escape) {
-        if (byte === lineFeed) throw this.error("is not valid JSON");
+        if (byte === ascii.lineFeed) throw this.error("is not valid JSON");
         this.state = state.string;
-      } else if (isSpace(byte)) {
-        bytes[pos] = space;
+      } else if (json.isSpace(byte)) {
+        bytes[pos] = ascii.space;
         if (this.state === state.after && !this.isArray) {
-          bytes[pos] = lineFeed;
+          bytes[pos] = ascii.lineFeed;
           this.state = state.before;
         }
       } else if (this.state === state.inside) this.goInside(byte);
@@ -385,9 +379,9 @@ export class JsonLinesStream implements ByteStream {
   }
 
   private goInside(byte: number): void {
-    if (byte === quote) this.state = state.string;
-    else if (byte === openBrace || byte === openBracket) this.depth++;
-    else if (byte === closeBrace || byte === closeBracket) {
+    if (byte === ascii.quote) this.state = state.string;
+    else if (byte === ascii.openBrace || byte === ascii.openBracket) this.depth++;
+    else if (byte === ascii.closeBrace || byte === ascii.closeBracket) {
       this.depth--;
       if (this.depth === 0) this.state = state.after;
     }
@@ -396,26 +390,26 @@ export class JsonLinesStream implements ByteStream {
   /** Processes a byte outside records, or the first byte of a record. Returns the byte that replaces it. */
   private goBetween(byte: number): number {
     const { state: now, isArray } = this;
-    if (byte === openBrace && (now === state.start || now === state.before || now === state.first)) {
+    if (byte === ascii.openBrace && (now === state.start || now === state.before || now === state.first)) {
       this.state = state.inside;
       this.depth = 1;
       this.recordCount++;
       return byte;
     }
-    if (now === state.start && byte === openBracket) {
+    if (now === state.start && byte === ascii.openBracket) {
       this.isArray = true;
       this.state = state.first;
-      return space;
+      return ascii.space;
     }
     // One of the three bytes of the byte-order mark, which the reader of lines skips.
     if (now === state.start && (byte === 0xef || byte === 0xbb || byte === 0xbf)) return byte;
-    if (isArray && now === state.after && byte === comma) {
+    if (isArray && now === state.after && byte === ascii.comma) {
       this.state = state.before;
-      return lineFeed;
+      return ascii.lineFeed;
     }
-    if (isArray && byte === closeBracket && (now === state.after || now === state.first)) {
+    if (isArray && byte === ascii.closeBracket && (now === state.after || now === state.first)) {
       this.state = state.end;
-      return space;
+      return ascii.space;
     }
     if (now === state.end) throw this.error("has more content after its array");
     throw this.error(now === state.after ? "is followed by something else" : "is not a JSON object", now);

@@ -1,4 +1,4 @@
-import { byteToCharacter, countNoun } from "#bytes";
+import { byteCharacters, countNoun } from "#bytes";
 import {
   type CompiledPattern,
   compilePattern,
@@ -51,7 +51,7 @@ export function checkEscapes({ json }: Subject): Finding[] {
 export function checkByteLevel(subject: Subject): Finding[] {
   const { json } = subject;
   if (json === null) return [];
-  const isByteLevel = byteToCharacter.filter(subject.hasToken).length > 200;
+  const isByteLevel = byteCharacters.characters.filter(subject.hasToken).length > 200;
   if (!isByteLevel || spellsCharacters(subject)) return [];
   const has = (value: unknown, list: string) => stepsIn(value, list).some(({ type }) => type === "ByteLevel");
   const step = '{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}';

@@ -1,13 +1,4 @@
-import {
-  byteToCharacter,
-  countNoun,
-  groupDigits,
-  invalidJson,
-  openBrace,
-  skipSpace,
-  skipValue,
-  walkMembers,
-} from "#bytes";
+import { ascii, byteCharacters, countNoun, groupDigits, json } from "#bytes";
 import type { ScannedModel } from "#formats";
 import { allAddedTokens, Reach, tokenBytesOf } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
@@ -61,18 +52,18 @@ function checkKeys(bytes: Uint8Array): Finding[] {
   const repeated: string[] = [];
   const inVocab = (pos: number) => {
     const seen = new Set<string | number>();
-    return walkMembers(bytes, pos, (key, at) => {
+    return json.walkMembers(bytes, pos, (key, at) => {
       if (seen.has(key)) repeated.push(String(key));
       seen.add(key);
-      return skipValue(bytes, at);
+      return json.skipValue(bytes, at);
     });
   };
   const member = (wanted: string, then: (pos: number) => number) => (pos: number) =>
-    bytes[pos] === openBrace
-      ? walkMembers(bytes, pos, (key, at) => (key === wanted ? then(at) : skipValue(bytes, at)))
-      : invalidJson;
+    bytes[pos] === ascii.openBrace
+      ? json.walkMembers(bytes, pos, (key, at) => (key === wanted ? then(at) : json.skipValue(bytes, at)))
+      : json.invalid;
   try {
-    member("model", member("vocab", inVocab))(skipSpace(bytes, 0));
+    member("model", member("vocab", inVocab))(json.skipSpace(bytes, 0));
   } catch {
     return [];
   }
@@ -159,7 +150,7 @@ function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
 }
 
 function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
-  const missing = byteToCharacter.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
+  const missing = byteCharacters.characters.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
   // If more than 200 bytes are missing, the model is of another kind, which spells bytes differently or has no bytes.
   if (missing.length === 0 || missing.length > 200) return [];
   const occurring = missing.filter((byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1);

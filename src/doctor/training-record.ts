@@ -1,53 +1,49 @@
 import { basename, dirname, join } from "node:path";
-import {
-  amount,
-  type Checked,
-  checkOr,
-  fieldsOf,
-  isPlainObject,
-  listOf,
-  optional,
-  orNull,
-  text,
-  wholeNumber,
-} from "#bytes";
+import { isPlainObject, schema } from "#bytes";
 import { inputFields, optionFields, readJson, recordFormat, recordName, textsByName } from "#formats";
 import { isDirectory, isFile, statOf, UserError } from "#runtime";
 import type { JsonObject } from "#tokenizer";
 
 // The record of a training as `bpe verify` reads it.
 
-const count = wholeNumber();
+const count = schema.wholeNumber();
 
 /** Names of options that a record may have. */
 const knownOptions: readonly string[] = [...Object.keys(optionFields), "weights", "workers"];
 
-const recordFields = fieldsOf({
-  version: text,
-  commit: text,
-  command: text,
-  workingDirectory: text,
-  options: fieldsOf(optionFields),
-  formats: optional(orNull(listOf(text))),
-  base: optional(
-    fieldsOf({
-      path: text,
-      kind: text,
-      files: listOf(fieldsOf({ path: text, sha256: text })),
+const recordFields = schema.object({
+  version: schema.text,
+  commit: schema.text,
+  command: schema.text,
+  workingDirectory: schema.text,
+  options: schema.object(optionFields),
+  formats: schema.optional(schema.orNull(schema.list(schema.text))),
+  base: schema.optional(
+    schema.object({
+      path: schema.text,
+      kind: schema.text,
+      files: schema.list(schema.object({ path: schema.text, sha256: schema.text })),
       vocabSize: count,
     }),
   ),
-  inputs: listOf(fieldsOf(inputFields)),
-  counts: listOf(fieldsOf({ path: text, sizeBytes: count, sha256: orNull(text), weight: optional(amount) })),
+  inputs: schema.list(schema.object(inputFields)),
+  counts: schema.list(
+    schema.object({
+      path: schema.text,
+      sizeBytes: count,
+      sha256: schema.orNull(schema.text),
+      weight: schema.optional(schema.amount),
+    }),
+  ),
   wordCount: count,
   mergeCount: count,
-  mergesSha256: text,
-  files: listOf(text),
-  filesSha256: optional(textsByName),
-  timings: fieldsOf({ totalMs: amount }),
+  mergesSha256: schema.text,
+  files: schema.list(schema.text),
+  filesSha256: schema.optional(textsByName),
+  timings: schema.object({ totalMs: schema.amount }),
 });
 
-export type VerifiedRecord = Checked<typeof recordFields>;
+export type VerifiedRecord = schema.Checked<typeof recordFields>;
 export type RecordedInput = VerifiedRecord["inputs"][number];
 
 /** The directory of a training, and its record: as checked fields, and as the JSON of the file. */
@@ -92,7 +88,7 @@ export function readTrainingRecord(typed: string): RecordedTraining {
       `has the option "${unknown}", which this version of bpe does not know`,
       "verify it with a newer version",
     );
-  const record = checkOr(recordFields, json, (what) => refuse(`is not a training record: ${what}`));
+  const record = schema.checkOr(recordFields, json, (what) => refuse(`is not a training record: ${what}`));
   if (record.inputs.some(hasLanguage) && !record.inputs.every(hasLanguage))
     refuse("is not a training record: some of its inputs have no language");
   return { directory, record, json };

@@ -1,4 +1,4 @@
-import { encodeBytes } from "#bytes";
+import { byteCharacters } from "#bytes";
 import {
   allAddedTokens,
   deriveTokens,
@@ -38,7 +38,10 @@ export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(p
     const bytes = tokenBytesOf(tokens, id);
     if (entries[id] !== noToken || bytes.length === 0) continue;
     entries[id] = -1 - specials.length - others.length;
-    others.push({ key: tokens.rawIds?.has(id) ? Buffer.from(bytes).toString() : encodeBytes(bytes), bytes });
+    others.push({
+      key: tokens.rawIds?.has(id) ? Buffer.from(bytes).toString() : byteCharacters.encode(bytes),
+      bytes,
+    });
   }
   const halves = { left: numbered(left), right: numbered(right) };
   return {

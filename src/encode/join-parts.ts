@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Checked, checkOr, countNoun, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "#bytes";
+import { countNoun, schema } from "#bytes";
 import { followHint, type PlanLine, readPlanLines } from "#corpus";
 import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
 import { asOption, phrase, UserError, usageError, withRegularFile, yieldToEventLoop } from "#runtime";
@@ -17,18 +17,18 @@ import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths 
 // the files that one machine would write, byte for byte: the same ids and ends of documents, in the same
 // order.
 
-const count = wholeNumber(0);
+const count = schema.wholeNumber(0);
 /** The checked fields of a part's request. */
-const partRequest = fieldsOf({
-  format: oneOf(["part"]),
-  inputs: listOf(fieldsOf({ path: text, sizeBytes: count, modifiedMs: time })),
-  ranges: listOf(fieldsOf({ inputIndex: count, startByte: count, endByte: count })),
+const partRequest = schema.object({
+  format: schema.oneOf(["part"]),
+  inputs: schema.list(schema.object({ path: schema.text, sizeBytes: count, modifiedMs: schema.time })),
+  ranges: schema.list(schema.object({ inputIndex: count, startByte: count, endByte: count })),
   idLimit: count,
-  idType: oneOf(["uint16", "uint32"] as const),
+  idType: schema.oneOf(["uint16", "uint32"] as const),
 });
 
 type Part = ListedShards & {
-  readonly asked: Checked<typeof partRequest>;
+  readonly asked: schema.Checked<typeof partRequest>;
   /** The index of the first line of the plan that the part encodes. Its ranges are this line and the following ones. */
   readonly firstLine: number;
 };
@@ -118,7 +118,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
   const base = path.slice(0, -".json".length);
   const again = "encode this part again, or fetch its files";
   const manifest = readManifest(path, again);
-  const asked = checkOr(partRequest, manifest.request, (what) => {
+  const asked = schema.checkOr(partRequest, manifest.request, (what) => {
     throw new UserError(`"${path}" is not the manifest of a part: ${what}`, { hint });
   });
   if (manifest.next !== null)

@@ -1,17 +1,5 @@
 import { closeSync, fstatSync, readFileSync } from "node:fs";
-import {
-  type Checked,
-  checkOr,
-  fieldsOf,
-  flag,
-  listOf,
-  Mismatch,
-  oneOf,
-  optional,
-  orNull,
-  parseJson,
-  wholeNumber,
-} from "#bytes";
+import { json, schema } from "#bytes";
 import { keptKinds } from "#corpus";
 import type { IdFormat } from "#ids";
 import { isMissing, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
@@ -21,60 +9,60 @@ import { checksumOf, followLinks, openTrusted } from "#store";
 // are used only if they belong to this user, or to someone whom the owner of the directory allows to write,
 // and if their checksums match.
 
-const count = wholeNumber(0);
+const count = schema.wholeNumber(0);
 
 const checksumField = (value: unknown, name: string): string => {
   if (typeof value === "string" && /^[0-9a-f]+$/.test(value)) return value;
-  throw new Mismatch(value, name, "not a checksum");
+  throw new schema.Mismatch(value, name, "not a checksum");
 };
 
 /** A complete shard, with the sizes and checksums (`FileChecksum`) of its files. */
-const shard = fieldsOf({
+const shard = schema.object({
   ...{ ids: count, documents: count },
-  ...{ sizesBytes: listOf(count), checksums: listOf(checksumField) },
+  ...{ sizesBytes: schema.list(count), checksums: schema.list(checksumField) },
 });
-export type Shard = Checked<typeof shard>;
+export type Shard = schema.Checked<typeof shard>;
 
 /**
  * Where encoding continues after a shard: at a byte that is a safe cut. It states how many ids and documents
  * after that byte are in shards already.
  */
-const point = fieldsOf({
+const point = schema.object({
   /** The index of the range. */
   rangeIndex: count,
   byte: count,
-  startsInside: flag,
+  startsInside: schema.flag,
   ids: count,
   documents: count,
   /**
    * Whether there are ids before this point whose document has not ended, and whether a document of this text
    * has ended.
    */
-  isOpen: flag,
-  hasEnded: flag,
+  isOpen: schema.flag,
+  hasEnded: schema.flag,
 });
-export type Point = Checked<typeof point>;
+export type Point = schema.Checked<typeof point>;
 
 /** The version of manifests. Version 1 had no checksums. */
 const manifestFormat = 2;
 
-const manifestFields = fieldsOf({
-  format: wholeNumber(manifestFormat, manifestFormat),
+const manifestFields = schema.object({
+  format: schema.wholeNumber(manifestFormat, manifestFormat),
   /** The xxHash64 of the other fields, as JSON without spaces. */
   checksum: checksumField,
   request: (value: unknown, name: string) => {
     if (typeof value === "object" && value !== null) return value;
-    throw new Mismatch(value, name, "not an object");
+    throw new schema.Mismatch(value, name, "not an object");
   },
-  shards: listOf(shard),
+  shards: schema.list(shard),
   /** null: everything is encoded. */
-  next: orNull(point),
+  next: schema.orNull(point),
   /** Whether the last document continues after the last range. */
-  isOpen: optional(flag),
+  isOpen: schema.optional(schema.flag),
   /** The types of the columns of kept fields. */
-  keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
+  keptKinds: schema.optional(schema.list(schema.orNull(schema.oneOf(keptKinds)))),
 });
-export type Manifest = Omit<Checked<typeof manifestFields>, "format" | "checksum">;
+export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
 /**
  * Thrown for a manifest or a shard that is damaged or belongs to another run. With --if-changed, encoding replaces it.
@@ -96,7 +84,9 @@ export function readManifest(path: string, hint = "choose another name"): Manife
   const value = jsonAt(path, refuse);
   if ((value as { format?: unknown } | null)?.format === 1)
     refuse("was written by an earlier build, without checksums");
-  const manifest = checkOr(manifestFields, value, (what) => refuse(`is not a manifest of shards: ${what}`));
+  const manifest = schema.checkOr(manifestFields, value, (what) =>
+    refuse(`is not a manifest of shards: ${what}`),
+  );
   const { format: _, checksum, ...content } = value as Record<string, unknown>;
   if (checksum !== sealOf(content)) refuse("is damaged: its checksum does not match its content");
   return manifest;
@@ -113,7 +103,7 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
     return refuse("is not a manifest of shards: it is too large");
   });
   try {
-    return parseJson(text, path);
+    return json.parse(text, path);
   } catch (error) {
     if (error instanceof UserError) return refuse(error.message.slice(`"${path}" `.length));
     throw error;

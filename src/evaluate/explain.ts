@@ -1,4 +1,4 @@
-import { characterLengthAt } from "#bytes";
+import { utf8 } from "#bytes";
 import { assert } from "#runtime";
 import {
   droppedByte,
@@ -95,7 +95,7 @@ export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Arra
   );
   const ids: number[] = [];
   for (let pos = 0; pos < bytes.length; ) {
-    const size = Math.max(1, characterLengthAt(bytes, pos, bytes.length));
+    const size = Math.max(1, utf8.characterLengthAt(bytes, pos, bytes.length));
     const character = bytes.subarray(pos, (pos += size));
     const own = known.get(latin1(character));
     const next = own !== undefined ? [own] : size > 1 && unknown !== null ? [unknown.id] : ofBytes(character);

@@ -1,4 +1,4 @@
-import { escapeBytes, space } from "#bytes";
+import { ascii, escapeBytes } from "#bytes";
 import type { DifferentWords, NumberCounts } from "#evaluation";
 import {
   placedAt,
@@ -215,8 +215,8 @@ export class WordEncoder {
       const takenBytes = firstTokenBytes ?? content.length;
       return takenBytes <= before.length ? bytesOf(id!) : 0;
     }
-    const isPrefixed = parts.addsPrefixSpace && this.normalize(text)[0] !== space;
-    const before = [...(isPrefixed ? [space] : []), ...this.normalize(whitespace)];
+    const isPrefixed = parts.addsPrefixSpace && this.normalize(text)[0] !== ascii.space;
+    const before = [...(isPrefixed ? [ascii.space] : []), ...this.normalize(whitespace)];
     return before.reduce((sum, byte) => sum + bytesOf(parts.model.byteIds[byte]!), 0);
   }
 

@@ -1,4 +1,4 @@
-import { byteCountOf, codePointAt } from "#bytes";
+import { utf8 } from "#bytes";
 import { contains, propertySet } from "#pattern";
 
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
@@ -110,6 +110,6 @@ function digitEndAt(bytes: Uint8Array, pos: number, end: number): number {
         : ((lead & 7) << 12) | (second << 6) | (bytes[pos + 2]! & 0x3f);
   digitBlocks ??= findDigitBlocks();
   if (digitBlocks[block] !== 1) return pos;
-  const codePoint = codePointAt(bytes, pos, end);
-  return contains(digits!, codePoint) ? pos + byteCountOf(codePoint) : pos;
+  const codePoint = utf8.codePointAt(bytes, pos, end);
+  return contains(digits!, codePoint) ? pos + utf8.byteCountOf(codePoint) : pos;
 }

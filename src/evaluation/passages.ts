@@ -1,4 +1,4 @@
-import { codePointAt, lineFeed, space } from "#bytes";
+import { ascii, utf8 } from "#bytes";
 import { isUnspaced } from "./text-words.ts";
 
 /** A token of a sample text. */
@@ -97,7 +97,7 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
     );
     const isEnd =
       end === text.length ||
-      (length >= 1 && (endsSentence(text, end) || isUnspaced(codePointAt(text, end, text.length)))) ||
+      (length >= 1 && (endsSentence(text, end) || isUnspaced(utf8.codePointAt(text, end, text.length)))) ||
       (length >= 1.5 && isBetweenWords) ||
       (length >= 2 && isCharacter(text[end]));
     if (!isEnd) continue;
@@ -117,9 +117,10 @@ const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 
 
 /** Whether a line ends at `end`, or a space follows a full stop, question mark or exclamation mark there. */
 const endsSentence = (text: Uint8Array, end: number) =>
-  text[end - 1] === lineFeed || (text[end] === space && ".?!".includes(String.fromCharCode(text[end - 1]!)));
+  text[end - 1] === ascii.lineFeed ||
+  (text[end] === ascii.space && ".?!".includes(String.fromCharCode(text[end - 1]!)));
 
-const isSpace = (byte: number) => byte === space || byte === lineFeed;
+const isSpace = (byte: number) => byte === ascii.space || byte === ascii.lineFeed;
 
 const bytesOf = (tokens: readonly SampleToken[]) => Buffer.concat(tokens.map(({ bytes }) => bytes));
 

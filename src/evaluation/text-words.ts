@@ -1,4 +1,4 @@
-import { codePointAt, codePointOf } from "#bytes";
+import { utf8 } from "#bytes";
 import { contains, unionOf, whiteSpace } from "#pattern";
 import { scaled } from "#runtime";
 import { SpecialTokenFinder } from "#text";
@@ -103,7 +103,7 @@ function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number 
   const lead = bytes[pos]!;
   if (lead < 0x80)
     return lead === 0x20 || (lead >= 0x09 && lead <= 0x0d) || (lead >= 0x1c && lead <= 0x1f) ? 1 : 0;
-  const codePoint = codePointAt(bytes, pos, end);
+  const codePoint = utf8.codePointAt(bytes, pos, end);
   if (codePoint < 0 || !contains(whitespace, codePoint)) return 0;
   return codePoint < 0x800 ? 2 : 3;
 }
@@ -120,7 +120,7 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
 function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let pos = start; pos + 2 < end; pos++) {
-    if (bytes[pos]! >= 0xe0 && isUnspaced(codePointOf(bytes, pos))) count++;
+    if (bytes[pos]! >= 0xe0 && isUnspaced(utf8.codePointOf(bytes, pos))) count++;
   }
   return count;
 }

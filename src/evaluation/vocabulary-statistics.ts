@@ -1,4 +1,4 @@
-import { characterLengthAt, codePointOf, lazy } from "#bytes";
+import { lazy, utf8 } from "#bytes";
 import type { AddedToken } from "#text";
 import { longestWithLetters, shapeOf, type TokenTable } from "#tokenizer";
 
@@ -195,9 +195,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
   for (let pos = start; pos < end; ) {
-    const lengthBytes = characterLengthAt(bytes, pos, end);
+    const lengthBytes = utf8.characterLengthAt(bytes, pos, end);
     if (lengthBytes === 0) return invalidName;
-    const code = codePointOf(bytes, pos);
+    const code = utf8.codePointOf(bytes, pos);
     pos += lengthBytes;
     const lower = code | 0x20;
     if ((lower >= 0x61 && lower <= 0x7a) || isLatinLetter(code)) hasLetter = true;

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { byteOfCodePoint, byteToCharacter, decodeCharacters, escapeBytes, isAscii, showValue } from "#bytes";
+import { byteCharacters, escapeBytes, isAscii, showValue } from "#bytes";
 import { asOption, assert, disableFtl, exitCode, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
@@ -32,7 +32,7 @@ export function assembleModel(
 ): EncodingModel {
   const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
   const byteIds = Int32Array.from(
-    byteToCharacter,
+    byteCharacters.characters,
     (character) => vocab.get(character) ?? unknownId ?? droppedByte,
   );
   const { idMax } = vocab;
@@ -121,7 +121,7 @@ export function findSharedTokens(
     // A pretoken that becomes a whole token is always valid UTF-8.
     (isUtf8(bytes) && wholeTokens?.ids.includes(id) === true);
   return addedTokens.flatMap(({ content, id }) => {
-    const bytes = isAscii(content) || vocab.get(content) !== id ? null : decodeCharacters(content);
+    const bytes = isAscii(content) || vocab.get(content) !== id ? null : byteCharacters.decode(content);
     return bytes !== null && isMade(id, bytes) ? [{ content, id, bytes }] : [];
   });
 }
@@ -146,7 +146,7 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
       // All 256 characters are encoded in one or two bytes; longer sequences decode to no code point of the
       // alphabet.
       if (codePoint >= 0x80) codePoint = ((codePoint - 0xc0) << 6) | (texts[++pos]! & 0x3f);
-      const byte = byteOfCodePoint(codePoint);
+      const byte = byteCharacters.byteOf(codePoint);
       if (byte < 0) {
         end = start;
         for (let raw = from[t]!; raw < textEnd; raw++) bytes[end++] = texts[raw]!;
@@ -213,7 +213,7 @@ export function checkOwnIds(
   for (const [key, id] of others) {
     const content = byId.get(id);
     if (content === undefined || key === content) continue;
-    const bytes = typeof key === "string" ? (decodeCharacters(key) ?? Buffer.from(key)) : key;
+    const bytes = typeof key === "string" ? (byteCharacters.decode(key) ?? Buffer.from(key)) : key;
     if (Buffer.compare(Buffer.from(content), bytes) === 0) continue;
     throw new UserError(
       `"${path}": the special token ${showValue(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,

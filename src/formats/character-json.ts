@@ -1,4 +1,4 @@
-import { checkOr, fieldsOf, flag, optional, orNull, showValue, text } from "#bytes";
+import { schema, showValue } from "#bytes";
 import { assert } from "#runtime";
 import type { AddedToken, PrefixRule } from "#text";
 import {
@@ -101,16 +101,16 @@ const isString = (pattern: unknown, wanted: string) => (pattern as Step | undefi
 const isReplace = (step: Step, from: string, to: string) =>
   step.type === "Replace" && isString(step.pattern, from) && step.content === to;
 
-const metaspaceFields = fieldsOf({
-  replacement: text,
-  prepend_scheme: optional(text),
-  add_prefix_space: optional(orNull(flag)),
-  split: optional(flag),
+const metaspaceFields = schema.object({
+  replacement: schema.text,
+  prepend_scheme: schema.optional(schema.text),
+  add_prefix_space: schema.optional(schema.orNull(schema.flag)),
+  split: schema.optional(schema.flag),
 });
 
 /** Returns the rule by which a Metaspace step puts a mark before text; null if it never does. */
 function prefixOfMetaspace(step: Step, path: string): PrefixRule | null {
-  const fields = checkOr(metaspaceFields, step, (what) =>
+  const fields = schema.checkOr(metaspaceFields, step, (what) =>
     refuse(path, `its Metaspace cannot be read: ${what}`),
   );
   if (fields.replacement !== mark)

@@ -1,4 +1,4 @@
-import { bytesOf, encodeBytes } from "#bytes";
+import { byteCharacters, bytesOf } from "#bytes";
 import { llamaCppOf } from "#pattern";
 import { assert } from "#runtime";
 import {
@@ -139,7 +139,7 @@ function typeOf({ vocabulary, like, characters }: FinishedTokenizer, id: number)
 
 function keyOf({ vocabulary }: FinishedTokenizer, id: number): string {
   const entry = vocabulary.entries[id]!;
-  if (!isSpecialEntry(entry)) return encodeBytes(vocabulary.tokenBytes.copy(entry));
+  if (!isSpecialEntry(entry)) return byteCharacters.encode(vocabulary.tokenBytes.copy(entry));
   return (
     vocabulary.specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key ?? padName(id)
   );

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { decodeCharacters, decodeText, objectAt, parseJson, showValue } from "#bytes";
+import { byteCharacters, json, showValue, utf8 } from "#bytes";
 import { patterns, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
@@ -107,7 +107,11 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
 function scanFiles(vocab: SourceFile, merges: SourceFile): ScannedModel {
   const scanned = scanGpt2(vocab.bytes, merges.bytes);
   if (scanned !== null) return scanned;
-  const entries = objectAt(parseJson(decodeText(vocab.bytes, 0), vocab.path), vocab.path, "the vocabulary");
+  const entries = json.objectAt(
+    json.parse(utf8.decode(vocab.bytes), vocab.path),
+    vocab.path,
+    "the vocabulary",
+  );
   return scanParsed(checkIds(entries, vocab.path), readMergeLines(merges), merges.path);
 }
 
@@ -122,7 +126,7 @@ function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPa
 
 /** Parses lines of `left right`, after an optional header. */
 function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
-  const lines = decodeText(bytes, 0).split("\n");
+  const lines = utf8.decode(bytes).split("\n");
   const merges: [string, string][] = [];
   lines.forEach((line, i) => {
     if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
@@ -142,8 +146,8 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
   for (const [text, id] of entries) {
-    if (text === "" || decodeCharacters(text)?.length === 1) continue;
-    if (decodeCharacters(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
+    if (text === "" || byteCharacters.decode(text)?.length === 1) continue;
+    if (byteCharacters.decode(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
     found.set(text, id);
   }
   return found;
@@ -189,11 +193,11 @@ function extend([vocab, merges]: SourceFiles, base: TokenizerParts, extension: E
 }
 
 function* extendVocab(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
-  const json = new JsonRewriter(bytes);
+  const rewriter = new JsonRewriter(bytes);
   yield noBytes;
-  addNewIds(json, json.placeOf([])!, base, extension);
+  addNewIds(rewriter, rewriter.placeOf([])!, base, extension);
   yield noBytes;
-  yield* json.chunks();
+  yield* rewriter.chunks();
 }
 
 const noBytes = new Uint8Array(0);
@@ -220,18 +224,18 @@ function prune(
   const named = parts.addedTokens
     .filter(({ content }) => !known.has(content))
     .map(({ content, id }): IdRow => [content, numbering.newIds[id]!]);
-  const json = new JsonRewriter(vocabFile.bytes);
-  const place = json.placeOf([])!;
-  json.replaceElements(
+  const rewriter = new JsonRewriter(vocabFile.bytes);
+  const place = rewriter.placeOf([])!;
+  rewriter.replaceElements(
     place,
-    json.idTexts(
+    rewriter.idTexts(
       place,
       [...tokens, ...named].sort(([, a], [, b]) => a - b),
     ),
   );
-  const head = /^#version.*\n/.exec(decodeText(mergesFile!.bytes, 0, 100))?.[0] ?? "";
+  const head = /^#version.*\n/.exec(utf8.decode(mergesFile!.bytes, 0, 100))?.[0] ?? "";
   return [
-    { name: vocabFile.name, chunks: () => json.chunks() },
+    { name: vocabFile.name, chunks: () => rewriter.chunks() },
     {
       name: mergesFile!.name,
       *chunks() {

@@ -1,4 +1,4 @@
-import { objectAt, parseJson } from "#bytes";
+import { json } from "#bytes";
 import { isDirectory } from "#runtime";
 import { contentOf, type JsonObject } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
@@ -13,7 +13,9 @@ export function parseCompanionFiles(path: string) {
   };
   const jsonOf = (name: string): JsonObject | null => {
     const [text, file] = [textOf(name), files.get(name)];
-    return text === undefined ? null : objectAt(parseJson(text, file!.path), file!.path, "what is in it");
+    return text === undefined
+      ? null
+      : json.objectAt(json.parse(text, file!.path), file!.path, "what is in it");
   };
   const [own, map] = [jsonOf("tokenizer_config.json"), jsonOf("special_tokens_map.json")];
   // A configuration with `added_tokens_decoder` is newer than the map, and replaces it.

@@ -1,4 +1,4 @@
-import { decimalDigitsMax, grow, putDecimal } from "#bytes";
+import { decimal, grow } from "#bytes";
 import { createSha256, type Message, scaled } from "#runtime";
 import type { Extension, JsonObject, LoadOptions, Numbering, Roles, TokenizerParts } from "#tokenizer";
 import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
@@ -126,8 +126,8 @@ export class Chunk {
 
   /** Appends a non-negative integer in decimal. */
   decimal(number: number): void {
-    this.reserve(decimalDigitsMax);
-    this.length = putDecimal(number, this.bytes, this.length);
+    this.reserve(decimal.digitsMax);
+    this.length = decimal.put(number, this.bytes, this.length);
   }
 
   /** Returns the gathered bytes, which are valid until the next append, and starts over. */

@@ -1,4 +1,4 @@
-import { fieldsOf, flag, listOf, Mismatch, optional, text, wholeNumber } from "#bytes";
+import { schema } from "#bytes";
 import type { AddedToken } from "#text";
 import type { JsonObject, PostProcessing } from "#tokenizer";
 
@@ -13,28 +13,27 @@ export function readPostProcessor(value: unknown): PostProcessing {
   try {
     return readStep(value as JsonObject);
   } catch (error) {
-    if (!(error instanceof Mismatch)) throw error;
+    if (!(error instanceof schema.Mismatch)) throw error;
     return { ...noPostProcessing, obstacle: `its post-processor cannot be read: ${error.message}` };
   }
 }
 
 function readStep(step: JsonObject): PostProcessing {
-  const { type } = fieldsOf({ type: text })(step, "post_processor");
+  const { type } = schema.object({ type: schema.text })(step, "post_processor");
   switch (type) {
     case "ByteLevel":
       return { ...noPostProcessing, trims: trimsOf(step) };
     case "Sequence": {
-      const { processors } = fieldsOf({ processors: listOf<JsonObject>((inner) => inner as JsonObject) })(
-        step,
-        type,
-      );
+      const { processors } = schema.object({
+        processors: schema.list<JsonObject>((inner) => inner as JsonObject),
+      })(step, type);
       return processors.map(readStep).reduce(chainSteps, noPostProcessing);
     }
     case "TemplateProcessing":
       return readTemplate(step);
     case "BertProcessing":
     case "RobertaProcessing": {
-      const { cls, sep } = fieldsOf({ cls: pair, sep: pair })(step, type);
+      const { cls, sep } = schema.object({ cls: pair, sep: pair })(step, type);
       return { before: [cls], after: [sep], trims: type === "RobertaProcessing" ? trimsOf(step) : [] };
     }
     default:
@@ -61,24 +60,24 @@ function chainSteps(one: PostProcessing, other: PostProcessing): PostProcessing 
  * empty list for any other step.
  */
 function trimsOf(step: JsonObject): boolean[] {
-  const flags = { trim_offsets: flag, add_prefix_space: flag };
-  const { trim_offsets, add_prefix_space } = fieldsOf(flags)(step, String(step.type));
+  const flags = { trim_offsets: schema.flag, add_prefix_space: schema.flag };
+  const { trim_offsets, add_prefix_space } = schema.object(flags)(step, String(step.type));
   return trim_offsets ? [add_prefix_space] : [];
 }
 
-const id = wholeNumber();
+const id = schema.wholeNumber();
 
 /** Parses `["<s>", 0]` into its id. */
 function pair(value: unknown, name: string): number {
   if (!Array.isArray(value) || value.length !== 2)
-    throw new Mismatch(value, name, "not a pair of token and id");
+    throw new schema.Mismatch(value, name, "not a pair of token and id");
   return id(value[1], name);
 }
 
-const pieces = listOf(
-  fieldsOf({
-    SpecialToken: optional(fieldsOf({ id: text })),
-    Sequence: optional(fieldsOf({ id: text })),
+const pieces = schema.list(
+  schema.object({
+    SpecialToken: schema.optional(schema.object({ id: schema.text })),
+    Sequence: schema.optional(schema.object({ id: schema.text })),
   }),
 );
 
@@ -89,7 +88,7 @@ function readTemplate(step: JsonObject): PostProcessing {
   const idsOf = (some: typeof single) =>
     some.flatMap(({ SpecialToken }) => {
       const special = Object.hasOwn(specials, SpecialToken!.id) ? specials[SpecialToken!.id] : undefined;
-      return fieldsOf({ ids: listOf(id) })(special, `special_tokens.${SpecialToken!.id}`).ids;
+      return schema.object({ ids: schema.list(id) })(special, `special_tokens.${SpecialToken!.id}`).ids;
     });
   const [before, after] = [single.slice(0, at), single.slice(at + 1)];
   if (at < 0 || [...before, ...after].some(({ SpecialToken }) => SpecialToken === undefined))

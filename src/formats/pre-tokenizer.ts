@@ -1,4 +1,4 @@
-import { checkOr, fieldsOf, flag, objectAt, optional, showValue, wholeNumber } from "#bytes";
+import { json, schema, showValue } from "#bytes";
 import {
   type CompiledPattern,
   compilePattern,
@@ -37,13 +37,13 @@ type Splits = {
   readonly addsPrefixSpace: boolean;
 };
 
-const stepFlags = fieldsOf({
-  add_prefix_space: optional(flag),
-  trim_offsets: optional(flag),
-  use_regex: optional(flag),
-  individual_digits: optional(flag),
-  invert: optional(flag),
-  length: optional(wholeNumber(1, 1000)),
+const stepFlags = schema.object({
+  add_prefix_space: schema.optional(schema.flag),
+  trim_offsets: schema.optional(schema.flag),
+  use_regex: schema.optional(schema.flag),
+  individual_digits: schema.optional(schema.flag),
+  invert: schema.optional(schema.flag),
+  length: schema.optional(schema.wholeNumber(1, 1000)),
 });
 
 /**
@@ -56,7 +56,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   const sources: string[] = [];
   let addsPrefixSpace = false;
   steps.forEach((step, i) => {
-    checkOr(stepFlags, step, (what) => {
+    schema.checkOr(stepFlags, step, (what) => {
       throw new UserError(`"${path}": the pre-tokenizer ${showValue(step.type)} cannot be read: ${what}`);
     });
     switch (step.type) {
@@ -126,7 +126,7 @@ const isSame = (sources: readonly string[], others: readonly string[]) =>
   others.length === sources.length && others.every((source, i) => source === sources[i]);
 
 function flatten(value: unknown, path: string): Record<string, unknown>[] {
-  const step = objectAt(value, path, "a pre-tokenizer");
+  const step = json.objectAt(value, path, "a pre-tokenizer");
   if (step.type !== "Sequence") return [step];
   const inner = step.pretokenizers;
   if (!Array.isArray(inner)) throw new UserError(`"${path}": the pre-tokenizer's sequence is not a list`);
@@ -134,7 +134,7 @@ function flatten(value: unknown, path: string): Record<string, unknown>[] {
 }
 
 function readSplit(step: Record<string, unknown>, path: string): string {
-  const pattern = objectAt(step.pattern, path, "the pattern of a Split");
+  const pattern = json.objectAt(step.pattern, path, "the pattern of a Split");
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
   if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is not text`);
   if (step.behavior === "Isolated") return source;

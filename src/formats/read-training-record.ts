@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { amount, type Check, checkOr, fieldsOf, listOf, optional, orNull, text, wholeNumber } from "#bytes";
+import { schema } from "#bytes";
 import type { Reading } from "#corpus";
 import type { Compat } from "#merge";
 import { asOption, isFile, phrase, UserError } from "#runtime";
@@ -34,11 +34,11 @@ export type RecordedTraining = {
 const { specialTokens, specialIds, specialTokensFirst, reservedTokens } = optionFields;
 const { normalization, compat, pattern, model } = optionFields;
 
-const recordFields = fieldsOf({
-  files: listOf(text),
-  options: fieldsOf({
-    ...{ specialTokens: optional(specialTokens), specialIds, specialTokensFirst, reservedTokens },
-    ...{ normalization, compat: optional(compat), pattern, model },
+const recordFields = schema.object({
+  files: schema.list(schema.text),
+  options: schema.object({
+    ...{ specialTokens: schema.optional(specialTokens), specialIds, specialTokensFirst, reservedTokens },
+    ...{ normalization, compat: schema.optional(compat), pattern, model },
   }),
 });
 
@@ -51,7 +51,7 @@ export function readTrainingRecord(path: string): RecordedTraining | null {
   if (!isFile(recordPath)) return null;
   const root = readJson(recordPath);
   if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
-  const { files, options } = checkOr(recordFields, root, (what) => {
+  const { files, options } = schema.checkOr(recordFields, root, (what) => {
     throw new UserError(`"${recordPath}" is not a training record: ${what}`, {
       hint: phrase`train again, or move it away and give ${asOption("pattern")} and ${asOption("special-token")}`,
     });
@@ -73,16 +73,16 @@ export function readTrainingRecord(path: string): RecordedTraining | null {
 export const findTrainingRecord = (paths: readonly string[]): RecordedTraining | undefined =>
   paths.map(readTrainingRecord).find((record) => record !== null) ?? undefined;
 
-const point = fieldsOf({ vocabSize: wholeNumber(), bytesPerToken: amount });
+const point = schema.object({ vocabSize: schema.wholeNumber(), bytesPerToken: schema.amount });
 
-const tokenCountFields = fieldsOf({
-  files: listOf(text),
-  tokenCount: wholeNumber(),
-  bytesPerToken: orNull(amount),
-  half: orNull(point),
-  curve: listOf(point),
-  residueCount: wholeNumber(),
-  neverReachedCount: wholeNumber(),
+const tokenCountFields = schema.object({
+  files: schema.list(schema.text),
+  tokenCount: schema.wholeNumber(),
+  bytesPerToken: schema.orNull(schema.amount),
+  half: schema.orNull(point),
+  curve: schema.list(point),
+  residueCount: schema.wholeNumber(),
+  neverReachedCount: schema.wholeNumber(),
 });
 
 /** Reads the facts about the corpus and the tokens from the record of a tokenizer; null if it has none. */
@@ -93,7 +93,7 @@ export function readTokenCountFacts(path: string): TokenCountFacts | null {
   return facts;
 }
 
-const roleFields = fieldsOf({ files: listOf(text), options: fieldsOf({ model }) });
+const roleFields = schema.object({ files: schema.list(schema.text), options: schema.object({ model }) });
 
 /**
  * Returns the special tokens that a training gave roles, by the names in `transformers`; an empty object
@@ -107,9 +107,9 @@ export function readRecordedRoles(path: string): Readonly<Record<string, string 
 
 const { path, format, textField, isDev } = inputFields;
 
-const readingFields = fieldsOf({
-  files: listOf(text),
-  inputs: listOf(fieldsOf({ format, textField })),
+const readingFields = schema.object({
+  files: schema.list(schema.text),
+  inputs: schema.list(schema.object({ format, textField })),
 });
 
 /**
@@ -127,10 +127,10 @@ export function readRecordedReading(paths: readonly string[]): Reading | undefin
   return undefined;
 }
 
-const corpusFields = fieldsOf({
-  files: listOf(text),
-  workingDirectory: text,
-  inputs: listOf(fieldsOf({ path, isDev })),
+const corpusFields = schema.object({
+  files: schema.list(schema.text),
+  workingDirectory: schema.text,
+  inputs: schema.list(schema.object({ path, isDev })),
 });
 
 /** Returns the paths of the files that a tokenizer was trained on, from its record; an empty list without one. */
@@ -150,13 +150,13 @@ export function readRecordedInputs(path: string): string[] {
  */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
-  fields: Check<Fields>,
+  fields: schema.Check<Fields>,
 ): Fields | null {
   const isInside = isFile(path);
   const recordPath = join(isInside ? dirname(path) : path, recordName);
   if (!isFile(recordPath)) return null;
   try {
-    const record = checkOr(fields, readJson(recordPath), (what) => {
+    const record = schema.checkOr(fields, readJson(recordPath), (what) => {
       throw new UserError(what);
     });
     return isInside && !record.files.includes(basename(path)) ? null : record;

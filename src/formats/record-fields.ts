@@ -1,85 +1,81 @@
-import {
-  amount,
-  type Check,
-  fieldsOf,
-  flag,
-  isPlainObject,
-  listOf,
-  oneOf,
-  oneOrMore,
-  optional,
-  orNull,
-  text,
-  wholeNumber,
-} from "#bytes";
+import { isPlainObject, schema } from "#bytes";
 import { inputFormats } from "#corpus";
 import type { Compat } from "#merge";
 import { normalizationCheck } from "#text";
 
 // The checks of the fields of a training record. Readers take those that they need.
 
-const count = wholeNumber();
+const count = schema.wholeNumber();
 
-const pattern = fieldsOf({ name: orNull(text), regex: oneOrMore(text), huggingface: optional(text) });
+const pattern = schema.object({
+  name: schema.orNull(schema.text),
+  regex: schema.oneOrMore(schema.text),
+  huggingface: schema.optional(schema.text),
+});
 
 /** Texts by their names. */
-export const textsByName: Check<Readonly<Record<string, string>>> = (value, name) => {
+export const textsByName: schema.Check<Readonly<Record<string, string>>> = (value, name) => {
   const fields = isPlainObject(value) ? Object.keys(value) : [];
-  return fieldsOf(Object.fromEntries(fields.map((field) => [field, text])))(value, name);
+  return schema.object(Object.fromEntries(fields.map((field) => [field, schema.text])))(value, name);
 };
 
 /** The checks of the fields of an input. */
 export const inputFields = {
-  path: text,
+  path: schema.text,
   sizeBytes: count,
-  textBytes: optional(count),
-  documents: optional(count),
-  invalidBytes: optional(count),
-  format: oneOf(inputFormats),
-  textField: optional(text),
-  crc32: optional(text),
-  language: optional(text),
-  isDev: optional(flag),
-  weight: optional(amount),
+  textBytes: schema.optional(count),
+  documents: schema.optional(count),
+  invalidBytes: schema.optional(count),
+  format: schema.oneOf(inputFormats),
+  textField: schema.optional(schema.text),
+  crc32: schema.optional(schema.text),
+  language: schema.optional(schema.text),
+  isDev: schema.optional(schema.flag),
+  weight: schema.optional(schema.amount),
 };
 
 /** The checks of the fields of `options`. Older records lack some fields that are not optional here. */
 export const optionFields = {
   vocabSize: count,
-  newTokens: optional(count),
-  sizes: optional(listOf(count)),
-  specialTokens: listOf(text),
-  specialIds: optional(listOf(count)),
-  specialTokensFirst: optional(flag),
-  reservedTokens: optional(listOf(text)),
-  documentsEndAt: optional(listOf(text)),
-  rename: optional(textsByName),
-  seedTokens: optional(listOf(text)),
-  parity: optional(
-    fieldsOf({
-      ratio: orNull(listOf(amount)),
-      window: orNull(fieldsOf({ size: count, alpha: amount })),
+  newTokens: schema.optional(count),
+  sizes: schema.optional(schema.list(count)),
+  specialTokens: schema.list(schema.text),
+  specialIds: schema.optional(schema.list(count)),
+  specialTokensFirst: schema.optional(schema.flag),
+  reservedTokens: schema.optional(schema.list(schema.text)),
+  documentsEndAt: schema.optional(schema.list(schema.text)),
+  rename: schema.optional(textsByName),
+  seedTokens: schema.optional(schema.list(schema.text)),
+  parity: schema.optional(
+    schema.object({
+      ratio: schema.orNull(schema.list(schema.amount)),
+      window: schema.orNull(schema.object({ size: count, alpha: schema.amount })),
       globalMerges: count,
     }),
   ),
-  padTo: optional(count),
+  padTo: schema.optional(count),
   pattern,
-  normalization: optional(orNull(normalizationCheck)),
-  superwords: optional(fieldsOf({ fromVocabSize: count, wordPattern: pattern })),
-  compat: oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"]),
-  wholeTexts: optional(flag),
-  specialTokensAsText: optional(flag),
-  wholeCharacters: optional(flag),
-  minFrequency: optional(count),
-  maxTokenLength: optional(orNull(count)),
-  like: optional(text),
-  model: optional(
-    fieldsOf({
-      ...{ bos: optional(text), eos: optional(text), pad: optional(text), unk: optional(text) },
-      addsBos: optional(flag),
-      chatTemplate: optional(orNull(text)),
-      modelMaxLength: optional(orNull(count)),
-      tokenizerClass: optional(text),
+  normalization: schema.optional(schema.orNull(normalizationCheck)),
+  superwords: schema.optional(schema.object({ fromVocabSize: count, wordPattern: pattern })),
+  compat: schema.oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"]),
+  wholeTexts: schema.optional(schema.flag),
+  specialTokensAsText: schema.optional(schema.flag),
+  wholeCharacters: schema.optional(schema.flag),
+  minFrequency: schema.optional(count),
+  maxTokenLength: schema.optional(schema.orNull(count)),
+  like: schema.optional(schema.text),
+  model: schema.optional(
+    schema.object({
+      ...{
+        bos: schema.optional(schema.text),
+        eos: schema.optional(schema.text),
+        pad: schema.optional(schema.text),
+        unk: schema.optional(schema.text),
+      },
+      addsBos: schema.optional(schema.flag),
+      chatTemplate: schema.optional(schema.orNull(schema.text)),
+      modelMaxLength: schema.optional(schema.orNull(count)),
+      tokenizerClass: schema.optional(schema.text),
     }),
   ),
 };

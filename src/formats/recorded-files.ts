@@ -1,4 +1,4 @@
-import { parseJson } from "#bytes";
+import { json } from "#bytes";
 import { isFile, readText } from "#runtime";
 
 /** The name of the record, which lists the files of a result. */
@@ -7,7 +7,7 @@ export const recordName = "training.json";
 /** The table of tokens next to the record: tokens-tsv.ts. */
 export const tokensTsvName = "tokens.tsv";
 
-export const readJson = (path: string): unknown => parseJson(readText(path), path);
+export const readJson = (path: string): unknown => json.parse(readText(path), path);
 
 /** Returns the sizes in the record of several vocabularies; undefined for any other file. */
 export function readRecordedSizes(path: string): readonly number[] | undefined {

@@ -1,4 +1,4 @@
-import { decodeText, parseJson } from "#bytes";
+import { json, utf8 } from "#bytes";
 import { UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import type { OutputFile, SourceFile, SourceFiles } from "./output-file.ts";
@@ -9,34 +9,34 @@ export type Names = ReadonlyMap<string, string>;
 
 /** Renames keys in a `vocab.json`. Merges never contain special tokens, so the other file is returned unchanged. */
 export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
-  const json = new JsonRewriter(vocab.bytes);
-  json.renameKeys(json.placeOf([])!.start, names);
-  return [applyEdits(vocab, json), ...others];
+  const rewriter = new JsonRewriter(vocab.bytes);
+  rewriter.renameKeys(rewriter.placeOf([])!.start, names);
+  return [applyEdits(vocab, rewriter), ...others];
 }
 
 /** Renames special tokens everywhere in a `tokenizer.json`: vocabulary, added tokens, padding and post-processor. */
 export function renameTokenizerJson([file]: SourceFiles, names: Names): SourceFiles {
-  const json = new JsonRewriter(file.bytes);
-  json.renameKeys(json.placeOf(["model", "vocab"])!.start, names);
-  for (const keys of [["added_tokens"], ["padding"], ["model", "unk_token"]]) renameIn(json, keys, names);
-  const post = json.placeOf(["post_processor"]);
+  const rewriter = new JsonRewriter(file.bytes);
+  rewriter.renameKeys(rewriter.placeOf(["model", "vocab"])!.start, names);
+  for (const keys of [["added_tokens"], ["padding"], ["model", "unk_token"]]) renameIn(rewriter, keys, names);
+  const post = rewriter.placeOf(["post_processor"]);
   if (post !== undefined) {
-    const before = JSON.parse(json.textAt(post));
+    const before = JSON.parse(rewriter.textAt(post));
     const after = renameInValue(before, names, true);
     // The keys of a post-processor may be texts of tokens, too, so the whole value is rewritten.
     if (JSON.stringify(before) !== JSON.stringify(after)) {
-      const indent = json.placeOf([])!.before.replace(/^\n/, "");
-      json.replace(post, JSON.stringify(after, null, indent).replaceAll("\n", `\n${indent}`));
+      const indent = rewriter.placeOf([])!.before.replace(/^\n/, "");
+      rewriter.replace(post, JSON.stringify(after, null, indent).replaceAll("\n", `\n${indent}`));
     }
   }
-  return [applyEdits(file, json)];
+  return [applyEdits(file, rewriter)];
 }
 
-function renameIn(json: JsonRewriter, keys: readonly string[], names: Names): void {
-  const place = json.placeOf(keys);
+function renameIn(rewriter: JsonRewriter, keys: readonly string[], names: Names): void {
+  const place = rewriter.placeOf(keys);
   if (place === undefined) return;
-  const value = JSON.parse(json.textAt(place));
-  json.changeValues(place.start, value, renameInValue(value, names, false));
+  const value = JSON.parse(rewriter.textAt(place));
+  rewriter.changeValues(place.start, value, renameInValue(value, names, false));
 }
 
 /** Replaces old texts in a JSON value, and in its keys if `hasKeys`. */
@@ -66,27 +66,27 @@ export function renameCompanionFile(file: SourceFile, names: Names): SourceFile 
   };
   const isConfig = name === "tokenizer_config.json" || name === "special_tokens_map.json";
   if (name.startsWith("chat_template")) {
-    refuseIn(decodeText(bytes, 0));
+    refuseIn(utf8.decode(bytes));
     return file;
   }
-  const json = new JsonRewriter(bytes);
-  const { start } = json.placeOf([])!;
+  const rewriter = new JsonRewriter(bytes);
+  const { start } = rewriter.placeOf([])!;
   if (!isConfig) {
-    json.renameKeys(start, names);
-    return applyEdits(file, json);
+    rewriter.renameKeys(start, names);
+    return applyEdits(file, rewriter);
   }
-  const config = parseJson(decodeText(bytes, 0), path) as Record<string, unknown>;
+  const config = json.parse(utf8.decode(bytes), path) as Record<string, unknown>;
   const { chat_template: template, ...others } = config;
   const templates = [template ?? []].flat() as (string | { readonly template?: unknown })[];
   for (const one of templates) refuseIn(typeof one === "string" ? one : String(one?.template));
   const renamed = { ...(renameInValue(others, names, false) as object), chat_template: template };
-  json.changeValues(start, config, renamed);
-  return applyEdits(file, json);
+  rewriter.changeValues(start, config, renamed);
+  return applyEdits(file, rewriter);
 }
 
-const applyEdits = (file: SourceFile, json: JsonRewriter): SourceFile => ({
+const applyEdits = (file: SourceFile, rewriter: JsonRewriter): SourceFile => ({
   ...file,
-  bytes: Buffer.concat([...json.chunks()]),
+  bytes: Buffer.concat([...rewriter.chunks()]),
 });
 
 /** Adds new special tokens to the lists of special tokens in companion files. */
@@ -97,24 +97,24 @@ export const extendCompanionFiles = (
   files.map(({ name, bytes }) => {
     const isConfig = name === "tokenizer_config.json" || name === "special_tokens_map.json";
     if (!isConfig || added.length === 0) return { name, chunks: () => [bytes] };
-    const json = new JsonRewriter(bytes);
-    const texts = json.placeOf(["additional_special_tokens"]);
-    if (texts !== undefined && json.textAt(texts).startsWith("["))
-      json.addElements(
+    const rewriter = new JsonRewriter(bytes);
+    const texts = rewriter.placeOf(["additional_special_tokens"]);
+    if (texts !== undefined && rewriter.textAt(texts).startsWith("["))
+      rewriter.addElements(
         texts,
         added.map(({ content }) => JSON.stringify(content)),
       );
-    const decoder = json.placeOf(["added_tokens_decoder"]);
-    if (decoder !== undefined) json.addElements(decoder, decoderTexts(json, decoder, added));
-    return { name, chunks: () => json.chunks() };
+    const decoder = rewriter.placeOf(["added_tokens_decoder"]);
+    if (decoder !== undefined) rewriter.addElements(decoder, decoderTexts(rewriter, decoder, added));
+    return { name, chunks: () => rewriter.chunks() };
   });
 
 /** Formats entries of `added_tokens_decoder` in the layout of the first entry. */
-function decoderTexts(json: JsonRewriter, place: Place, added: readonly AddedToken[]): string[] {
-  const [firstStart = place.start] = json.membersOf(place.start).values();
-  const first = json.placeAt(firstStart);
+function decoderTexts(rewriter: JsonRewriter, place: Place, added: readonly AddedToken[]): string[] {
+  const [firstStart = place.start] = rewriter.membersOf(place.start).values();
+  const first = rewriter.placeAt(firstStart);
   const [inner, atEnd] = place.isEmpty ? ["", ""] : [first.before, first.atEnd];
-  const colon = `:${json.afterColon(place)}`;
+  const colon = `:${rewriter.afterColon(place)}`;
   return added.map(({ id, content, lstrip, rstrip, normalized, singleWord, special }) => {
     const token = { content, lstrip, normalized, rstrip, single_word: singleWord, special };
     const members = Object.entries(token).map(

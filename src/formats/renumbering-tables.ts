@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { encodeBytes } from "#bytes";
+import { byteCharacters } from "#bytes";
 import {
   allAddedTokens,
   type Numbering,
@@ -29,7 +29,7 @@ function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Arra
   for (let id = 0; id < tokens.idLimit; id++) {
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0) continue;
-    chunk.text(`${id}\t${newIds[id] === removed ? "" : newIds[id]}\t${encodeBytes(bytes)}\n`);
+    chunk.text(`${id}\t${newIds[id] === removed ? "" : newIds[id]}\t${byteCharacters.encode(bytes)}\n`);
     if (chunk.isFull) yield chunk.take();
   }
   yield chunk.take();
@@ -59,7 +59,7 @@ export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generato
     const bytes = tokenBytesOf(fresh.tokens, id);
     if (bytes.length === 0) continue;
     const known = idOf.get(keyOf(bytes, addedIds.has(id)));
-    chunk.text(`${id}\t${known ?? pieces(bytes).join(" ")}\t${encodeBytes(bytes)}\n`);
+    chunk.text(`${id}\t${known ?? pieces(bytes).join(" ")}\t${byteCharacters.encode(bytes)}\n`);
     if (chunk.isFull) yield chunk.take();
   }
   yield chunk.take();

@@ -1,15 +1,4 @@
-import {
-  decodeText,
-  encodeBytes,
-  invalidJson,
-  isSpace,
-  openBrace,
-  quote,
-  showValue,
-  skipSpace,
-  skipValue,
-  walkMembers,
-} from "#bytes";
+import { ascii, byteCharacters, json, showValue, utf8 } from "#bytes";
 import { assert } from "#runtime";
 import {
   allAddedTokens,
@@ -56,7 +45,7 @@ export class JsonRewriter {
    * Returns the value at the path `keys`, starting from the value at `start`, or undefined. If a key occurs
    * twice, the last one counts.
    */
-  placeOf(keys: readonly string[], start = skipSpace(this.file, 0)): Place | undefined {
+  placeOf(keys: readonly string[], start = json.skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {
       const found = this.membersOf(start).get(key);
       if (found === undefined) return undefined;
@@ -67,16 +56,16 @@ export class JsonRewriter {
 
   placeAt(start: number): Place {
     const { file } = this;
-    const end = skipValue(file, start);
-    assert(end !== invalidJson, "the file was parsed before");
-    const first = skipSpace(file, start + 1);
+    const end = json.skipValue(file, start);
+    assert(end !== json.invalid, "the file was parsed before");
+    const first = json.skipSpace(file, start + 1);
     let last = end - 1;
-    while (last > first && isSpace(file[last - 1]!)) last--;
+    while (last > first && json.isSpace(file[last - 1]!)) last--;
     return {
       start,
       end,
-      before: decodeText(file, start + 1, first),
-      atEnd: decodeText(file, Math.max(last, first), end - 1),
+      before: utf8.decode(file, start + 1, first),
+      atEnd: utf8.decode(file, Math.max(last, first), end - 1),
       isEmpty: first === end - 1,
     };
   }
@@ -84,16 +73,16 @@ export class JsonRewriter {
   /** Returns the start of the value of each key or index of an object or list. */
   membersOf(start: number): Map<string | number, number> {
     const places = new Map<string | number, number>();
-    walkMembers(this.file, start, (key, pos) => {
+    json.walkMembers(this.file, start, (key, pos) => {
       places.set(key, pos);
-      return skipValue(this.file, pos);
+      return json.skipValue(this.file, pos);
     });
     return places;
   }
 
   /** Returns the text at a place. */
   textAt({ start, end }: Pick<Place, "start" | "end">): string {
-    return decodeText(this.file, start, end);
+    return utf8.decode(this.file, start, end);
   }
 
   replace({ start, end }: Pick<Place, "start" | "end">, text: string): void {
@@ -125,7 +114,7 @@ export class JsonRewriter {
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {
-      this.replace({ start, end: skipValue(this.file, start) }, JSON.stringify(after));
+      this.replace({ start, end: json.skipValue(this.file, start) }, JSON.stringify(after));
       return;
     }
     type Members = Record<string | number, unknown>;
@@ -136,10 +125,10 @@ export class JsonRewriter {
 
   /** Renames keys of the object at `start`. */
   renameKeys(start: number, names: ReadonlyMap<string, string>): void {
-    walkMembers(this.file, start, (key, pos, keyStart, keyEnd) => {
+    json.walkMembers(this.file, start, (key, pos, keyStart, keyEnd) => {
       const name = names.get(String(key));
       if (name !== undefined) this.replace({ start: keyStart, end: keyEnd }, this.quoted(name));
-      return skipValue(this.file, pos);
+      return json.skipValue(this.file, pos);
     });
   }
 
@@ -156,14 +145,14 @@ export class JsonRewriter {
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;
     const first = place.start + 1 + place.before.length;
-    if (file[first] === quote) return merges.map(([left, right]) => this.quoted(`${left} ${right}`));
+    if (file[first] === ascii.quote) return merges.map(([left, right]) => this.quoted(`${left} ${right}`));
     let [inner, between, last] = before.includes("\n")
       ? [`${before}  `, `${before}  `, before]
       : ["", before, ""];
     if (!place.isEmpty) {
       const pair = this.placeAt(first);
-      const comma = skipSpace(file, skipValue(file, first + 1 + pair.before.length));
-      between = decodeText(file, comma + 1, skipSpace(file, comma + 1));
+      const comma = json.skipSpace(file, json.skipValue(file, first + 1 + pair.before.length));
+      between = utf8.decode(file, comma + 1, json.skipSpace(file, comma + 1));
       [inner, last] = [pair.before, pair.atEnd];
     }
     return merges.map(
@@ -177,9 +166,9 @@ export class JsonRewriter {
    */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;
-    if (isEmpty || file[start] !== openBrace) return " ";
-    const colon = skipSpace(file, skipValue(file, start + 1 + before.length));
-    return decodeText(file, colon + 1, skipSpace(file, colon + 1));
+    if (isEmpty || file[start] !== ascii.openBrace) return " ";
+    const colon = json.skipSpace(file, json.skipValue(file, start + 1 + before.length));
+    return utf8.decode(file, colon + 1, json.skipSpace(file, colon + 1));
   }
 
   /** Formats a JSON string. If the file is ASCII, other characters are escaped. */
@@ -223,7 +212,7 @@ export function addNewIds(
     .sort(([, a], [, b]) => a - b);
   const rows = [
     ...added,
-    ...extension.tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id]),
+    ...extension.tokens.map(({ id, bytes }): IdRow => [byteCharacters.encode(bytes), id]),
     ...newSpecials(extension).map(({ id, content }): IdRow => [content, id]),
   ];
   json.addElements(vocab, json.idTexts(vocab, rows));
@@ -233,7 +222,7 @@ export function addNewIds(
 export function spellMerges(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
   const { idLimit } = base.tokens;
   const keyOf = (id: number) =>
-    encodeBytes(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
+    byteCharacters.encode(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
   return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
 }
 

@@ -1,4 +1,4 @@
-import { bytesOf, byteToCharacter, lineFeed } from "#bytes";
+import { ascii, byteCharacters, bytesOf } from "#bytes";
 import { type KernelExports, scaled } from "#runtime";
 import {
   isSpecialEntry,
@@ -81,7 +81,8 @@ export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Ar
 }
 
 /** Returns the line end that the last line of a file lacks, or "". */
-export const lineEnd = (file: Uint8Array) => (file.length === 0 || file.at(-1) === lineFeed ? "" : "\n");
+export const lineEnd = (file: Uint8Array) =>
+  file.length === 0 || file.at(-1) === ascii.lineFeed ? "" : "\n";
 
 type RowKind = {
   readonly separators?: Separators;
@@ -236,9 +237,9 @@ function spell(
 
 /** Makes a spelling. All characters are below U+0800, so they have one or two bytes in UTF-8. */
 function makeSpelling(escaped: readonly string[]): Spelling {
-  const spelling = new Uint32Array(byteToCharacter.length);
+  const spelling = new Uint32Array(byteCharacters.characters.length);
   for (let byte = 0; byte < spelling.length; byte++) {
-    const codePoint = byteToCharacter[byte]!.charCodeAt(0);
+    const codePoint = byteCharacters.characters[byte]!.charCodeAt(0);
     spelling[byte] =
       codePoint < 0x80
         ? codePoint | (1 << 16)

@@ -1,23 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  decodeText,
-  invalidJson,
-  isTooDeep,
-  lineFeed,
-  openBrace,
-  openBracket,
-  quote,
-  skipSpace,
-  skipValue,
-  space,
-  walkMembers,
-  zero,
-} from "#bytes";
+import { ascii, json, utf8 } from "#bytes";
 import { disableFtl } from "#runtime";
 import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 
@@ -45,24 +27,24 @@ export const scanFrame = (file: Uint8Array): unknown => scanRoot(file, new Frame
 
 function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
   if (!isUtf8(file)) return null;
-  const start = skipSpace(file, 0);
-  if (file[start] !== openBrace) return null;
+  const start = json.skipSpace(file, 0);
+  if (file[start] !== ascii.openBrace) return null;
   try {
-    const end = walkMembers(
+    const end = json.walkMembers(
       file,
       start,
       refuseDuplicates((key, pos) => {
-        if (key !== "model" || file[pos] !== openBrace) return skipValue(file, pos);
-        return walkMembers(
+        if (key !== "model" || file[pos] !== ascii.openBrace) return json.skipValue(file, pos);
+        return json.walkMembers(
           file,
           pos,
           refuseDuplicates((inner, at) => scan.takeMember(inner, at)),
         );
       }),
     );
-    if (end === invalidJson) return null;
+    if (end === json.invalid) return null;
     const root: unknown = JSON.parse(scan.frameText());
-    return isTooDeep(root) ? null : root;
+    return json.isTooDeep(root) ? null : root;
   } catch {
     return null;
   }
@@ -72,27 +54,27 @@ function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
 export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): ScannedModel | null {
   if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
   const texts = allocateTexts(vocabFile.length, Math.max(vocabFile.length, mergesFile.length));
-  const end = scanVocabulary(vocabFile, skipSpace(vocabFile, 0), texts);
-  if (end === invalidJson || skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts))
+  const end = scanVocabulary(vocabFile, json.skipSpace(vocabFile, 0), texts);
+  if (end === json.invalid || json.skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts))
     return null;
   const room = allocateMerges(mergesFile.length / smallestLineBytes);
   const count = scanMergeLines(mergesFile, texts, room);
-  return count === invalidJson ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
+  return count === json.invalid ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
 }
 
 /** The shortest line: a space between two empty tokens, and a line feed. */
 const smallestLineBytes = 2;
 
-/** Reads lines `a b`, and writes ids as `scanMerges` does. Returns the number of lines, or `invalidJson`. */
+/** Reads lines `a b`, and writes ids as `scanMerges` does. Returns the number of lines, or `json.invalid`. */
 function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
   const { bytes, ids, isMergeResult } = texts;
   const start = texts.starts[texts.count]!;
   let pos = 0;
   // `#version: 0.2`
   if (file[0] === 0x23) {
-    if (decodeText(file, 0, 8) !== "#version") return invalidJson;
-    pos = file.indexOf(lineFeed) + 1;
-    if (pos === 0) return invalidJson;
+    if (utf8.decode(file, 0, 8) !== "#version") return json.invalid;
+    pos = file.indexOf(ascii.lineFeed) + 1;
+    if (pos === 0) return json.invalid;
   }
   let rank = 0;
   let next = 256;
@@ -100,17 +82,17 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
     let at = start;
     let hash = 0;
     let byte = file[pos]!;
-    for (; byte > space; byte = file[pos]!) {
+    for (; byte > ascii.space; byte = file[pos]!) {
       bytes[at] = byte;
       at = (at + 1) | 0;
       hash = hashStep(hash, byte);
       pos = (pos + 1) | 0;
     }
     const middle = at;
-    const leftIndex = byte === space ? findText(texts, start, middle, hash) : -1;
+    const leftIndex = byte === ascii.space ? findText(texts, start, middle, hash) : -1;
     hash = 0;
     pos = (pos + 1) | 0;
-    for (byte = file[pos]!; byte > space; byte = file[pos]!) {
+    for (byte = file[pos]!; byte > ascii.space; byte = file[pos]!) {
       bytes[at] = byte;
       at = (at + 1) | 0;
       hash = hashStep(hash, byte);
@@ -118,10 +100,10 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
     }
     // A last line without a line end, a carriage return and an empty line are left to the slower reader
     // (gpt2.ts).
-    const rightIndex = byte === lineFeed ? findText(texts, middle, at, hash) : -1;
-    if (leftIndex < 0 || rightIndex < 0) return invalidJson;
+    const rightIndex = byte === ascii.lineFeed ? findText(texts, middle, at, hash) : -1;
+    if (leftIndex < 0 || rightIndex < 0) return json.invalid;
     const made = indexOfSpan(texts, start, at, next);
-    if (made < 0) return invalidJson;
+    if (made < 0) return json.invalid;
     isMergeResult[made] = 1;
     const id = ids[made]!;
     left[rank] = ids[leftIndex]!;
@@ -134,13 +116,13 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
   return rank;
 }
 
-type TakeMember = Parameters<typeof walkMembers>[2];
+type TakeMember = Parameters<typeof json.walkMembers>[2];
 
 /** Makes the scan give up on a file with duplicate keys, because JSON.parse uses the last of them. */
 function refuseDuplicates(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
   return (key, ...places) => {
-    if (keys.has(key)) return invalidJson;
+    if (keys.has(key)) return json.invalid;
     keys.add(key);
     return take(key, ...places);
   };
@@ -156,24 +138,24 @@ class FrameScan {
 
   /** Scans a member of `model`. Returns the position after its value. */
   takeMember(key: string | number, pos: number): number {
-    if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
+    if (key !== "vocab" && key !== "merges") return json.skipValue(this.file, pos);
     const end = key === "vocab" ? this.takeVocab(pos) : this.takeMerges(pos);
-    if (end === invalidJson) return invalidJson;
-    this.text += `${decodeText(this.file, this.copiedEnd, pos)}${key === "vocab" ? "{}" : "[]"}`;
+    if (end === json.invalid) return json.invalid;
+    this.text += `${utf8.decode(this.file, this.copiedEnd, pos)}${key === "vocab" ? "{}" : "[]"}`;
     this.copiedEnd = end;
     return end;
   }
 
   protected takeVocab(pos: number): number {
-    return skipValue(this.file, pos);
+    return json.skipValue(this.file, pos);
   }
 
   protected takeMerges(pos: number): number {
-    return skipValue(this.file, pos);
+    return json.skipValue(this.file, pos);
   }
 
   frameText(): string {
-    return this.text + decodeText(this.file, this.copiedEnd);
+    return this.text + utf8.decode(this.file, this.copiedEnd);
   }
 }
 
@@ -184,17 +166,17 @@ class TokenizerScan extends FrameScan {
   protected override takeVocab(pos: number): number {
     const texts = allocateTexts(this.file.length);
     const end = scanVocabulary(this.file, pos, texts);
-    if (end === invalidJson || !indexTexts(texts)) return invalidJson;
+    if (end === json.invalid || !indexTexts(texts)) return json.invalid;
     this.vocab = new TokenIds(texts);
     return end;
   }
 
   /** Scans the merges. Gives up if they come before the vocabulary. */
   protected override takeMerges(pos: number): number {
-    if (this.vocab === null) return invalidJson;
+    if (this.vocab === null) return json.invalid;
     const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
     const { end, count } = scanMerges(this.file, pos, this.vocab.texts, room);
-    if (end !== invalidJson) this.merges = firstMerges(room, count);
+    if (end !== json.invalid) this.merges = firstMerges(room, count);
     return end;
   }
 }
@@ -218,21 +200,21 @@ const found = new Int32Array(2);
 
 /**
  * Copies the bytes of the string at `pos` to bytes[at ..]. Returns the position after its closing quote, or
- * `invalidJson`.
+ * `json.invalid`.
  */
 function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number): number {
-  if (file[pos] !== quote) return invalidJson;
+  if (file[pos] !== ascii.quote) return json.invalid;
   let hash = 0;
   const start = pos;
   const first = at;
   for (pos = (pos + 1) | 0; pos < file.length; pos = (pos + 1) | 0) {
     let byte = file[pos]!;
-    if (byte === quote) {
+    if (byte === ascii.quote) {
       found[0] = at;
       found[1] = hash;
       return (pos + 1) | 0;
     }
-    if (byte === backslash) {
+    if (byte === ascii.backslash) {
       const codeUnit = escapedCodeUnit(file, (pos + 1) | 0);
       if (codeUnit < 0) return readEscaped(file, start, bytes, first);
       pos = (pos + (file[pos + 1] === lowerU ? 5 : 1)) | 0;
@@ -248,12 +230,12 @@ function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number
         at = (at + 1) | 0;
         byte = 0x80 | (codeUnit & 0x3f);
       }
-    } else if (byte < space) return invalidJson;
+    } else if (byte < ascii.space) return json.invalid;
     bytes[at] = byte;
     at = (at + 1) | 0;
     hash = hashStep(hash, byte);
   }
-  return invalidJson;
+  return json.invalid;
 }
 
 const lowerU = 0x75;
@@ -261,14 +243,18 @@ const lowerU = 0x75;
 /** Returns the code unit of the escape whose second character is at `pos`; -1 for a rare, wrong or surrogate one. */
 function escapedCodeUnit(file: Uint8Array, pos: number): number {
   const letter = file[pos]!;
-  if (letter === quote || letter === backslash) return letter;
+  if (letter === ascii.quote || letter === ascii.backslash) return letter;
   if (letter !== lowerU) return -1;
   let codeUnit = 0;
   for (let at = pos + 1; at < pos + 5; at++) {
     const byte = file[at]!;
     const lower = byte | 0x20;
     const digit =
-      byte >= zero && byte <= zero + 9 ? byte - zero : lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+      byte >= ascii.zero && byte <= ascii.zero + 9
+        ? byte - ascii.zero
+        : lower >= 0x61 && lower <= 0x66
+          ? lower - 0x57
+          : -1;
     if (digit < 0) return -1;
     codeUnit = (codeUnit << 4) | digit;
   }
@@ -277,16 +263,16 @@ function escapedCodeUnit(file: Uint8Array, pos: number): number {
 
 /** Reads a string with rare escapes. */
 function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: number): number {
-  const end = skipValue(file, start);
-  if (end === invalidJson) return invalidJson;
+  const end = json.skipValue(file, start);
+  if (end === json.invalid) return json.invalid;
   let text: string;
   try {
-    text = JSON.parse(decodeText(file, start, end));
+    text = JSON.parse(utf8.decode(file, start, end));
   } catch {
-    return invalidJson;
+    return json.invalid;
   }
   // Half a surrogate pair has no UTF-8.
-  if (!text.isWellFormed()) return invalidJson;
+  if (!text.isWellFormed()) return json.invalid;
   const { written } = new TextEncoder().encodeInto(text, bytes.subarray(at));
   found[0] = at + written;
   found[1] = hashOf(bytes, at, at + written);
@@ -296,39 +282,39 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
 /** Reads the texts, their hashes and ids from `{"a": 0, …}`. Returns the position after the object. */
 function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
   const { bytes, starts, hashes, ids } = texts;
-  if (file[pos] !== openBrace) return invalidJson;
+  if (file[pos] !== ascii.openBrace) return json.invalid;
   let count = 0;
   let idMax = 0;
   let at = 0;
-  const first = skipSpace(file, pos + 1);
-  if (file[first] === closeBrace) return first + 1;
+  const first = json.skipSpace(file, pos + 1);
+  if (file[first] === ascii.closeBrace) return first + 1;
   for (;;) {
-    pos = readString(file, skipSpace(file, pos + 1), bytes, at);
-    if (pos === invalidJson) return invalidJson;
+    pos = readString(file, json.skipSpace(file, pos + 1), bytes, at);
+    if (pos === json.invalid) return json.invalid;
     at = found[0]!;
     hashes[count] = found[1]!;
     starts[count + 1] = at;
-    pos = skipSpace(file, pos);
-    if (file[pos] !== colon) return invalidJson;
-    pos = skipSpace(file, pos + 1);
+    pos = json.skipSpace(file, pos);
+    if (file[pos] !== ascii.colon) return json.invalid;
+    pos = json.skipSpace(file, pos + 1);
     const idStart = pos;
     let id = 0;
     for (
-      let digit = file[pos]! - zero;
+      let digit = file[pos]! - ascii.zero;
       digit >= 0 && digit <= 9 && id < idLimitMax;
-      digit = file[pos]! - zero
+      digit = file[pos]! - ascii.zero
     ) {
       id = (10 * id + digit) | 0;
       pos = (pos + 1) | 0;
     }
-    const isNumber = pos > idStart && (file[idStart] !== zero || pos === idStart + 1);
-    if (!isNumber || id >= idLimitMax) return invalidJson;
+    const isNumber = pos > idStart && (file[idStart] !== ascii.zero || pos === idStart + 1);
+    if (!isNumber || id >= idLimitMax) return json.invalid;
     ids[count] = id;
     idMax = id > idMax ? id : idMax;
     count = (count + 1) | 0;
-    pos = skipSpace(file, pos);
-    if (file[pos] === closeBrace) break;
-    if (file[pos] !== comma) return invalidJson;
+    pos = json.skipSpace(file, pos);
+    if (file[pos] === ascii.closeBrace) break;
+    if (file[pos] !== ascii.comma) return json.invalid;
   }
   texts.count = count;
   texts.idMax = idMax;
@@ -342,39 +328,39 @@ function scanMerges(
   texts: TokenTexts,
   { left, right, merged }: RankedMerges,
 ): { end: number; count: number } {
-  const fail = { end: invalidJson, count: 0 };
+  const fail = { end: json.invalid, count: 0 };
   const { bytes, ids, isMergeResult } = texts;
   // The two halves of a merge are copied one after the other, after the vocabulary's texts, so that they
   // spell the result.
   const start = texts.starts[texts.count]!;
   let rank = 0;
   let next = 256;
-  if (file[pos] !== openBracket) return fail;
-  const first = skipSpace(file, pos + 1);
-  if (file[first] === closeBracket) return { end: first + 1, count: 0 };
+  if (file[pos] !== ascii.openBracket) return fail;
+  const first = json.skipSpace(file, pos + 1);
+  if (file[first] === ascii.closeBracket) return { end: first + 1, count: 0 };
   for (;;) {
-    pos = skipSpace(file, pos + 1);
+    pos = json.skipSpace(file, pos + 1);
     let leftHash: number;
     let rightHash: number;
     let middle: number;
-    if (file[pos] === openBracket) {
-      pos = readString(file, skipSpace(file, pos + 1), bytes, start);
-      if (pos === invalidJson) return fail;
+    if (file[pos] === ascii.openBracket) {
+      pos = readString(file, json.skipSpace(file, pos + 1), bytes, start);
+      if (pos === json.invalid) return fail;
       middle = found[0]!;
       leftHash = found[1]!;
-      pos = skipSpace(file, pos);
-      if (file[pos] !== comma) return fail;
-      pos = readString(file, skipSpace(file, pos + 1), bytes, middle);
-      if (pos === invalidJson) return fail;
+      pos = json.skipSpace(file, pos);
+      if (file[pos] !== ascii.comma) return fail;
+      pos = readString(file, json.skipSpace(file, pos + 1), bytes, middle);
+      if (pos === json.invalid) return fail;
       rightHash = found[1]!;
-      pos = skipSpace(file, pos);
-      if (file[pos] !== closeBracket) return fail;
+      pos = json.skipSpace(file, pos);
+      if (file[pos] !== ascii.closeBracket) return fail;
       pos = (pos + 1) | 0;
     } else {
       pos = readString(file, pos, bytes, start);
-      if (pos === invalidJson) return fail;
+      if (pos === json.invalid) return fail;
       middle = closeGap(bytes, start, found[0]!);
-      if (middle === invalidJson) return fail;
+      if (middle === json.invalid) return fail;
       found[0] = found[0]! - 1;
       leftHash = hashOf(bytes, start, middle);
       rightHash = hashOf(bytes, middle, found[0]!);
@@ -393,21 +379,21 @@ function scanMerges(
     merged[rank] = id;
     next = (id + 1) | 0;
     rank = (rank + 1) | 0;
-    pos = skipSpace(file, pos);
-    if (file[pos] === closeBracket) return { end: pos + 1, count: rank };
-    if (file[pos] !== comma) return fail;
+    pos = json.skipSpace(file, pos);
+    if (file[pos] === ascii.closeBracket) return { end: pos + 1, count: rank };
+    if (file[pos] !== ascii.comma) return fail;
   }
 }
 
 /**
- * Removes the only space in bytes[start .. end) and returns its position. Returns `invalidJson` if there is
+ * Removes the only space in bytes[start .. end) and returns its position. Returns `json.invalid` if there is
  * not exactly one.
  */
 function closeGap(bytes: Uint8Array, start: number, end: number): number {
-  const gap = bytes.indexOf(space, start);
-  if (gap < 0 || gap >= end) return invalidJson;
+  const gap = bytes.indexOf(ascii.space, start);
+  if (gap < 0 || gap >= end) return json.invalid;
   bytes.copyWithin(gap, gap + 1, end);
-  for (let pos = gap; pos < end - 1; pos++) if (bytes[pos] === space) return invalidJson;
+  for (let pos = gap; pos < end - 1; pos++) if (bytes[pos] === ascii.space) return json.invalid;
   return gap;
 }
 
@@ -417,7 +403,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-disableFtl(skipSpace, readString, escapedCodeUnit, scanVocabulary, scanMerges, scanMergeLines, hashOf);
+disableFtl(json.skipSpace, readString, escapedCodeUnit, scanVocabulary, scanMerges, scanMergeLines, hashOf);
 
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { decodeText, objectAt, parseJson, showValue } from "#bytes";
+import { json, showValue, utf8 } from "#bytes";
 import { type PatternExport, patterns } from "#pattern";
 import { asOption, type Message, phrase, toBase64, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
@@ -37,8 +37,8 @@ import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
  */
 function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
-  const root = objectAt(parseJson(decodeText(bytes, 0), path), path, "the tokenizer");
-  const config = objectAt(root.config, path, "config");
+  const root = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the tokenizer");
+  const config = json.objectAt(root.config, path, "config");
   const size = numberAt(config, "default_vocab_size", { max: idLimitMax, path });
   const specialCount = numberAt(config, "default_num_special_tokens", {
     max: Math.min(size, specialCountMax),
@@ -101,7 +101,7 @@ function readVocab(
     throw new UserError(`"${path}": vocab is not a list of ${count} tokens`);
   }
   const texts = value.slice(0, count).map((entry, rank) => {
-    const { rank: written, token_bytes } = objectAt(entry, path, `token ${rank}`);
+    const { rank: written, token_bytes } = json.objectAt(entry, path, `token ${rank}`);
     if (written !== rank || typeof token_bytes !== "string" || !isBase64(token_bytes)) {
       throw new UserError(`"${path}": token ${rank} is ${showValue(entry)}`);
     }
@@ -156,7 +156,7 @@ function formerSpecialsFor(version: unknown, path: string): readonly string[] {
 function listSpecialTexts(value: unknown, path: string): string[] {
   if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is not a list`);
   return value.map((entry, rank) => {
-    const token = objectAt(entry, path, `special token ${rank}`);
+    const token = json.objectAt(entry, path, `special token ${rank}`);
     if (token.rank !== rank || typeof token.token_str !== "string") {
       throw new UserError(`"${path}": special token ${rank} is ${showValue(entry)}`);
     }

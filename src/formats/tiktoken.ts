@@ -1,4 +1,4 @@
-import { carriageReturn, escapeBytes, lineFeed, space, zero } from "#bytes";
+import { ascii, escapeBytes } from "#bytes";
 import { type PatternName, patterns, type ResolvedPattern } from "#pattern";
 import { asOption, assert, createSha256, exitCode, phrase, toBase64, UserError } from "#runtime";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
@@ -170,7 +170,7 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       continue;
     }
     // Whisper's rank files have an empty token, `=`.
-    const isEmpty = file[pos] === equalsSign && file[pos + 1] === space;
+    const isEmpty = file[pos] === equalsSign && file[pos + 1] === ascii.space;
     if (isEmpty) pos++;
     while (!isEmpty) {
       if (pos + 4 > file.length) return null;
@@ -186,12 +186,12 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       bytes[at + 2] = (c << 6) | d;
       at += c === 64 ? 1 : d === 64 ? 2 : 3;
       pos += 4;
-      if (d === 64 || file[pos] === space) break;
+      if (d === 64 || file[pos] === ascii.space) break;
     }
-    if (file[pos] !== space) return null;
+    if (file[pos] !== ascii.space) return null;
     const rankStart = ++pos;
     let rank = 0;
-    for (let digit = file[pos]! - zero; digit >= 0 && digit <= 9; digit = file[++pos]! - zero) {
+    for (let digit = file[pos]! - ascii.zero; digit >= 0 && digit <= 9; digit = file[++pos]! - ascii.zero) {
       rank = 10 * rank + digit;
       if (rank >= idLimitMax) return null;
     }
@@ -211,9 +211,9 @@ const equalsSign = "=".charCodeAt(0);
 
 /** Returns the position after a line end at `pos`; `pos` if there is none. */
 function skipLineEnd(file: Uint8Array, pos: number): number {
-  if (file[pos] === lineFeed) return pos + 1;
-  if (file[pos] !== carriageReturn) return pos;
-  return file[pos + 1] === lineFeed ? pos + 2 : pos + 1 === file.length ? pos + 1 : pos;
+  if (file[pos] === ascii.lineFeed) return pos + 1;
+  if (file[pos] !== ascii.carriageReturn) return pos;
+  return file[pos + 1] === ascii.lineFeed ? pos + 2 : pos + 1 === file.length ? pos + 1 : pos;
 }
 
 /** Returns the value of each base64 digit; 64 for "=", 128 for anything else. */

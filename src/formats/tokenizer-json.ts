@@ -1,18 +1,4 @@
-import {
-  byteToCharacter,
-  type Checked,
-  checkOr,
-  decodeText,
-  fieldsOf,
-  flag,
-  objectAt,
-  optional,
-  orNull,
-  parseJson,
-  showValue,
-  skipSpace,
-  text,
-} from "#bytes";
+import { byteCharacters, json, schema, showValue, utf8 } from "#bytes";
 import { contains, type PatternExport, whiteSpace } from "#pattern";
 import { assert, UserError } from "#runtime";
 import {
@@ -323,7 +309,7 @@ export function tokenizerOfJson(
     );
   }
   checkModel(modelJson, path);
-  const fields = checkOr(modelFields, modelJson, (what) => {
+  const fields = schema.checkOr(modelFields, modelJson, (what) => {
     throw new UserError(`"${path}": the model cannot be read: ${what}`);
   });
   const { ignore_merges, unk_token } = fields;
@@ -333,7 +319,8 @@ export function tokenizerOfJson(
   const { vocab } = scanned;
   const kind = { ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
   const model = assembleModel(scanned, kind);
-  if (byteToCharacter.some((character) => vocab.get(character) === undefined)) checkUnknown(modelJson, path);
+  if (byteCharacters.characters.some((character) => vocab.get(character) === undefined))
+    checkUnknown(modelJson, path);
   const normalization = readNormalizer(root.normalizer, path);
   const { tokens: addedTokens, notes } = readAddedTokens(root.added_tokens, vocab, normalization, path);
   const { sources, name, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
@@ -361,7 +348,7 @@ export function tokenizerOfJson(
 function charactersOfJson(
   root: JsonObject,
   scanned: ScannedModel,
-  { ignore_merges, unk_token, byte_fallback, fuse_unk }: Checked<typeof modelFields>,
+  { ignore_merges, unk_token, byte_fallback, fuse_unk }: schema.Checked<typeof modelFields>,
   { path, asksForBos }: { path: string; asksForBos: () => boolean },
 ): TokenizerParts {
   const { vocab } = scanned;
@@ -442,23 +429,23 @@ function spell(
  * merges.
  */
 function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
-  const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
-  const root = objectAt(json, path, "the tokenizer");
-  const modelJson = objectAt(root.model, path, "the model");
-  const checkedIds = () => checkIds(objectAt(modelJson.vocab, path, "the model's vocab"), path);
+  const content = scanned === null ? json.parse(decoder.decode(bytes), path) : scanned.root;
+  const root = json.objectAt(content, path, "the tokenizer");
+  const modelJson = json.objectAt(root.model, path, "the model");
+  const checkedIds = () => checkIds(json.objectAt(modelJson.vocab, path, "the model's vocab"), path);
   const scan = () => scanned ?? scanParsed(checkedIds(), readMerges(modelJson.merges, path), path);
   return { root, modelJson, scan };
 }
 
 /** Decodes text and keeps a byte order mark, which JSON does not allow. */
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Fields of the model with the types that HF accepts: "true" is not a flag. */
-const modelFields = fieldsOf({
-  ignore_merges: optional(orNull(flag)),
-  byte_fallback: optional(orNull(flag)),
-  fuse_unk: optional(orNull(flag)),
-  unk_token: optional(orNull(text)),
+const modelFields = schema.object({
+  ignore_merges: schema.optional(schema.orNull(schema.flag)),
+  byte_fallback: schema.optional(schema.orNull(schema.flag)),
+  fuse_unk: schema.optional(schema.orNull(schema.flag)),
+  unk_token: schema.optional(schema.orNull(schema.text)),
 });
 
 function checkModel(model: Record<string, unknown>, path: string): void {
@@ -501,7 +488,7 @@ function readNormalizer(value: unknown, path: string): Normalization | null {
 }
 
 function normalizersIn(value: unknown, path: string): NormalizationStep[] {
-  const { type, normalizers } = objectAt(value, path, "the normalizer");
+  const { type, normalizers } = json.objectAt(value, path, "the normalizer");
   if (type === "Sequence" && Array.isArray(normalizers))
     return normalizers.flatMap((inner) => normalizersIn(inner, path));
   const step = normalizationSteps.find((known) => type === stepTypes[known]);
@@ -576,7 +563,7 @@ function readAddedTokens(
 }
 
 function readEntry(entry: unknown, path: string): AddedToken {
-  const token = objectAt(entry, path, "an added token");
+  const token = json.objectAt(entry, path, "an added token");
   const { content } = token;
   if (typeof content !== "string") throw new UserError(`"${path}": an added token has no content`);
   const flag = (name: string): boolean => {
@@ -642,21 +629,21 @@ function extend([{ name, bytes }]: SourceFiles, base: TokenizerParts, extension:
 }
 
 function* extendedJson(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
-  const json = new JsonRewriter(bytes);
+  const rewriter = new JsonRewriter(bytes);
   yield noBytes;
-  const vocab = json.placeOf(vocabKeys)!;
+  const vocab = rewriter.placeOf(vocabKeys)!;
   yield noBytes;
-  const merges = json.placeOf(mergesKeys)!;
+  const merges = rewriter.placeOf(mergesKeys)!;
   yield noBytes;
-  addNewIds(json, vocab, base, extension);
+  addNewIds(rewriter, vocab, base, extension);
   yield noBytes;
-  addSpecials(json, vocab, newSpecials(extension));
+  addSpecials(rewriter, vocab, newSpecials(extension));
   const before = merges.isEmpty ? vocab.before : merges.before;
-  json.addElements(merges, json.mergeTexts(merges, spellMerges(base, extension), before), {
+  rewriter.addElements(merges, rewriter.mergeTexts(merges, spellMerges(base, extension), before), {
     before,
     atEnd: lessIndented(before),
   });
-  yield* json.chunks();
+  yield* rewriter.chunks();
 }
 
 const noBytes = new Uint8Array(0);
@@ -670,7 +657,7 @@ const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length 
  * Adds special tokens after the last added token, in the layout of the others. If there are none, uses the
  * layout of the vocabulary.
  */
-function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
+function addSpecials(rewriter: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
   if (tokens.length === 0) return;
   const rows = (inner: string, colon: string, atEnd: string) =>
     tokens.map((token) => {
@@ -679,20 +666,20 @@ function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedTok
       );
       return `{${texts.join(",")}${atEnd}}`;
     });
-  const place = json.placeOf(["added_tokens"]);
+  const place = rewriter.placeOf(["added_tokens"]);
   if (place === undefined) {
-    const start = json.placeOf([])!.start + 1;
-    json.replace({ start, end: start }, `"added_tokens":[${rows("", "", "").join(",")}],`);
+    const start = rewriter.placeOf([])!.start + 1;
+    rewriter.replace({ start, end: start }, `"added_tokens":[${rows("", "", "").join(",")}],`);
     return;
   }
   const outer = lessIndented(vocab.before);
   const ofEmpty = { before: outer, atEnd: lessIndented(outer) };
   if (place.isEmpty) {
-    json.addElements(place, rows(vocab.before, json.afterColon(vocab), outer), ofEmpty);
+    rewriter.addElements(place, rows(vocab.before, rewriter.afterColon(vocab), outer), ofEmpty);
     return;
   }
-  const first = json.placeAt(place.start + 1 + place.before.length);
-  json.addElements(place, rows(first.before, json.afterColon(first), first.atEnd));
+  const first = rewriter.placeAt(place.start + 1 + place.before.length);
+  rewriter.addElements(place, rows(first.before, rewriter.afterColon(first), first.atEnd));
 }
 
 /** Rebuilds the vocabulary and the merges. Everything else keeps its text, except for ids. */
@@ -715,13 +702,13 @@ function prune(
       ),
     }),
   };
-  const json = new JsonRewriter(bytes);
-  json.changeValues(skipSpace(bytes, 0), root, value);
-  const vocabPlace = json.placeOf(vocabKeys)!;
-  json.replaceElements(vocabPlace, json.idTexts(vocabPlace, tokens));
-  const mergesPlace = json.placeOf(mergesKeys)!;
-  json.replaceElements(mergesPlace, json.mergeTexts(mergesPlace, [...merges()]));
-  return [{ name, chunks: () => json.chunks() }];
+  const rewriter = new JsonRewriter(bytes);
+  rewriter.changeValues(json.skipSpace(bytes, 0), root, value);
+  const vocabPlace = rewriter.placeOf(vocabKeys)!;
+  rewriter.replaceElements(vocabPlace, rewriter.idTexts(vocabPlace, tokens));
+  const mergesPlace = rewriter.placeOf(mergesKeys)!;
+  rewriter.replaceElements(mergesPlace, rewriter.mergeTexts(mergesPlace, [...merges()]));
+  return [{ name, chunks: () => rewriter.chunks() }];
 }
 
 /** Returns `added_tokens` with new ids. HF ignores these ids and assigns its own. */
@@ -747,7 +734,7 @@ type NewId = (id: unknown, text: unknown, place: string) => number;
 /** Renumbers the ids in a step of a post-processor. Throws a UserError for an unknown step, which may contain ids. */
 function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   if (value === null || value === undefined) return value;
-  const step = objectAt(value, path, "the post-processor") as Step;
+  const step = json.objectAt(value, path, "the post-processor") as Step;
   const newId = (id: unknown, text: unknown) => newIdOf(id, text, `the post-processor ${String(step.type)}`);
   switch (step.type) {
     case "ByteLevel":
@@ -758,9 +745,9 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
       return { ...step, processors: processors.map((each) => renumberStep(each, newIdOf, path)) };
     }
     case "TemplateProcessing": {
-      const specials = objectAt(step.special_tokens ?? {}, path, "special_tokens of the post-processor");
+      const specials = json.objectAt(step.special_tokens ?? {}, path, "special_tokens of the post-processor");
       const renumbered = Object.entries(specials).map(([name, special]) => {
-        const token = objectAt(special, path, `the special token ${name} of the post-processor`);
+        const token = json.objectAt(special, path, `the special token ${name} of the post-processor`);
         if (!Array.isArray(token.ids))
           refuse(path, `the special token ${name} of the post-processor has no ids`);
         const texts = token.tokens as unknown[] | undefined;
@@ -794,9 +781,9 @@ export const pruneCompanionFiles = (files: readonly SourceFile[], numbering: Num
   });
 
 function renumberedConfig({ path, bytes }: SourceFile, numbering: Numbering): object {
-  const config = objectAt(parseJson(decodeText(bytes, 0), path), path, "the configuration");
+  const config = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the configuration");
   if (!("added_tokens_decoder" in config)) return config;
-  const decoder = objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
+  const decoder = json.objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
   const renumbered = Object.entries(decoder).map(([id, token]) => [
     newIdOf(numbering, Number(id), path, "added_tokens_decoder"),
     token,
@@ -805,7 +792,7 @@ function renumberedConfig({ path, bytes }: SourceFile, numbering: Numbering): ob
 }
 
 function renumberedTokens({ path, bytes }: SourceFile, numbering: Numbering): object {
-  const tokens = objectAt(parseJson(decodeText(bytes, 0), path), path, "the list of added tokens");
+  const tokens = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the list of added tokens");
   return Object.fromEntries(
     Object.entries(tokens).map(([text, id]) => [text, newIdOf(numbering, id, path, JSON.stringify(text))]),
   );
@@ -819,8 +806,8 @@ export const huggingface: TokenizerFormat = {
   },
   scan: ({ bytes }) => scanTokenizerJson(bytes),
   frame({ bytes, path }) {
-    const json = scanFrame(bytes) ?? parseJson(utf8.decode(bytes), path);
-    const { added_tokens: _, ...root } = objectAt(json, path, "the tokenizer");
+    const content = scanFrame(bytes) ?? json.parse(decoder.decode(bytes), path);
+    const { added_tokens: _, ...root } = json.objectAt(content, path, "the tokenizer");
     const { vocab, merges, ...model } = root.model as JsonObject;
     return { ...root, model };
   },

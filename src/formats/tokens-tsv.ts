@@ -1,4 +1,4 @@
-import { byteToCharacter, encodeBytes } from "#bytes";
+import { byteCharacters } from "#bytes";
 import { scaled } from "#runtime";
 import {
   isSpecialEntry,
@@ -47,7 +47,7 @@ function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint
     const token = tokenOf[id]!;
     if (isSpecialEntry(token)) {
       const bytes = new TextEncoder().encode(specialTokens[specialOfEntry(token)]!);
-      text += `${id}\t${encodeBytes(bytes)}\t${bytes.length}\t\t\t\t\n`;
+      text += `${id}\t${byteCharacters.encode(bytes)}\t${bytes.length}\t\t\t\t\n`;
     } else {
       const merge = token - startCount;
       const halves = merge < 0 ? "\t" : `${tokenIds[left[merge]!]}\t${tokenIds[right[merge]!]}`;
@@ -75,9 +75,9 @@ const gatheredCharacters = scaled(1 << 14, 16);
  * megabytes.
  */
 function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
-  const spelled: (string | undefined)[] = byteToCharacter.slice();
+  const spelled: (string | undefined)[] = byteCharacters.characters.slice();
   for (let merge = 0; merge < left.length; merge++) {
-    const token = byteToCharacter.length + merge;
+    const token = byteCharacters.characters.length + merge;
     const isShort = tokenBytes.lengths[token]! <= keptBytesMax;
     spelled.push(isShort ? spelled[left[merge]!]! + spelled[right[merge]!]! : undefined);
   }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { escapeBytes, lineFeed, zero } from "#bytes";
+import { ascii, escapeBytes } from "#bytes";
 import { checkUnchanged, inspectInput, type KeptValue, openTextStream } from "#corpus";
 import { asOption, nameOf, openRegularFile, phrase, scaled, tryRead, UserError } from "#runtime";
 import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
@@ -335,20 +335,20 @@ class DecimalLines {
   take(bytes: Uint8Array, byteCount: number): void {
     for (let pos = 0; pos < byteCount; pos++) {
       const byte = bytes[pos]!;
-      const digit = byte - zero;
+      const digit = byte - ascii.zero;
       if (digit >= 0 && digit <= 9) {
         this.number = 10 * Math.max(this.number, 0) + digit;
         if (this.number >= this.idLimit) {
           throw outOfRange(this.path, this.line, `${this.number}…`, this.idLimit);
         }
-      } else if (byte === lineFeed) {
+      } else if (byte === ascii.lineFeed) {
         this.endNumber();
         this.endLine();
       } else if (byte === 0x20 || byte === 0x09 || byte === 0x0d) this.endNumber();
       else throw this.notAnId(bytes.subarray(0, byteCount), pos);
     }
     this.flush();
-    this.isLineStart = bytes[byteCount - 1] === lineFeed;
+    this.isLineStart = bytes[byteCount - 1] === ascii.lineFeed;
   }
 
   /** Ends the input. The last line may lack its line feed. */

@@ -1,4 +1,4 @@
-import { bytesOf, lineFeed, putDecimal, space } from "#bytes";
+import { ascii, bytesOf, decimal } from "#bytes";
 import type { KeptValue, Task } from "#corpus";
 import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
@@ -183,7 +183,7 @@ export class TextWriter implements IdWriter {
   }
 
   endInput(): void {
-    this.out.write(Uint8Array.of(lineFeed));
+    this.out.write(Uint8Array.of(ascii.lineFeed));
     this.isLineStart = true;
   }
 
@@ -198,8 +198,8 @@ export class TextWriter implements IdWriter {
 function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
   let pos = 0;
   for (let i = 0; i < ids.length; i++) {
-    out[pos] = space;
-    pos = putDecimal(ids[i]!, out, pos + 1);
+    out[pos] = ascii.space;
+    pos = decimal.put(ids[i]!, out, pos + 1);
   }
   return pos;
 }

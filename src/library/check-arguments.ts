@@ -1,9 +1,9 @@
-import { type ArgumentKind, checkArgument, checkAttached, describeValue, typedArrayClass } from "#bytes";
+import { argument, describeValue, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
 // Checks the arguments of the library's functions. TypeScript's types say the same, but JavaScript does not check them.
 
-const kind = (name: string, accepts: (value: unknown) => boolean): ArgumentKind => ({ name, accepts });
+const kind = (name: string, accepts: (value: unknown) => boolean): argument.Kind => ({ name, accepts });
 
 const isText = (value: unknown) => typeof value === "string";
 
@@ -40,7 +40,7 @@ export const wordOf = (words: readonly string[]) =>
  */
 export function readText(name: string, text: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof text === "string") return text;
-  checkArgument(name, text, textOrBytesArgument);
+  argument.check(name, text, textOrBytesArgument);
   return unchangingBytes(name, text as Uint8Array);
 }
 
@@ -49,7 +49,7 @@ export function readText(name: string, text: unknown): string | Uint8Array<Array
  * necessary.
  */
 export function unchangingBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  checkAttached(name, bytes);
+  argument.checkAttached(name, bytes);
   const { buffer, byteOffset, byteLength } = bytes;
   const isSteady = isSteadyBuffer(buffer);
   if (isSteady && Object.getPrototypeOf(bytes) === Uint8Array.prototype) return bytes as Steady;

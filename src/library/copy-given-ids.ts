@@ -1,4 +1,4 @@
-import { checkAttached, describeValue, typedArrayClass } from "#bytes";
+import { argument, describeValue, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
 /**
@@ -9,7 +9,7 @@ import { usageError } from "#runtime";
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);
   if (kind === "Uint32Array" || kind === "Uint16Array") {
-    checkAttached(`${call}: ids`, ids as Uint32Array | Uint16Array);
+    argument.checkAttached(`${call}: ids`, ids as Uint32Array | Uint16Array);
     return ids as Uint32Array | Uint16Array;
   }
   const numbers = Array.isArray(ids) ? Array.from(ids) : undefined;

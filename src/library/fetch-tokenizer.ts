@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions } from "#bytes";
+import { argument } from "#bytes";
 import { tokenizerOfJson } from "#formats";
 import { UserError, withEngineErrors } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
@@ -27,8 +27,8 @@ export async function fetchTokenizer(
   url: string | URL,
   options: FetchOptions,
 ): Promise<TokenizerParts> {
-  checkArgument(`${call}: url`, url, urlArgument);
-  const { signal } = checkOptions(call, options, { signal: signalArgument });
+  argument.check(`${call}: url`, url, urlArgument);
+  const { signal } = argument.checkOptions(call, options, { signal: signalArgument });
   const bytes = await fetchBytes(String(url), signal);
   if (bytes.length === 0) throw new UserError(`"${url}" is empty`);
   return partsInMemory(bytes, String(url));

@@ -1,4 +1,4 @@
-import { checkArgument, describeValue, objectArgument } from "#bytes";
+import { argument, describeValue } from "#bytes";
 import { usageError } from "#runtime";
 import type { TextSegment } from "#text";
 import { bytesOf } from "#tokenizer";
@@ -22,9 +22,9 @@ export const segmentsOptionKinds = { isolate: flagArgument };
 
 /** @internal Checks segments, and returns their texts in UTF-8. */
 export function readSegments(call: string, segments: readonly Segment[]): TextSegment[] {
-  checkArgument(`${call}: segments`, segments, arrayArgument);
+  argument.check(`${call}: segments`, segments, arrayArgument);
   return Array.from(segments, (segment, i) => {
-    checkArgument(`${call}: segments[${i}]`, segment, objectArgument);
+    argument.check(`${call}: segments[${i}]`, segment, argument.plainObject);
     const text = readText(`${call}: segments[${i}].text`, segment.text);
     const { trusted } = segment;
     if (typeof trusted !== "boolean")

@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions } from "#bytes";
+import { argument } from "#bytes";
 import type { TextSegment } from "#text";
 import { bytesOf, type TextEncoding, type TokenizerParts } from "#tokenizer";
 import { checkWhole, flagArgument, textArgument } from "./check-arguments.ts";
@@ -138,8 +138,8 @@ const isHighSurrogate = (unit: number) => (unit & 0xfc00) === 0xd800;
 const isLowSurrogate = (unit: number) => (unit & 0xfc00) === 0xdc00;
 
 function checkEdit(call: string, text: string, options: EditOptions): boolean {
-  checkArgument(`${call}: text`, text, textArgument);
-  return checkOptions(call, options, editOptionKinds).trusted ?? true;
+  argument.check(`${call}: text`, text, textArgument);
+  return argument.checkOptions(call, options, editOptionKinds).trusted ?? true;
 }
 
 type Part = { readonly text: string; readonly isTrusted: boolean };

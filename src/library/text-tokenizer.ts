@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions, describeValue, typedArrayClass } from "#bytes";
+import { argument, describeValue, typedArrayClass } from "#bytes";
 import { UserError, usageError } from "#runtime";
 import {
   allAddedTokens,
@@ -121,7 +121,7 @@ const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
 const anyArgument = { name: "an array of ids", accepts: () => true };
 const streamOptionKinds = { ...decodeOptionKinds, skipUnknownIds: flagArgument, ids: anyArgument };
 
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A byte-level BPE tokenizer: text to ids and back. It needs no file system, so it also runs in browsers.
@@ -189,13 +189,13 @@ export class TextTokenizer {
 
   /** Returns the ids of a text, including its special tokens. Bytes need not be valid UTF-8. */
   encode(text: string | Uint8Array, options: EncodeModelOptions = {}): Uint32Array<ArrayBuffer> {
-    const { addSpecialTokens, ...asked } = checkOptions("encode", options, encodeModelOptionKinds);
+    const { addSpecialTokens, ...asked } = argument.checkOptions("encode", options, encodeModelOptionKinds);
     if (!addSpecialTokens) return this.encodeGiven("encode", text, asked);
     return withIdsAround(this.encodeGiven("encode", text, asked), idsAround(this.parts));
   }
 
   private encodeGiven(call: string, text: string | Uint8Array, options: EncodeOptions) {
-    const asked = checkOptions(call, options, encodeOptionKinds);
+    const asked = argument.checkOptions(call, options, encodeOptionKinds);
     const given = readText(`${call}: text`, text);
     return this.useEncoding(asked, (encoding) => {
       const bytes = bytesOf(given, 0, given.length);
@@ -212,7 +212,7 @@ export class TextTokenizer {
    */
   encodeWithOffsets(text: string | Uint8Array, options: EncodeModelOptions = {}): EncodedWithOffsets {
     const call = "encodeWithOffsets";
-    const { addSpecialTokens, ...asked } = checkOptions(call, options, encodeModelOptionKinds);
+    const { addSpecialTokens, ...asked } = argument.checkOptions(call, options, encodeModelOptionKinds);
     const given = readText(`${call}: text`, text);
     const around = addSpecialTokens ? idsAround(this.parts) : undefined;
     refuseWithoutOffsets(this.parts, typeof given === "string");
@@ -248,7 +248,7 @@ export class TextTokenizer {
    * is encoded by itself.
    */
   encodeSegments(segments: readonly Segment[], options: SegmentsOptions = {}): Uint32Array<ArrayBuffer> {
-    const { isolate } = checkOptions("encodeSegments", options, segmentsOptionKinds);
+    const { isolate } = argument.checkOptions("encodeSegments", options, segmentsOptionKinds);
     const read = readSegments("encodeSegments", segments);
     return this.useEncoding({}, (encoding) => {
       if (!isolate) encoding.pushSegments(read, false);
@@ -268,11 +268,11 @@ export class TextTokenizer {
    */
   encodeSegmentsWithOffsets(segments: readonly Segment[], options: SegmentsOptions = {}): EncodedWithOffsets {
     const call = "encodeSegmentsWithOffsets";
-    const { isolate } = checkOptions(call, options, segmentsOptionKinds);
+    const { isolate } = argument.checkOptions(call, options, segmentsOptionKinds);
     const read = readSegments(call, segments);
     const areStrings = segments.every(({ text }) => typeof text === "string");
     refuseWithoutOffsets(this.parts, areStrings);
-    const given = read.map(({ bytes }) => (areStrings ? utf8.decode(bytes) : bytes));
+    const given = read.map(({ bytes }) => (areStrings ? decoder.decode(bytes) : bytes));
     if (isolate) {
       const parts = read.map(({ bytes, isTrusted }, i) =>
         this.placeTokens(given[i]!, bytes, { specialTokensAsText: !isTrusted }, (encoding) =>
@@ -294,7 +294,7 @@ export class TextTokenizer {
    * is near it.
    */
   session(text = ""): Session {
-    checkArgument("session: text", text, textArgument);
+    argument.check("session: text", text, textArgument);
     const session = Session.of(this.parts, (work) => this.useEncoding({}, work));
     session.append(text);
     return session;
@@ -314,12 +314,12 @@ export class TextTokenizer {
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
     const pieces = textPieces(this.parts, bytesOf(given, 0, given.length));
-    return pieces.map((piece) => utf8.decode(piece));
+    return pieces.map((piece) => decoder.decode(piece));
   }
 
   /** Returns the id of a token, spelled as by `tokenize`; undefined if there is no such token. */
   tokenToId(token: string): number | undefined {
-    checkArgument("tokenToId: token", token, textArgument);
+    argument.check("tokenToId: token", token, textArgument);
     if (this.ids === undefined) {
       this.checkNames();
       this.ids = idsByKey(this.parts);
@@ -329,7 +329,7 @@ export class TextTokenizer {
 
   /** Returns the token with this id, spelled as by `tokenize`; undefined if there is no such token. */
   idToToken(id: number): string | undefined {
-    checkArgument("idToToken: id", id, numberArgument);
+    argument.check("idToToken: id", id, numberArgument);
     return this.keys[id] || undefined;
   }
 
@@ -351,7 +351,7 @@ export class TextTokenizer {
    * in Arrow.
    */
   encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeModelOptions = {}): EncodedBatch {
-    const asked = checkOptions("encodeBatch", options, encodeModelOptionKinds);
+    const asked = argument.checkOptions("encodeBatch", options, encodeModelOptionKinds);
     const around = asked.addSpecialTokens ? idsAround(this.parts) : undefined;
     // All texts are checked first, because an error during encoding would discard the encoder's memory.
     const given = readTexts("encodeBatch", texts);
@@ -374,7 +374,7 @@ export class TextTokenizer {
    * and returns `limit + 1`. So `count(text, { limit: n }) <= n` tells whether a text has at most n ids.
    */
   count(text: string | Uint8Array, options: CountOptions = {}): number {
-    const asked = checkOptions("count", options, countOptionKinds);
+    const asked = argument.checkOptions("count", options, countOptionKinds);
     const given = readText("count: text", text);
     const { limit = Number.POSITIVE_INFINITY } = asked;
     if (limit !== Number.POSITIVE_INFINITY) checkWhole("count: limit", limit, 0);
@@ -404,7 +404,7 @@ export class TextTokenizer {
     options?: TruncateOptions,
   ): string | Uint8Array<ArrayBuffer>;
   truncate(text: string | Uint8Array, limit: number, options: TruncateOptions = {}): TextOrBytes {
-    const asked = checkOptions("truncate", options, truncateOptionKinds);
+    const asked = argument.checkOptions("truncate", options, truncateOptionKinds);
     const given = readText("truncate: text", text);
     checkWhole("truncate: limit", limit, 0);
     return this.useEncoding(asked, (encoding) => {
@@ -435,7 +435,7 @@ export class TextTokenizer {
     options?: ChunkOptions,
   ): string[] | Uint8Array<ArrayBuffer>[];
   chunks(text: string | Uint8Array, size: number, options: ChunkOptions = {}): TextOrBytes[] {
-    const asked = checkOptions("chunks", options, chunkOptionKinds);
+    const asked = argument.checkOptions("chunks", options, chunkOptionKinds);
     const given = readText("chunks: text", text);
     checkWhole("chunks: size", size, 1);
     const { overlap = 0 } = asked;
@@ -453,7 +453,7 @@ export class TextTokenizer {
    * without a token, with its position.
    */
   decode(ids: GivenIds, options: DecodeOptions = {}): string {
-    return utf8.decode(this.decodeGiven("decode", ids, options));
+    return decoder.decode(this.decodeGiven("decode", ids, options));
   }
 
   /** Decodes ids to bytes. */
@@ -462,7 +462,7 @@ export class TextTokenizer {
   }
 
   private decodeGiven(call: string, ids: GivenIds, options: DecodeOptions): Uint8Array<ArrayBuffer> {
-    const asked = checkOptions(call, options, decodeOptionKinds);
+    const asked = argument.checkOptions(call, options, decodeOptionKinds);
     const given = copyGivenIds(call, ids);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
@@ -479,7 +479,7 @@ export class TextTokenizer {
 
   /** Decodes ids as they arrive, into text that never ends within a character. */
   stream(options: StreamOptions = {}): StreamDecoder {
-    const asked = checkOptions("stream", options, streamOptionKinds);
+    const asked = argument.checkOptions("stream", options, streamOptionKinds);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
     const hasToken = (id: number) => tokenBytesOf(this.parts.tokens, id).length > 0;
     const isKept =
@@ -519,7 +519,7 @@ export class TextTokenizer {
 
   /** Returns the bytes of a token; empty if no token has this id. */
   tokenBytes(id: number): Uint8Array<ArrayBuffer> {
-    checkArgument("tokenBytes: id", id, numberArgument);
+    argument.check("tokenBytes: id", id, numberArgument);
     return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
   }
 
@@ -605,7 +605,7 @@ explainOtherNames(TextTokenizer.prototype);
 
 /** @internal */
 export function readTexts(call: string, texts: readonly (string | Uint8Array)[]) {
-  checkArgument(`${call}: texts`, texts, arrayArgument);
+  argument.check(`${call}: texts`, texts, arrayArgument);
   return Array.from(texts, (text, i) =>
     typeof text === "string" ? text : readText(`${call}: texts[${i}]`, text),
   );

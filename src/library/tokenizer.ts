@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { checkArgument, checkOptions, describeValue, objectArgument } from "#bytes";
+import { argument, describeValue } from "#bytes";
 import { findInputs, type InputFormat, inputFormats } from "#corpus";
 import { encodeInto } from "#encoding";
 import { loadTokenizerParts, readRecordedReading } from "#formats";
@@ -98,9 +98,9 @@ export class Tokenizer extends TextTokenizer {
   }
 
   private static async loadPath(path: string, options: TokenizerLoadOptions): Promise<Tokenizer> {
-    checkArgument("Tokenizer.load: path", path, pathArgument);
+    argument.check("Tokenizer.load: path", path, pathArgument);
     checkNoAddress(path);
-    const asked = checkOptions("Tokenizer.load", options, loadOptionKinds);
+    const asked = argument.checkOptions("Tokenizer.load", options, loadOptionKinds);
     asked.signal?.throwIfAborted();
     const pattern: ResolvedPattern | undefined =
       asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
@@ -152,7 +152,7 @@ export class Tokenizer extends TextTokenizer {
     options: EncodeBatchAsyncOptions = {},
   ): Promise<EncodedBatch> {
     const call = "encodeBatchAsync";
-    const asked = checkOptions(call, options, encodeBatchAsyncOptionKinds);
+    const asked = argument.checkOptions(call, options, encodeBatchAsyncOptionKinds);
     const given = readTexts(call, texts);
     const { workers = allowedCores(), signal } = asked;
     checkWorkers(call, workers);
@@ -192,9 +192,9 @@ export class Tokenizer extends TextTokenizer {
     output: string,
     options: EncodeFileOptions = {},
   ): Promise<number> {
-    checkArgument("encodeFile: files", files, pathsArgument);
-    checkArgument("encodeFile: output", output, pathArgument);
-    const asked = checkOptions("encodeFile", options, encodeFileOptionKinds);
+    argument.check("encodeFile: files", files, pathsArgument);
+    argument.check("encodeFile: output", output, pathArgument);
+    const asked = argument.checkOptions("encodeFile", options, encodeFileOptionKinds);
     const { workers = 1, signal, onProgress } = asked;
     signal?.throwIfAborted();
     checkWorkers("encodeFile", workers);
@@ -239,7 +239,11 @@ function checkNoAddress(path: string): void {
   );
 }
 
-const loadOptionKinds = { pattern: textArgument, specialTokens: objectArgument, signal: signalArgument };
+const loadOptionKinds = {
+  pattern: textArgument,
+  specialTokens: argument.plainObject,
+  signal: signalArgument,
+};
 
 function checkWorkers(call: string, workers: number): void {
   if (Number.isSafeInteger(workers) && workers >= 1) return;

@@ -1,4 +1,4 @@
-import { checkArgument, describeValue, objectArgument, skipSplitPair } from "#bytes";
+import { argument, describeValue, skipSplitPair } from "#bytes";
 import {
   compressionOf,
   contentOf,
@@ -92,7 +92,7 @@ export const trainTokenizer = (options: BrowserTrainingOptions): Promise<Trained
   runCall(() => trainHere(options));
 
 async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
-  checkArgument("trainTokenizer: options", options, objectArgument);
+  argument.check("trainTokenizer: options", options, argument.plainObject);
   const { files: given, ...others } = options;
   if (given != null && typeof given !== "object")
     throw usageError(

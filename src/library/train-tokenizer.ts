@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { checkArgument } from "#bytes";
+import { argument } from "#bytes";
 import { findCorpus, reasonSkipped } from "#corpus";
 import { loadTokenizerParts, pathsReadAt } from "#formats";
 import { formatWarning, type Warning } from "#jobs";
@@ -239,7 +239,7 @@ export class TrainedTokenizer extends Tokenizer {
    * directory may be missing or empty, or the result of an earlier training, which is replaced.
    */
   async save(directory: string, options: SaveOptions = {}): Promise<void> {
-    checkArgument("save: directory", directory, pathArgument);
+    argument.check("save: directory", directory, pathArgument);
     const product = this.productFor("save", options);
     checkOutputDirectory(directory);
     const lock = takeLockNow(placeOf(directory));

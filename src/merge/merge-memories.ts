@@ -1,4 +1,4 @@
-import { decodeCharacters } from "#bytes";
+import { byteCharacters } from "#bytes";
 import { createKernel, growMemory, type Kernel, requestHugePages } from "#runtime";
 import { type RecordWords, sizeOfWords, type TokenWords } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
@@ -295,7 +295,7 @@ function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
   const texts = [...new Set(specialTokens)];
   return texts.flatMap((text, index) => {
-    const bytes = decodeCharacters(text);
+    const bytes = byteCharacters.decode(text);
     // The first special token has the smallest id of all, so the greatest key.
     return bytes === null ? [] : [{ bytes, key: middleKey + BigInt(texts.length - index) }];
   });

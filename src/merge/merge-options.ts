@@ -1,4 +1,4 @@
-import { byteToCharacter } from "#bytes";
+import { byteCharacters } from "#bytes";
 import { asOption, phrase, scaled, UserError } from "#runtime";
 import type { TokenWordsSize } from "#words";
 import type { Compat } from "./merges.ts";
@@ -82,7 +82,9 @@ export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOpti
 export function alphabetOrder(): Int32Array {
   const ranks = new Int32Array(256);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
-  bytes.sort((a, b) => byteToCharacter[a]!.codePointAt(0)! - byteToCharacter[b]!.codePointAt(0)!);
+  bytes.sort(
+    (a, b) => byteCharacters.characters[a]!.codePointAt(0)! - byteCharacters.characters[b]!.codePointAt(0)!,
+  );
   bytes.forEach((byte, rank) => {
     ranks[byte] = rank;
   });

@@ -1,4 +1,4 @@
-import { checkArgument, objectArgument } from "#bytes";
+import { argument } from "#bytes";
 import { asOption, type Message, type NamedOption, nearest, phrase, usageError } from "#runtime";
 import type { RunOutput } from "#store";
 import { type JsonSchema, type Kind, takeValue } from "./kinds.ts";
@@ -150,7 +150,7 @@ export function checkGiven<Table extends Options>(
   given: unknown,
   call: string,
 ): Requested<Table> {
-  checkArgument(`${call}: options`, given, objectArgument);
+  argument.check(`${call}: options`, given, argument.plainObject);
   const known = Object.entries(table).flatMap(([key, option]) => {
     const library = nameInLibrary(key, option);
     return library === null ? [] : [{ key, kind: option.kind, path: pathOf(library) }];
@@ -180,7 +180,7 @@ function* leafValues(
     if (value === undefined) continue;
     if (names.has(path)) yield [path, value];
     else if ([...names].some((known) => known.startsWith(`${path}.`))) {
-      checkArgument(`${call}: ${path}`, value, objectArgument);
+      argument.check(`${call}: ${path}`, value, argument.plainObject);
       yield* leafValues(value, `${path}.`, names, call);
     } else throw unknownName(name, prefix, names, call);
   }

@@ -1,4 +1,4 @@
-import { escapeBytes, groupDigits, lineFeed, space, spacesWithSigns, tab } from "#bytes";
+import { ascii, escapeBytes, groupDigits, spacesWithSigns } from "#bytes";
 
 // Readable tokens: `\xNN` for bytes that are not visible characters, and a symbol for each kind of whitespace.
 
@@ -6,11 +6,11 @@ import { escapeBytes, groupDigits, lineFeed, space, spacesWithSigns, tab } from 
 export const signsNote = "␣ is a space, ⇥ a tab, ↵ a line end, ‿ a no-break space, ▫ other whitespace.";
 
 const signs = new Map([
-  [space, "␣"],
-  [tab, "⇥"],
-  [lineFeed, "↵"],
+  [ascii.space, "␣"],
+  [ascii.tab, "⇥"],
+  [ascii.lineFeed, "↵"],
 ]);
-const plainSigns = new Map([...signs, [space, " "], [lineFeed, "\n"]]);
+const plainSigns = new Map([...signs, [ascii.space, " "], [ascii.lineFeed, "\n"]]);
 
 function signed(bytes: Uint8Array, signs: ReadonlyMap<number, string>): string {
   let shown = "";

@@ -1,4 +1,4 @@
-import { lineFeed } from "#bytes";
+import { ascii } from "#bytes";
 import type { SampleToken } from "#evaluation";
 
 /** The text in one script, and the number of tokens of each tokenizer that begin in it. */
@@ -48,7 +48,7 @@ export function countsByScript(
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let pos = 2; pos < bytes.length; pos++)
-    if (bytes[pos - 1] === lineFeed && bytes[pos] !== lineFeed) ends.push(pos);
+    if (bytes[pos - 1] === ascii.lineFeed && bytes[pos] !== ascii.lineFeed) ends.push(pos);
   return bytes.length === 0 ? [] : [...ends, bytes.length];
 }
 

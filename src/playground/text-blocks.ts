@@ -1,4 +1,4 @@
-import { characterLengthAt, escapeBytes, lineFeed, space } from "#bytes";
+import { ascii, escapeBytes, utf8 } from "#bytes";
 import { type JoinedText, neverJoined } from "./joined-text.ts";
 
 /**
@@ -33,9 +33,9 @@ export function blocksOf(text: JoinedText): TextBlock[] {
   let firstWord = 0;
   for (const [start, end] of wordsOf(text)) {
     wordStarts.push(start);
-    const isLineEnd = bytes[end - 1] === lineFeed && bytes[end] !== lineFeed;
+    const isLineEnd = bytes[end - 1] === ascii.lineFeed && bytes[end] !== ascii.lineFeed;
     const length = end - wordStarts[0]!;
-    const isLong = length >= blockBytes && (bytes[end] === space || length >= 2 * blockBytes);
+    const isLong = length >= blockBytes && (bytes[end] === ascii.space || length >= 2 * blockBytes);
     if (!isLineEnd && !isLong && end < bytes.length) continue;
     blocks.push(blockOf(bytes, Uint32Array.of(...wordStarts, end), firstWord));
     firstWord += wordStarts.length;
@@ -60,8 +60,8 @@ function blockOf(bytes: Uint8Array, wordStarts: Uint32Array, firstWord: number):
   const [starts, offsets]: [number[], number[]] = [[], []];
   let shown = "";
   for (let pos = from; pos < end; ) {
-    const length = Math.max(1, characterLengthAt(bytes, pos, end));
-    const text = bytes[pos] === lineFeed ? "↵" : escapeBytes(bytes.subarray(pos, pos + length));
+    const length = Math.max(1, utf8.characterLengthAt(bytes, pos, end));
+    const text = bytes[pos] === ascii.lineFeed ? "↵" : escapeBytes(bytes.subarray(pos, pos + length));
     const isEscaped = text.length === 4 * length;
     if (starts.length === 0 || !isMark.test(text)) {
       for (let byte = 0; byte < (isEscaped ? length : 1); byte++) {

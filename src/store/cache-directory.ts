@@ -12,17 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import {
-  type Check,
-  fieldsOf,
-  listOf,
-  Mismatch,
-  optional,
-  text,
-  textLike,
-  tupleOf,
-  wholeNumber,
-} from "#bytes";
+import { schema } from "#bytes";
 import { hasFields, type Input, type RangeStatistics } from "#corpus";
 import {
   asOption,
@@ -72,7 +62,10 @@ export const entryId = (optionsHash: string, sizeBytes: number, sha256: string):
   `${optionsHash}-${sizeBytes}-${sha256}`;
 export const entryName = (id: EntryId) => `bpe-${id}.words`;
 
-export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "not the name of a content");
+export const entryIdCheck = schema.textLike(
+  /^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/,
+  "not the name of a content",
+);
 
 export function entryIdOf(name: string): EntryId | undefined {
   return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];
@@ -133,11 +126,11 @@ export class DamagedFile extends Error {
  * Parses and checks JSON; throws `DamagedFile`. The check is needed even with a valid checksum, which anyone can
  * compute.
  */
-export function parseChecked<T>(path: string, json: string, check: Check<T>): T {
+export function parseChecked<T>(path: string, json: string, check: schema.Check<T>): T {
   try {
     return check(JSON.parse(json), "");
   } catch (error) {
-    if (error instanceof Mismatch || error instanceof SyntaxError) throw new DamagedFile(path);
+    if (error instanceof schema.Mismatch || error instanceof SyntaxError) throw new DamagedFile(path);
     throw error;
   }
 }
@@ -159,13 +152,13 @@ export function withPath(path: string, error: unknown): unknown {
 }
 
 /** `RangeStatistics` in the files of a cache. */
-export const statisticsCheck: Check<RangeStatistics> = fieldsOf({
-  textBytes: wholeNumber(),
-  documentCount: wholeNumber(),
-  invalidByteCount: wholeNumber(),
-  firstInvalidByte: wholeNumber(-1),
+export const statisticsCheck: schema.Check<RangeStatistics> = schema.object({
+  textBytes: schema.wholeNumber(),
+  documentCount: schema.wholeNumber(),
+  invalidByteCount: schema.wholeNumber(),
+  firstInvalidByte: schema.wholeNumber(-1),
   // Older entries have none.
-  crc32: optional(wholeNumber(0, 2 ** 32 - 1)),
+  crc32: schema.optional(schema.wholeNumber(0, 2 ** 32 - 1)),
 });
 
 /**
@@ -420,13 +413,13 @@ export function readResult(cache: CacheDirectory, place: string): Result | undef
   }
 }
 
-const filesCheck = listOf(tupleOf(text, text));
-const resultFields = fieldsOf({
-  madeOf: fieldsOf({
-    version: text,
-    bunVersion: text,
-    code: text,
-    settings: fieldsOf({}),
+const filesCheck = schema.list(schema.tuple(schema.text, schema.text));
+const resultFields = schema.object({
+  madeOf: schema.object({
+    version: schema.text,
+    bunVersion: schema.text,
+    code: schema.text,
+    settings: schema.object({}),
     inputs: filesCheck,
     counts: filesCheck,
   }),

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import { bytesOf, type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "#bytes";
+import { bytesOf, schema } from "#bytes";
 import type { RangeStatistics } from "#corpus";
 import { rename, scaled, xxHash64 } from "#runtime";
 import {
@@ -39,16 +39,16 @@ import { openTrusted, settlePermissions } from "./trusted-files.ts";
  *
  * The statistics come last because words are written while their input is counted.
  */
-type About = Checked<typeof aboutFields>;
-const aboutFields = fieldsOf({
+type About = schema.Checked<typeof aboutFields>;
+const aboutFields = schema.object({
   id: entryIdCheck,
   findings: statisticsCheck,
-  countsBytes: wholeNumber(),
+  countsBytes: schema.wholeNumber(),
   /**
    * The checksum of the counts, hexadecimal: xxHash64 of 1 MB blocks, each seeded with the hash of the
    * previous block.
    */
-  checksum: text,
+  checksum: schema.text,
 });
 
 const entryMagic = new TextEncoder().encode("bpee");
@@ -161,20 +161,20 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
  *   starts     4 * (wordCount + 1)    Uint32: the start of each word in `bytes`, and the end of the last word
  *   bytes      byteCount              the words, concatenated
  */
-type SumHeader = Checked<typeof headerFields>;
+type SumHeader = schema.Checked<typeof headerFields>;
 
 type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
 /** An entry in a sum, how often it was added, and its statistics. */
 export type SumTerm = readonly [id: EntryId, times: number, statistics: RangeStatistics];
 
-const headerFields = fieldsOf({
+const headerFields = schema.object({
   ...optionFields,
-  wordCount: wholeNumber(),
-  byteCount: wholeNumber(),
+  wordCount: schema.wholeNumber(),
+  byteCount: schema.wholeNumber(),
   /** The xxHash64 of counts, starts and bytes, in hexadecimal. */
-  checksums: tupleOf(text, text, text),
-  terms: listOf<SumTerm>(tupleOf(entryIdCheck, wholeNumber(1), statisticsCheck)),
+  checksums: schema.tuple(schema.text, schema.text, schema.text),
+  terms: schema.list<SumTerm>(schema.tuple(entryIdCheck, schema.wholeNumber(1), statisticsCheck)),
 });
 
 const sumMagic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);

@@ -1,4 +1,4 @@
-import { type Check, Mismatch, text } from "#bytes";
+import { schema } from "#bytes";
 import { type Message, phrase, UserError, usageError } from "#runtime";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
@@ -29,10 +29,10 @@ export function readNormalization(option: Message, typed: string): Normalization
 }
 
 /** Checks a normalization that a file states. */
-export const normalizationCheck: Check<Normalization> = (value, name) => {
-  const steps = text(value, name);
+export const normalizationCheck: schema.Check<Normalization> = (value, name) => {
+  const steps = schema.text(value, name);
   if (stepsOf(steps).every((step) => normalizationSteps.includes(step))) return steps;
-  throw new Mismatch(value, name, `not a list of ${normalizationSteps.join(", ")}`);
+  throw new schema.Mismatch(value, name, `not a list of ${normalizationSteps.join(", ")}`);
 };
 
 /** The maximum number of steps that an image can store. */

@@ -1,4 +1,4 @@
-import { space } from "#bytes";
+import { ascii } from "#bytes";
 import { asOption, createTextKernel, phrase, type TextKernel, UserError } from "#runtime";
 import { makeFollowing } from "./window-of-text.ts";
 
@@ -207,4 +207,4 @@ export class TextSections {
   }
 }
 
-const spaceBytes = Uint8Array.of(space);
+const spaceBytes = Uint8Array.of(ascii.space);

@@ -1,16 +1,5 @@
 import { crc32 } from "node:zlib";
-import {
-  type Check,
-  checkOr,
-  fieldsOf,
-  flag,
-  listOf,
-  oneOf,
-  optional,
-  orNull,
-  text,
-  wholeNumber,
-} from "#bytes";
+import { schema } from "#bytes";
 import { compilePattern } from "#pattern";
 import { readNativeKernels, UserError } from "#runtime";
 import { normalizationCheck } from "#text";
@@ -87,41 +76,50 @@ function readHead(image: Uint8Array, path: string, refuse: (what: string) => nev
 
 const hasMarksBit = 1 << 8;
 
-const ids = listOf(wholeNumber(0, idLimitMax - 1));
-const addedTokens = listOf(
-  fieldsOf({
-    id: wholeNumber(0, idLimitMax - 1),
-    content: text,
-    special: flag,
-    normalized: flag,
-    lstrip: flag,
-    rstrip: flag,
-    singleWord: flag,
+const ids = schema.list(schema.wholeNumber(0, idLimitMax - 1));
+const addedTokens = schema.list(
+  schema.object({
+    id: schema.wholeNumber(0, idLimitMax - 1),
+    content: schema.text,
+    special: schema.flag,
+    normalized: schema.flag,
+    lstrip: schema.flag,
+    rstrip: schema.flag,
+    singleWord: schema.flag,
   }),
 );
-const settingsCheck: Check<unknown> = fieldsOf({
-  isNarrow: flag,
-  normalization: orNull(normalizationCheck),
-  addsPrefixSpace: flag,
-  prefixRule: optional(
-    oneOf(["every section", "sections without mark", "start without mark", "start"] as const),
+const settingsCheck: schema.Check<unknown> = schema.object({
+  isNarrow: schema.flag,
+  normalization: schema.orNull(normalizationCheck),
+  addsPrefixSpace: schema.flag,
+  prefixRule: schema.optional(
+    schema.oneOf(["every section", "sections without mark", "start without mark", "start"] as const),
   ),
-  isLinewise: optional(flag),
+  isLinewise: schema.optional(schema.flag),
   addedTokens,
-  controlTokens: optional(addedTokens),
-  postProcessing: optional(
-    fieldsOf({ before: ids, after: ids, trims: listOf(flag), obstacle: optional(text) }),
+  controlTokens: schema.optional(addedTokens),
+  postProcessing: schema.optional(
+    schema.object({
+      before: ids,
+      after: ids,
+      trims: schema.list(schema.flag),
+      obstacle: schema.optional(schema.text),
+    }),
   ),
-  leadingSpaces: optional(oneOf(["one", "first token"] as const)),
-  notes: listOf(text),
-  description: fieldsOf({
-    kind: text,
-    patternName: orNull(text),
-    patternSources: listOf(text),
-    decoder: optional(text),
-    postProcessor: optional(text),
+  leadingSpaces: schema.optional(schema.oneOf(["one", "first token"] as const)),
+  notes: schema.list(schema.text),
+  description: schema.object({
+    kind: schema.text,
+    patternName: schema.orNull(schema.text),
+    patternSources: schema.list(schema.text),
+    decoder: schema.optional(schema.text),
+    postProcessor: schema.optional(schema.text),
   }),
-  tokenFacts: fieldsOf({ tokenCount: wholeNumber(), nameCount: wholeNumber(), areCharacters: flag }),
+  tokenFacts: schema.object({
+    tokenCount: schema.wholeNumber(),
+    nameCount: schema.wholeNumber(),
+    areCharacters: schema.flag,
+  }),
 });
 
 function readSettings(bytes: Uint8Array, damaged: Fail): ImageSettings {
@@ -131,7 +129,7 @@ function readSettings(bytes: Uint8Array, damaged: Fail): ImageSettings {
   } catch {
     return damaged();
   }
-  checkOr(settingsCheck, settings, damaged);
+  schema.checkOr(settingsCheck, settings, damaged);
   return settings as ImageSettings;
 }
 

@@ -1,4 +1,4 @@
-import { space } from "#bytes";
+import { ascii } from "#bytes";
 import { type CountIds, createTextKernel, scaled } from "#runtime";
 import { noMemory, noMemoryForTokenizer } from "./no-memory.ts";
 import type { RecodedSpan } from "./recoded-span.ts";
@@ -20,11 +20,11 @@ export function leadingBytes(
   firstId: number | undefined,
   bytes: Uint8Array,
 ): number {
-  if (rule === undefined || bytes[0] !== space || firstId === undefined) return 0;
+  if (rule === undefined || bytes[0] !== ascii.space || firstId === undefined) return 0;
   if (rule === "one") return 1;
   if (addedTokens.some(({ id }) => id === firstId)) return 0;
   const size = tokens.starts[firstId + 1]! - tokens.starts[firstId]!;
-  const end = bytes.subarray(0, size).findIndex((byte) => byte !== space);
+  const end = bytes.subarray(0, size).findIndex((byte) => byte !== ascii.space);
   return end < 0 ? size : end;
 }
 

@@ -1,4 +1,4 @@
-import { encodeBytes, escapeBytes } from "#bytes";
+import { byteCharacters, escapeBytes } from "#bytes";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -11,7 +11,7 @@ export function keysById(parts: TokenizerParts): string[] {
   const { idLimit, rawIds } = tokens;
   const keys = Array.from({ length: idLimit }, (_, id) => {
     const bytes = tokenBytesOf(tokens, id);
-    return rawIds?.has(id) ? Buffer.from(bytes).toString() : encodeBytes(bytes);
+    return rawIds?.has(id) ? Buffer.from(bytes).toString() : byteCharacters.encode(bytes);
   });
   // If a learned token shares the id, its key stays, because decoding gives the learned token.
   for (const { id, content } of allAddedTokens(parts))

@@ -1,4 +1,4 @@
-import { characterLengthAt, codePointOf } from "#bytes";
+import { utf8 } from "#bytes";
 
 /**
  * The visual kind of a token.
@@ -28,8 +28,8 @@ export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenSha
   let signCount = 0;
   let sign = "";
   for (let pos = start; pos < end; ) {
-    const lengthBytes = characterLengthAt(bytes, pos, end);
-    const character = lengthBytes === 0 ? "" : String.fromCodePoint(codePointOf(bytes, pos));
+    const lengthBytes = utf8.characterLengthAt(bytes, pos, end);
+    const character = lengthBytes === 0 ? "" : String.fromCodePoint(utf8.codePointOf(bytes, pos));
     if (lengthBytes > 1 && /\p{L}/u.test(character)) return "letters";
     if (isWhitespace(character)) whitespaceCount++;
     else {

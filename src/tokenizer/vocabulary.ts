@@ -1,4 +1,4 @@
-import { byteToCharacter, countNoun, decodeCharacters, formatBytes, isAscii } from "#bytes";
+import { byteCharacters, countNoun, formatBytes, isAscii } from "#bytes";
 import type { Compat, LearnedPairs } from "#merge";
 import { assert, UserError, usageError } from "#runtime";
 import { describeSharedId } from "./model-settings.ts";
@@ -65,7 +65,7 @@ type VocabularyOptions = {
 /** Returns the bytes in the order of HF's alphabet: by the code point of their character. */
 const bytesByCharacter = () =>
   Array.from({ length: byteCount }, (_, byte) => byte).sort(
-    (a, b) => byteToCharacter[a]!.charCodeAt(0) - byteToCharacter[b]!.charCodeAt(0),
+    (a, b) => byteCharacters.characters[a]!.charCodeAt(0) - byteCharacters.characters[b]!.charCodeAt(0),
   );
 
 /** Whether an entry represents a special token. */
@@ -132,7 +132,7 @@ export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
 /** Returns the number of ids before the first merge: the size of the smallest vocabulary. */
 export function baseSize(specialTokens: readonly string[], compat: Compat): number {
   if (compat !== "huggingface") return byteCount + specialTokens.length;
-  return byteCount + specialTokens.filter((special) => !byteToCharacter.includes(special)).length;
+  return byteCount + specialTokens.filter((special) => !byteCharacters.characters.includes(special)).length;
 }
 
 type GivenIds = {
@@ -300,7 +300,7 @@ function checkLearnedTokens(
   compat: Compat,
 ): Int32Array {
   const keys = specialTokens.map((special) => {
-    const bytes = decodeCharacters(special);
+    const bytes = byteCharacters.decode(special);
     return bytes === null ? null : keyOf(bytes);
   });
   const texts = specialTokens.map((special) => keyOf(new TextEncoder().encode(special)));
@@ -338,7 +338,7 @@ const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
 /** Whether a text is a single byte: `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
 function isSingleByte(special: string): boolean {
-  return special.length === 1 && (special.charCodeAt(0) < 0x80 || decodeCharacters(special) !== null);
+  return special.length === 1 && (special.charCodeAt(0) < 0x80 || byteCharacters.decode(special) !== null);
 }
 
 function equalsLearnedToken(special: string): UserError {

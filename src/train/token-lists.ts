@@ -1,4 +1,4 @@
-import { checkOr, fieldsOf, flag, listOf, optional, parseJson, text, wholeNumber } from "#bytes";
+import { json, schema } from "#bytes";
 import { readTextFile, readTyped, trainingOptions } from "#options";
 import { asOption, type Message, phrase, UserError, usageError, withValue } from "#runtime";
 import type { TypedOptions } from "#terminal";
@@ -27,7 +27,7 @@ function listedIn(option: Message, path: string, content: string): ListedToken[]
     throw new UserError(phrase`${file} is not a list of texts: ${what}`);
   };
   const listed = isJson(path, content)
-    ? checkOr(listOf(text), parseJson(content, path), notTexts).map((token, i) => ({
+    ? schema.checkOr(schema.list(schema.text), json.parse(content, path), notTexts).map((token, i) => ({
         token,
         place: phrase`${file}, item ${i + 1}`,
       }))
@@ -123,16 +123,16 @@ function readSpecialTokens(
 }
 
 /** The fields to read from a tokenizer.json in HF's form. */
-const addedTokens = fieldsOf({
-  added_tokens: listOf(
-    fieldsOf({
-      id: wholeNumber(),
-      content: text,
-      special: flag,
-      lstrip: optional(flag),
-      rstrip: optional(flag),
-      single_word: optional(flag),
-      normalized: optional(flag),
+const addedTokens = schema.object({
+  added_tokens: schema.list(
+    schema.object({
+      id: schema.wholeNumber(),
+      content: schema.text,
+      special: schema.flag,
+      lstrip: schema.optional(schema.flag),
+      rstrip: schema.optional(schema.flag),
+      single_word: schema.optional(schema.flag),
+      normalized: schema.optional(schema.flag),
     }),
   ),
 });
@@ -146,7 +146,7 @@ function specialTokensOf(
   warn: (message: Message) => void,
 ): ListedToken[] {
   const file = withValue(specialOption, `"${path}"`);
-  const { added_tokens } = checkOr(addedTokens, parseJson(content, path), (what) => {
+  const { added_tokens } = schema.checkOr(addedTokens, json.parse(content, path), (what) => {
     throw new UserError(phrase`${file} is not a tokenizer.json: ${what}`, {
       hint: "a file of special tokens has one on each line, or is a JSON list or a tokenizer.json",
     });

@@ -1,4 +1,4 @@
-import { checkOptions, textsArgument } from "#bytes";
+import { argument } from "#bytes";
 import {
   type FinishedTokenizer,
   type FormatEntry,
@@ -23,7 +23,7 @@ export type SaveOptions = {
 
 /** @internal Checks the options of a library call, and returns the names of the formats. */
 export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
-  const { formats: names } = checkOptions(call, options, { formats: textsArgument });
+  const { formats: names } = argument.checkOptions(call, options, { formats: argument.texts });
   const unknown = names?.find((name) => !writtenFormats.includes(name));
   if (unknown === undefined) return names;
   throw usageError(`${call}: unknown format "${unknown}"`, `known are ${writtenFormats.join(", ")}`);

@@ -1,4 +1,4 @@
-import { decodeCharacters, encodeBytes, escapeBytes } from "#bytes";
+import { byteCharacters, escapeBytes } from "#bytes";
 import { type KnownToken, type Merges, type StartTokens, seedMerges } from "#merge";
 import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
@@ -27,8 +27,8 @@ import type { TokenWords } from "#words";
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
   const others = allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
-    const bytes = decodeCharacters(content);
-    return bytes === null || encodeBytes(tokenBytesOf(tokens, id)) === content ? [] : [[id, bytes]];
+    const bytes = byteCharacters.decode(content);
+    return bytes === null || byteCharacters.encode(tokenBytesOf(tokens, id)) === content ? [] : [[id, bytes]];
   });
   if (others.length === 0) return base;
   const entries = Array.from({ length: tokens.idLimit }, (_, id) => [id, tokenBytesOf(tokens, id)] as const);
@@ -62,7 +62,7 @@ function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, Kno
   ids.forEach((id, w) => {
     if (isAlone(made, w, id) || tokens.rawIds?.has(id)) return;
     const bytes = tokenBytesOf(tokens, id);
-    if (contents.get(id) === undefined || contents.get(id) === encodeBytes(bytes))
+    if (contents.get(id) === undefined || contents.get(id) === byteCharacters.encode(bytes))
       known.push({ bytes, rank: id });
   });
   return known;
@@ -72,7 +72,7 @@ const isAlone = ({ tokens, starts }: TokenWords, word: number, id: number) =>
   starts[word + 1]! - starts[word]! === 1 && tokens[starts[word]!] === id;
 
 /** Returns the key of a token in HF's files. */
-const keyOf = encodeBytes;
+const keyOf = byteCharacters.encode;
 
 /** Upper bound of the bytes of all new tokens: they are kept in memory and written as text. */
 const newBytesMax = 2 ** 28;
@@ -231,7 +231,7 @@ export function padExtension(base: TokenizerParts, extension: Extension, padTo: 
   const taken = [...allAddedTokens(base), ...extension.specialTokens].map(({ content }) => content);
   // A learned token may be spelled like a reserved one.
   const addLearned = (bytes: Uint8Array) => {
-    if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(encodeBytes(bytes));
+    if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(byteCharacters.encode(bytes));
   };
   for (let id = 0; id < base.tokens.idLimit; id++) addLearned(tokenBytesOf(base.tokens, id));
   for (const { bytes } of extension.tokens) addLearned(bytes);

@@ -1,4 +1,4 @@
-import { decodeCharacters } from "#bytes";
+import { byteCharacters } from "#bytes";
 import { alphabetOrder, type Compat, type LearnedPairs, type Merges, type StartTokens } from "#merge";
 import { asOption, phrase, scaled, UserError } from "#runtime";
 import { buildModel, type EncodingModel, type RankedMerges, TokenBytes } from "#tokenizer";
@@ -263,7 +263,7 @@ export function inheritedTokens(merges: Merges, specialTokens: readonly string[]
   const texts = [...new Set(specialTokens)];
   let sharedCount = 0;
   for (const [index, text] of texts.entries()) {
-    const token = findToken(spelling, decodeCharacters(text));
+    const token = findToken(spelling, byteCharacters.decode(text));
     if (token < 0) continue;
     ranks[token] = index - texts.length;
     if (token >= byteCount) sharedCount++;

@@ -1,4 +1,4 @@
-import { encodeBytes } from "#bytes";
+import { byteCharacters } from "#bytes";
 import type { Warning } from "#jobs";
 import { type Compat, limitsOf, seedMerges, type TokenLimits } from "#merge";
 import { compilePattern, cutText } from "#pattern";
@@ -45,7 +45,7 @@ export function settleSeedTokens(
     if (bytes.length === 0) refuse("it is empty");
     if (!seed.isWellFormed()) refuse("it is not Unicode: it has half of a pair of surrogates");
     if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`);
-    const key = encodeBytes(bytes);
+    const key = byteCharacters.encode(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
     if (special !== undefined)

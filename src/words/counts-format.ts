@@ -1,21 +1,4 @@
-import {
-  allocateText,
-  type Check,
-  checkOr,
-  copyBytes,
-  fieldsOf,
-  flag,
-  grow,
-  growText,
-  listOf,
-  Mismatch,
-  optional,
-  showValue,
-  type Text,
-  text,
-  textLike,
-  wholeNumber,
-} from "#bytes";
+import { allocateText, copyBytes, grow, growText, schema, showValue, type Text } from "#bytes";
 import { describePattern, unicodeVersion } from "#pattern";
 import { scaled, UserError, xxHash64 } from "#runtime";
 import { type Normalization, normalizationCheck } from "#text";
@@ -139,20 +122,24 @@ export function optionsToState({ patterns, specialTokens, normalization, isLinew
   return { patterns, specialTokens, ...normalized, isLinewise, unicode: unicodeVersion };
 }
 
-const patterns: Check<string[]> = (value, name) => {
-  const sources = listOf(text)(value, name);
-  if (sources.length === 0) throw new Mismatch(value, name, "not a list of at least one");
+const patterns: schema.Check<string[]> = (value, name) => {
+  const sources = schema.list(schema.text)(value, name);
+  if (sources.length === 0) throw new schema.Mismatch(value, name, "not a list of at least one");
   return sources;
 };
 
 export const optionFields = {
   patterns,
-  specialTokens: listOf(text),
-  normalization: optional(normalizationCheck),
-  isLinewise: flag,
+  specialTokens: schema.list(schema.text),
+  normalization: schema.optional(normalizationCheck),
+  isLinewise: schema.flag,
 };
-const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "not a version") };
-const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
+const headerFields = { ...optionFields, unicode: schema.textLike(/^\d[\d.]{0,19}$/, "not a version") };
+const totalFields = {
+  wordCount: schema.wholeNumber(),
+  byteCount: schema.wholeNumber(),
+  pretokenCount: schema.wholeNumber(),
+};
 
 /** Parses the JSON object of a header. Throws a UserError for anything else. */
 export function parseHeader(path: string, bytes: Uint8Array): Record<string, unknown> {
@@ -192,7 +179,7 @@ function checkHeaderWithTotals(path: string, header: Record<string, unknown>): C
   );
 }
 
-function checkFields<F extends { unicode: Check<string> } & Record<string, Check<unknown>>>(
+function checkFields<F extends { unicode: schema.Check<string> } & Record<string, schema.Check<unknown>>>(
   path: string,
   header: Record<string, unknown>,
   fields: F,
@@ -202,7 +189,7 @@ function checkFields<F extends { unicode: Check<string> } & Record<string, Check
       throw headerError(path, `has the entry ${showValue(key)}, which this version of bpe does not know`);
     }
   }
-  const checked = checkOr(fieldsOf(fields), header, (what) => {
+  const checked = schema.checkOr(schema.object(fields), header, (what) => {
     throw headerError(path, `is invalid: ${what}`);
   });
   if (checked.unicode !== unicodeVersion) {

@@ -1,13 +1,4 @@
-import {
-  allocateText,
-  byteOfCodePoint,
-  byteToCharacter,
-  decimalDigitsMax,
-  grow,
-  lineFeed,
-  putDecimal,
-  tab,
-} from "#bytes";
+import { allocateText, ascii, byteCharacters, decimal, grow } from "#bytes";
 import { asOption, type Message, phrase, scaled, UserError } from "#runtime";
 import type { CountsOptions, ReadBytes } from "./counts-format.ts";
 import {
@@ -63,7 +54,7 @@ export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
     const read = bytes.subarray(0, filled);
     const isHeader = read.subarray(0, opening.length).every((byte, i) => byte === opening[i]);
     if (!isHeader || (readCount === 0 && filled < opening.length)) return { options: null, rest: read };
-    const lineEnd = bytes.subarray(searchedFrom, filled).indexOf(lineFeed);
+    const lineEnd = bytes.subarray(searchedFrom, filled).indexOf(ascii.lineFeed);
     if (lineEnd >= 0 || readCount === 0) {
       const end = lineEnd >= 0 ? searchedFrom + lineEnd : filled;
       return {
@@ -134,11 +125,11 @@ export class TsvReader {
     const end = filled + size;
     const read = lines.subarray(0, end);
     let start = 0;
-    let newlinePos = read.indexOf(lineFeed, filled);
+    let newlinePos = read.indexOf(ascii.lineFeed, filled);
     while (newlinePos >= 0) {
       this.addLine(read, start, newlinePos);
       start = newlinePos + 1;
-      newlinePos = read.indexOf(lineFeed, start);
+      newlinePos = read.indexOf(ascii.lineFeed, start);
     }
     lines.copyWithin(0, start, end);
     this.filled = end - start;
@@ -147,7 +138,7 @@ export class TsvReader {
 
   /** Must be called at the end of the file: adds a last line without a newline. */
   finish(): void {
-    if (this.filled > 0) this.read(Uint8Array.of(lineFeed));
+    if (this.filled > 0) this.read(Uint8Array.of(ascii.lineFeed));
   }
 
   /** Adds the line at bytes [start, end). Throws a UserError that describes what is wrong with a bad line. */
@@ -155,9 +146,10 @@ export class TsvReader {
     const { word } = this;
     let length = 0;
     let pos = start;
-    while (pos < end && lines[pos] !== tab) {
+    while (pos < end && lines[pos] !== ascii.tab) {
       const first = lines[pos++]!;
-      const byte = first < 0x80 ? byteOfCodePoint(first) : byteOfPair(first, pos < end ? lines[pos++]! : 0);
+      const byte =
+        first < 0x80 ? byteCharacters.byteOf(first) : byteOfPair(first, pos < end ? lines[pos++]! : 0);
       if (byte < 0) throw this.wrongCharacter();
       word.bytes[length++] = byte;
     }
@@ -208,7 +200,7 @@ export class TsvReader {
 function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
-  return codePoint < 0x80 ? -1 : byteOfCodePoint(codePoint);
+  return codePoint < 0x80 ? -1 : byteCharacters.byteOf(codePoint);
 }
 
 /** Parses the digits at bytes [start, end); NaN if they are not a number, or not an exact one. */
@@ -230,7 +222,7 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
 
 const chunkSizeBytes = scaled(1 << 18, 64);
 /** The maximum size of a tab, a count and a line feed. */
-const countSizeBytesMax = decimalDigitsMax + 2;
+const countSizeBytesMax = decimal.digitsMax + 2;
 
 /**
  * utf8First and utf8Second: for each byte, the first byte of its character in UTF-8, and the second, or 0 if there is
@@ -239,7 +231,7 @@ const countSizeBytesMax = decimalDigitsMax + 2;
 const utf8First = new Uint8Array(256);
 const utf8Second = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++) {
-  const codePoint = byteToCharacter[byte]!.charCodeAt(0);
+  const codePoint = byteCharacters.characters[byte]!.charCodeAt(0);
   utf8First[byte] = codePoint < 0x80 ? codePoint : 0xc0 | (codePoint >> 6);
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
@@ -276,9 +268,9 @@ export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint
       chunk = new Uint8Array(chunkSizeBytes);
       chunkEnd = 0;
     }
-    chunk[chunkEnd++] = tab;
-    chunkEnd = putDecimal(counts[word]!, chunk, chunkEnd);
-    chunk[chunkEnd++] = lineFeed;
+    chunk[chunkEnd++] = ascii.tab;
+    chunkEnd = decimal.put(counts[word]!, chunk, chunkEnd);
+    chunk[chunkEnd++] = ascii.lineFeed;
   }
   if (chunkEnd > 0) yield chunk.subarray(0, chunkEnd);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { piecesText } from "../../src/evaluate/eval-text.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
@@ -63,7 +63,7 @@ describe("bpe diff --pieces", () => {
       return {
         id: Number(id),
         ids: ids.split(" ").map(Number),
-        bytes: Buffer.from(decodeCharacters(token)!),
+        bytes: Buffer.from(byteCharacters.decode(token)!),
       };
     });
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import type { NaiveWords } from "../unit/merge/naive.ts";
 import { naiveParity } from "../unit/merge/naive-parity.ts";
@@ -43,7 +43,7 @@ test.each([
     .split("\n")
     .slice(1);
   const learned = merges.map((line) =>
-    line.split(" ").map((half) => Buffer.from(decodeCharacters(half)!).toString("latin1")),
+    line.split(" ").map((half) => Buffer.from(byteCharacters.decode(half)!).toString("latin1")),
   );
   const expected = naiveParity(words, null, whole, "huggingface", { mergeCount: 330 - 256 });
   expect(learned).toEqual(expected.map(({ left, right }) => [left, right]));

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
@@ -46,7 +46,7 @@ function idsOf(directory: string): { old: number; now: number | null; bytes: Uin
     return {
       old: Number(old),
       now: now === "" ? null : Number(now),
-      bytes: new Uint8Array(decodeCharacters(token!)!),
+      bytes: new Uint8Array(byteCharacters.decode(token!)!),
     };
   });
 }
@@ -78,7 +78,7 @@ describe("a directory of our own", () => {
 
   test("keeps the tokens that a naive twin keeps", async () => {
     const { model } = jsonOf(directory);
-    const latin1 = (token: string) => Buffer.from(decodeCharacters(token)!).toString("latin1");
+    const latin1 = (token: string) => Buffer.from(byteCharacters.decode(token)!).toString("latin1");
     const tokens = Object.entries(model.vocab).filter(([token]) => token !== special[1]);
     const naive: NaiveTokenizer = {
       ids: new Map(tokens.map(([token, id]) => [latin1(token), id])),

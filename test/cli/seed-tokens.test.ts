@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
@@ -154,7 +154,7 @@ describe("--seed-tokens", () => {
     for (const token of ["zebra", "日本"]) expect(idsOf("pair", token)).toMatch(/^\d+$/);
     const vocabulary = JSON.parse(readFileSync(join(home, "pair", "vocab.json"), "utf8"));
     const broken = Object.keys(vocabulary).filter((token) => {
-      const bytes = decodeCharacters(token)!;
+      const bytes = byteCharacters.decode(token)!;
       return bytes.length > 3 && new TextDecoder().decode(bytes).includes("\ufffd");
     });
     expect(broken).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 
@@ -17,7 +17,7 @@ const train = (...args: string[]) => bpe(["train", "text.txt", "-w", "1", ...arg
 function broken(directory: string): string[] {
   const vocabulary = JSON.parse(readFileSync(join(home, directory, "vocab.json"), "utf8"));
   return Object.keys(vocabulary).filter((token) => {
-    const bytes = decodeCharacters(token);
+    const bytes = byteCharacters.decode(token);
     if (bytes === null || bytes.length === 1) return false;
     const text = new TextDecoder().decode(bytes);
     return text.includes("\ufffd") && !(bytes.length < 4 && bytes[0]! >= 0xc2);

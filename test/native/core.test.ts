@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import { NoCut, TextCuts } from "../../src/library/text-cuts.ts";
 import { TextTokenizer } from "../../src/library/text-tokenizer.ts";
@@ -263,7 +263,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
       });
     },
     "bytes that the vocabulary lacks": (json) => {
-      for (const byte of [0x80, 0xbc, 0xff, 0x71]) delete json.model.vocab[byteToCharacter[byte]!];
+      for (const byte of [0x80, 0xbc, 0xff, 0x71]) delete json.model.vocab[byteCharacters.characters[byte]!];
       const isWhole = (token: unknown) => !/[\u0122¼ÿq]/.test(JSON.stringify(token));
       json.model.merges = json.model.merges.filter(isWhole);
     },

@@ -5,7 +5,7 @@ import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
-import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 
 // Writes small files that become large when read. They are written in parts, so that writing takes little memory.
 
@@ -274,7 +274,7 @@ export function writeFooterBomb(path: string, columnCount: number): string {
 
 /** Writes a tokenizer.json with many tokens, each of which extends another token by one letter. */
 export function writeTokenizerBomb(path: string, tokenCount: number): string {
-  const tokens = [...byteToCharacter];
+  const tokens = [...byteCharacters.characters];
   const merges: string[] = [];
   const letters = "abcdefghijklmnopqrstuvwxyz";
   for (

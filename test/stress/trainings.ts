@@ -8,11 +8,12 @@
 // --against: an executable of another commit, or of the other scale, whose results must be the same.
 // --count: the number of trainings of each rule that both executables accept. Those that they refuse are counted
 // separately; both must refuse them. A failure prints the seed and the round, and keeps its directory.
+
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { encodeBytes } from "../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import { fileOutput, filesOf } from "../golden/answers.ts";
 import { naiveWords } from "../naive.ts";
 import { randomNumbers } from "../random.ts";
@@ -109,7 +110,7 @@ function mustBeNaive(output: string, made: MadeTraining, rule: Exclude<Rule, "ex
   const found = (model.merges as string[][]).map((pair) => pair.join(" "));
   // The naive twin of HF's trainer returns characters, the other one bytes.
   const inCharacters = (token: string) =>
-    rule === "huggingface" ? token : encodeBytes(Buffer.from(token, "latin1"));
+    rule === "huggingface" ? token : byteCharacters.encode(Buffer.from(token, "latin1"));
   const wanted = expected.map(({ left, right }) => `${inCharacters(left)} ${inCharacters(right)}`);
   const first = wanted.findIndex((merge, k) => merge !== found[k]);
   if (first >= 0 || found.length !== wanted.length) {

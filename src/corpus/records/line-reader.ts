@@ -1,25 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import {
-  allocateText,
-  backslash,
-  carriageReturn,
-  closeBrace,
-  colon,
-  comma,
-  countLineFeeds,
-  dot,
-  grow,
-  lineFeed,
-  minus,
-  openBrace,
-  openBracket,
-  putCharacter,
-  quote,
-  space,
-  startsWithBom,
-  type Text,
-  tab,
-} from "#bytes";
+import { allocateText, ascii, countLineFeeds, grow, type Text, utf8 } from "#bytes";
 import { asOption, assert, type Message, phrase, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
@@ -106,7 +86,7 @@ export class LineReader {
       reader.advance(end);
       const { text, limit, atEnd } = reader;
       // The last line of a file may lack its line feed. The bytes after `limit` are not text, so one can be put there.
-      if (atEnd && text.bytes[limit - 1] !== lineFeed) text.bytes[limit] = lineFeed;
+      if (atEnd && text.bytes[limit - 1] !== ascii.lineFeed) text.bytes[limit] = ascii.lineFeed;
       end = atEnd ? limit : recordStart(text.bytes, keptBytes, limit, separator);
       batch.restart(end);
       const pos = reader.baseByte === 0 ? lines.firstPos(text.bytes.subarray(0, limit)) : 0;
@@ -165,7 +145,7 @@ class JsonLines implements RecordLines {
   }
 
   firstPos(bytes: Uint8Array): number {
-    return startsWithBom(bytes) ? 3 : 0;
+    return utf8.startsWithBom(bytes) ? 3 : 0;
   }
 
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead {
@@ -223,20 +203,20 @@ function keepFields(
       const hint = phrase`every record must have the fields that ${asOption("keep-field")} names; their value may be null`;
       return { what: `no field "${field.name}"`, hint };
     }
-    const value = keptValue(utf8.decode(bytes.subarray(start, spans[2 * k + 1])), field);
+    const value = keptValue(decoder.decode(bytes.subarray(start, spans[2 * k + 1])), field);
     if (value === undefined) return { what: faultText(lineFault.loneSurrogate, field.name) };
     batch.kept.push(value);
   }
   return undefined;
 }
 
-const utf8 = new TextDecoder();
+const decoder = new TextDecoder();
 
 /** Returns the start of the first line that is not valid UTF-8; `end` if all lines are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
-    const next = bytes.indexOf(lineFeed, start) + 1;
+    const next = bytes.indexOf(ascii.lineFeed, start) + 1;
     if (!isUtf8(bytes.subarray(start, next))) return start;
     assert(next < end, "bytes that are not UTF-8 are in one of their lines");
     start = next;
@@ -262,7 +242,7 @@ function faultText(fault: number, textField: string): string {
 
 /** Returns the line that ends at `end`, including its line feed. */
 const lineBefore = (bytes: Uint8Array, end: number) =>
-  bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
+  bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(ascii.lineFeed, end - 2) + 1, end);
 
 /**
  * Returns the hint for a fault. `line`, which returns the line with the record, is called only if the hint needs it.
@@ -345,7 +325,13 @@ export const fieldName = (name: string): FieldName => ({
  * separately.
  */
 const escapes = new Uint8Array(256);
-for (const [letter, byte] of Object.entries({ b: 8, t: tab, n: lineFeed, f: 12, r: carriageReturn })) {
+for (const [letter, byte] of Object.entries({
+  b: 8,
+  t: ascii.tab,
+  n: ascii.lineFeed,
+  f: 12,
+  r: ascii.carriageReturn,
+})) {
   escapes[letter.charCodeAt(0)] = byte;
 }
 for (const itself of '"\\/') escapes[itself.charCodeAt(0)] = itself.charCodeAt(0);
@@ -371,19 +357,19 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
   cursor.isBlank = false;
   cursor.fault = lineFault.fieldMissing;
   let pos = skipBlanks(bytes, cursor.pos);
-  if (bytes[pos] === lineFeed) {
+  if (bytes[pos] === ascii.lineFeed) {
     cursor.isBlank = true;
     cursor.fault = lineFault.none;
     cursor.pos = pos + 1;
     return;
   }
-  if (bytes[pos] !== openBrace) {
+  if (bytes[pos] !== ascii.openBrace) {
     pos = skipBlanks(bytes, skipValue(text, pos, cursor));
-    cursor.fault = bytes[pos] === lineFeed ? lineFault.notObject : lineFault.notJson;
+    cursor.fault = bytes[pos] === ascii.lineFeed ? lineFault.notObject : lineFault.notJson;
     return;
   }
   pos = skipBlanks(bytes, pos + 1);
-  if (bytes[pos] === closeBrace) pos++;
+  if (bytes[pos] === ascii.closeBrace) pos++;
   else {
     for (;;) {
       pos = skipBlanks(bytes, pos);
@@ -393,7 +379,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
       pos = skipBlanks(bytes, pos);
       const valueStart = pos;
       if (isField) {
-        if (bytes[pos] === quote) {
+        if (bytes[pos] === ascii.quote) {
           cursor.outPos = outStart;
           cursor.fault = lineFault.none;
           pos = unescapeString(text, pos + 1, out, cursor);
@@ -405,14 +391,14 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
       for (let k = 0; k < kept.length; k++)
         if (pos >= 0 && isKey(bytes, keyStart, kept[k]!)) keptSpans.set([valueStart, pos], 2 * k);
       pos = skipBlanks(bytes, pos);
-      if (bytes[pos] === comma) pos++;
+      if (bytes[pos] === ascii.comma) pos++;
       else break;
     }
-    if (bytes[pos] === closeBrace) pos++;
+    if (bytes[pos] === ascii.closeBrace) pos++;
     else pos = nowhere;
   }
   pos = skipBlanks(bytes, pos);
-  if (bytes[pos] === lineFeed) cursor.pos = pos + 1;
+  if (bytes[pos] === ascii.lineFeed) cursor.pos = pos + 1;
   else cursor.fault = lineFault.notJson;
 }
 
@@ -423,14 +409,14 @@ function skipBlanks(bytes: Uint8Array, pos: number): number {
   if (pos < 0) return nowhere;
   for (let at = pos; ; at++) {
     const byte = bytes[at]!;
-    if (byte !== space && byte !== tab && byte !== carriageReturn) return at;
+    if (byte !== ascii.space && byte !== ascii.tab && byte !== ascii.carriageReturn) return at;
   }
 }
 
 function skipKey(text: Text, pos: number): number {
-  if (text.bytes[pos] !== quote) return nowhere;
+  if (text.bytes[pos] !== ascii.quote) return nowhere;
   const end = skipBlanks(text.bytes, skipString(text, pos + 1));
-  return text.bytes[end] === colon ? end + 1 : nowhere;
+  return text.bytes[end] === ascii.colon ? end + 1 : nowhere;
 }
 
 /** Whether the valid key at `pos` is the name of the field. */
@@ -440,9 +426,9 @@ function isKey(bytes: Uint8Array, pos: number, { name, quoted }: FieldName): boo
   if (same === quoted.length) return true;
   // A key with escapes may be another spelling of the name.
   let end = pos + 1;
-  for (; bytes[end] !== quote; end++) if (bytes[end] === backslash) end++;
+  for (; bytes[end] !== ascii.quote; end++) if (bytes[end] === ascii.backslash) end++;
   const key = bytes.subarray(pos, end + 1);
-  return key.includes(backslash) && JSON.parse(new TextDecoder().decode(key)) === name;
+  return key.includes(ascii.backslash) && JSON.parse(new TextDecoder().decode(key)) === name;
 }
 
 /** Skips any value. The nesting is recorded in an array instead of the call stack. */
@@ -453,14 +439,14 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
   for (;;) {
     pos = skipBlanks(bytes, pos);
     const first = bytes[pos];
-    if (first === quote) pos = skipString(text, pos + 1);
-    else if (first === openBrace || first === openBracket) {
+    if (first === ascii.quote) pos = skipString(text, pos + 1);
+    else if (first === ascii.openBrace || first === ascii.openBracket) {
       const inside = skipBlanks(bytes, pos + 1);
       if (bytes[inside] === first + 2) pos = inside + 1;
       else {
         if (depth === cursor.nesting.length) cursor.nesting = grow(cursor.nesting);
         cursor.nesting[depth++] = first;
-        pos = first === openBrace ? skipKey(text, inside) : inside;
+        pos = first === ascii.openBrace ? skipKey(text, inside) : inside;
         if (pos < 0) return nowhere;
         continue;
       }
@@ -472,8 +458,8 @@ function skipValue(text: Text, start: number, cursor: LineCursor): number {
       pos = skipBlanks(bytes, pos);
       const opened = cursor.nesting[depth - 1]!;
       const next = bytes[pos++];
-      if (next === comma) {
-        if (opened === openBrace) pos = skipKey(text, skipBlanks(bytes, pos));
+      if (next === ascii.comma) {
+        if (opened === ascii.openBrace) pos = skipKey(text, skipBlanks(bytes, pos));
         break;
       }
       if (next !== opened + 2) return nowhere;
@@ -491,17 +477,17 @@ function skipScalar(bytes: Uint8Array, pos: number): number {
     for (let i = 1; i < word.length; i++) if (bytes[pos + i] !== word[i]) return nowhere;
     return pos + word.length;
   }
-  const integer = bytes[pos] === minus ? pos + 1 : pos;
+  const integer = bytes[pos] === ascii.minus ? pos + 1 : pos;
   let end = skipDigits(bytes, integer);
   if (end === integer || (bytes[integer] === 0x30 && end > integer + 1)) return nowhere;
-  if (bytes[end] === dot) {
+  if (bytes[end] === ascii.dot) {
     const fraction = end + 1;
     end = skipDigits(bytes, fraction);
     if (end === fraction) return nowhere;
   }
   if ((bytes[end]! | 0x20) === 0x65) {
     const sign = bytes[end + 1];
-    const exponent = sign === 0x2b || sign === minus ? end + 2 : end + 1;
+    const exponent = sign === 0x2b || sign === ascii.minus ? end + 2 : end + 1;
     end = skipDigits(bytes, exponent);
     if (end === exponent) return nowhere;
   }
@@ -533,9 +519,9 @@ function skipString({ bytes, view }: Text, start: number): number {
   for (let pos = start; ; ) {
     while (!hasSpecial(view.getInt32(pos, true))) pos += 4;
     let byte = bytes[pos]!;
-    while (byte !== quote && byte !== backslash && byte >= space) byte = bytes[++pos]!;
-    if (byte === quote) return pos + 1;
-    if (byte !== backslash) return nowhere;
+    while (byte !== ascii.quote && byte !== ascii.backslash && byte >= ascii.space) byte = bytes[++pos]!;
+    if (byte === ascii.quote) return pos + 1;
+    if (byte !== ascii.backslash) return nowhere;
     if (bytes[pos + 1] === 0x75) {
       if (hexadecimal(bytes, pos + 2) < 0) return nowhere;
       pos += 6;
@@ -557,15 +543,15 @@ function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor:
       outPos += 4;
     }
     let byte = bytes[pos]!;
-    while (byte !== quote && byte !== backslash && byte >= space) {
+    while (byte !== ascii.quote && byte !== ascii.backslash && byte >= ascii.space) {
       out.bytes[outPos++] = byte;
       byte = bytes[++pos]!;
     }
-    if (byte === quote) {
+    if (byte === ascii.quote) {
       cursor.outPos = outPos;
       return pos + 1;
     }
-    if (byte !== backslash) return nowhere;
+    if (byte !== ascii.backslash) return nowhere;
     const escaped = escapes[bytes[pos + 1]!]!;
     if (escaped !== 0) {
       out.bytes[outPos++] = escaped;
@@ -577,7 +563,7 @@ function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor:
     if (codePoint < 0) return nowhere;
     pos += 6;
     if (codePoint >>> 11 === 0x1b) {
-      const low = bytes[pos] === backslash && bytes[pos + 1] === 0x75 ? hexadecimal(bytes, pos + 2) : 0;
+      const low = bytes[pos] === ascii.backslash && bytes[pos + 1] === 0x75 ? hexadecimal(bytes, pos + 2) : 0;
       if (codePoint >= 0xdc00 || low >>> 10 !== 0x37) {
         cursor.fault = lineFault.loneSurrogate;
         continue;
@@ -585,7 +571,7 @@ function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor:
       codePoint = 0x10000 + ((codePoint & 0x3ff) << 10) + (low & 0x3ff);
       pos += 6;
     }
-    outPos = putCharacter(out.bytes, outPos, codePoint);
+    outPos = utf8.putCharacter(out.bytes, outPos, codePoint);
   }
 }
 
@@ -603,7 +589,7 @@ const commentMark = 0x3b; // ;
  */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
 const isBlank = new Uint8Array(256);
-for (const blank of [space, tab, carriageReturn]) isBlank[blank] = 1;
+for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 
 /**
  * Parses FASTA: a line that begins with `>` starts and names a record, and the lines up to the next such line are its
@@ -625,13 +611,13 @@ class FastaLines implements RecordLines {
       if (first === headerMark) {
         if (isOpen) batch.endRecord(outPos);
         isOpen = true;
-        pos = bytes.indexOf(lineFeed, pos) + 1;
+        pos = bytes.indexOf(ascii.lineFeed, pos) + 1;
         continue;
       }
       const lineStart = pos;
       const out = batch.text.bytes;
       let byte = first;
-      for (; byte !== lineFeed; byte = bytes[++pos]!) {
+      for (; byte !== ascii.lineFeed; byte = bytes[++pos]!) {
         if (isKept[byte] === 1) out[outPos++] = byte;
         else if (isBlank[byte] === 0) return { lineCount, fault: faultOf(byte) };
       }
@@ -648,7 +634,7 @@ class FastaLines implements RecordLines {
 function isBlankLine(bytes: Uint8Array, start: number): boolean {
   let pos = start;
   while (isBlank[bytes[pos]!] === 1) pos++;
-  return bytes[pos] === lineFeed;
+  return bytes[pos] === ascii.lineFeed;
 }
 
 const faultOf = (byte: number) => ({

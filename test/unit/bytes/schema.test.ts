@@ -1,27 +1,7 @@
 import { expect, test } from "bun:test";
-import {
-  type ArgumentKind,
-  type Check,
-  checkArgument,
-  checkOptions,
-  checkOr,
-  describeValue,
-  fieldsOf,
-  flag,
-  listOf,
-  objectArgument,
-  oneOf,
-  oneOrMore,
-  optional,
-  orNull,
-  path,
-  showValue,
-  text,
-  textLike,
-  time,
-  tupleOf,
-  wholeNumber,
-} from "../../../src/bytes/schema.ts";
+import * as argument from "../../../src/bytes/argument.ts";
+import * as schema from "../../../src/bytes/schema.ts";
+import { describeValue, showValue } from "../../../src/bytes/values.ts";
 import { Tokenizer, trainTokenizer, UserError } from "../../../src/index.ts";
 import { numberArgument, pathsArgument, textArgument } from "../../../src/library/check-arguments.ts";
 import { errorOf } from "../../thrown.ts";
@@ -31,51 +11,59 @@ const failing = (what: string): never => {
 };
 
 /** Returns the reason why the value fails the check. */
-function failureOf(check: Check<unknown>, value: unknown): string {
+function failureOf(check: schema.Check<unknown>, value: unknown): string {
   try {
-    return `passed as ${showValue(checkOr(check, value, failing))}`;
+    return `passed as ${showValue(schema.checkOr(check, value, failing))}`;
   } catch (error) {
     return (error as Error).message;
   }
 }
 
 test("values of the right kind are unchanged", () => {
-  expect(checkOr(wholeNumber(1, 3), 3, failing)).toBe(3);
-  expect(checkOr(time, 8.64e15, failing)).toBe(8.64e15);
-  expect(checkOr(orNull(text), null, failing)).toBeNull();
-  expect(checkOr(oneOrMore(text), "a", failing)).toEqual(["a"]);
-  expect(checkOr(oneOrMore(text), ["a", "b"], failing)).toEqual(["a", "b"]);
-  expect(checkOr(oneOf(["a", "b"]), "b", failing)).toBe("b");
-  expect(checkOr(textLike(/^[ab]+$/, "no word"), "abba", failing)).toBe("abba");
-  expect(checkOr(tupleOf(text, wholeNumber()), ["a", 1], failing)).toEqual(["a", 1]);
-  const fields = fieldsOf({ a: listOf(flag), b: optional(path) });
-  expect(checkOr(fields, { a: [true], other: 1 }, failing)).toEqual({ a: [true], b: undefined });
+  expect(schema.checkOr(schema.wholeNumber(1, 3), 3, failing)).toBe(3);
+  expect(schema.checkOr(schema.time, 8.64e15, failing)).toBe(8.64e15);
+  expect(schema.checkOr(schema.orNull(schema.text), null, failing)).toBeNull();
+  expect(schema.checkOr(schema.oneOrMore(schema.text), "a", failing)).toEqual(["a"]);
+  expect(schema.checkOr(schema.oneOrMore(schema.text), ["a", "b"], failing)).toEqual(["a", "b"]);
+  expect(schema.checkOr(schema.oneOf(["a", "b"]), "b", failing)).toBe("b");
+  expect(schema.checkOr(schema.textLike(/^[ab]+$/, "no word"), "abba", failing)).toBe("abba");
+  expect(schema.checkOr(schema.tuple(schema.text, schema.wholeNumber()), ["a", 1], failing)).toEqual([
+    "a",
+    1,
+  ]);
+  const fields = schema.object({ a: schema.list(schema.flag), b: schema.optional(schema.path) });
+  expect(schema.checkOr(fields, { a: [true], other: 1 }, failing)).toEqual({ a: [true], b: undefined });
 });
 
 test("values of another kind, or out of range, are named and shown", () => {
-  expect(failureOf(wholeNumber(1, 3), 4)).toBe("it is 4, not a whole number from 1 to 3");
+  expect(failureOf(schema.wholeNumber(1, 3), 4)).toBe("it is 4, not a whole number from 1 to 3");
   for (const value of [0, 1.5, -1, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, "1", null, [1], true]) {
-    expect(failureOf(wholeNumber(1), value)).toContain("not a whole number from 1 to 9007199254740991");
+    expect(failureOf(schema.wholeNumber(1), value)).toContain(
+      "not a whole number from 1 to 9007199254740991",
+    );
   }
   for (const value of [8.65e15, Number.NaN, -9e15, "0"])
-    expect(failureOf(time, value)).toContain("not a time");
-  for (const value of ["\ud800", 1, null, {}]) expect(failureOf(text, value)).toContain("not text");
-  for (const value of ["", "a\0", "x".repeat(4096)]) expect(failureOf(path, value)).toContain("not a path");
-  expect(failureOf(flag, 1)).toBe("it is 1, neither true nor false");
-  expect(failureOf(oneOf(["a", "b"]), "c")).toBe('it is "c", none of a, b');
-  expect(failureOf(oneOrMore(text), [])).toBe("it is [], not text");
+    expect(failureOf(schema.time, value)).toContain("not a time");
+  for (const value of ["\ud800", 1, null, {}]) expect(failureOf(schema.text, value)).toContain("not text");
+  for (const value of ["", "a\0", "x".repeat(4096)])
+    expect(failureOf(schema.path, value)).toContain("not a path");
+  expect(failureOf(schema.flag, 1)).toBe("it is 1, neither true nor false");
+  expect(failureOf(schema.oneOf(["a", "b"]), "c")).toBe('it is "c", none of a, b');
+  expect(failureOf(schema.oneOrMore(schema.text), [])).toBe("it is [], not text");
   for (const value of ["abc", "", null, ["a"]])
-    expect(failureOf(textLike(/^[ab]+$/, "no word"), value)).toContain("no word");
+    expect(failureOf(schema.textLike(/^[ab]+$/, "no word"), value)).toContain("no word");
   for (const value of [[], ["a"], ["a", 1, 2], "a1", { length: 2 }])
-    expect(failureOf(tupleOf(text, wholeNumber()), value)).toContain("not a list of 2");
-  expect(failureOf(tupleOf(text, wholeNumber()), ["a", "1"])).toContain(
+    expect(failureOf(schema.tuple(schema.text, schema.wholeNumber()), value)).toContain("not a list of 2");
+  expect(failureOf(schema.tuple(schema.text, schema.wholeNumber()), ["a", "1"])).toContain(
     'its "[1]" is "1", not a whole number',
   );
-  expect(failureOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, not a list');
+  expect(failureOf(schema.list(schema.text), { length: 1e9 })).toBe(
+    'it is {"length":1000000000}, not a list',
+  );
 });
 
 test("an error has the path of the value, or says that it is missing", () => {
-  const check = fieldsOf({ options: fieldsOf({ names: listOf(text) }) });
+  const check = schema.object({ options: schema.object({ names: schema.list(schema.text) }) });
   expect(failureOf(check, { options: { names: ["a", 7] } })).toBe('its "options.names[1]" is 7, not text');
   expect(failureOf(check, { options: {} })).toBe('it has no "options.names"');
   expect(failureOf(check, { options: [] })).toBe('its "options" is [], not an object');
@@ -83,7 +71,7 @@ test("an error has the path of the value, or says that it is missing", () => {
 });
 
 test("a field that an object only inherits is missing", () => {
-  expect(failureOf(fieldsOf({ toString: text }), {})).toBe('it has no "toString"');
+  expect(failureOf(schema.object({ toString: schema.text }), {})).toBe('it has no "toString"');
 });
 
 test("values are shortened in errors", () => {
@@ -114,23 +102,27 @@ test("any value is described, including those that JSON cannot represent", () =>
 });
 
 test("wrong arguments are named, with what they must be", () => {
-  const said = (value: unknown, kind: ArgumentKind) =>
-    errorOf(() => checkArgument("call: it", value, kind)).message;
+  const said = (value: unknown, kind: argument.Kind) =>
+    errorOf(() => argument.check("call: it", value, kind)).message;
   expect(said(5, textArgument)).toBe("call: it is 5: it must be a string");
   expect(said(["a", ""], pathsArgument)).toContain("must be a path or an array of paths");
   for (const value of [null, [], "a", new Map(), 5])
-    expect(said(value, objectArgument)).toContain("a plain object");
-  checkArgument("call: it", ["a"], pathsArgument);
-  checkArgument("call: it", Object.create(null), objectArgument);
+    expect(said(value, argument.plainObject)).toContain("a plain object");
+  argument.check("call: it", ["a"], pathsArgument);
+  argument.check("call: it", Object.create(null), argument.plainObject);
 });
 
 test("an unknown option offers the nearest name, and one that is undefined is left out", () => {
   const kinds = { workers: numberArgument, pattern: textArgument };
-  const { message, hint } = errorOf(() => checkOptions("call", { worker: 5 }, kinds));
+  const { message, hint } = errorOf(() => argument.checkOptions("call", { worker: 5 }, kinds));
   expect([message, hint]).toEqual(['call has no option "worker"', "did you mean workers?"]);
-  expect(errorOf(() => checkOptions("call", { zzzzzzzz: 5 }, kinds)).hint).toBe("it has workers, pattern");
-  expect(errorOf(() => checkOptions("call", { toString: 5 }, kinds)).message).toContain('"toString"');
-  checkOptions("call", { workers: undefined }, kinds);
+  expect(errorOf(() => argument.checkOptions("call", { zzzzzzzz: 5 }, kinds)).hint).toBe(
+    "it has workers, pattern",
+  );
+  expect(errorOf(() => argument.checkOptions("call", { toString: 5 }, kinds)).message).toContain(
+    '"toString"',
+  );
+  argument.checkOptions("call", { workers: undefined }, kinds);
 });
 
 test("every entry point of the library answers wrong arguments with an error of ours", async () => {

@@ -1,49 +1,40 @@
 import { expect, test } from "bun:test";
-import { skipSpace } from "../../../src/bytes/json-walk.ts";
-import {
-  byteCountOf,
-  characterLengthAt,
-  codePointAt,
-  codePointBefore,
-  countLineFeeds,
-  decimalDigitsMax,
-  isUnfinished,
-  putCharacter,
-  putDecimal,
-  startsWithBom,
-} from "../../../src/bytes/text.ts";
+import * as decimal from "../../../src/bytes/decimal.ts";
+import * as json from "../../../src/bytes/json.ts";
+import { countLineFeeds } from "../../../src/bytes/text.ts";
+import * as utf8 from "../../../src/bytes/utf8-characters.ts";
 import { randomNumbers } from "../../random.ts";
 
-const utf8 = (text: string) => new TextEncoder().encode(text);
+const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 test("a number is written in decimal, and the bytes around it stay", () => {
   const numbers = [0, 1, 9, 10, 11, 99, 100, 2 ** 31, 2 ** 32 - 1, 2 ** 53 - 1, 2 ** 53];
   for (let exponent = 1; exponent < 16; exponent++) numbers.push(10 ** exponent - 1, 10 ** exponent);
   for (const number of numbers) {
-    const bytes = new Uint8Array(decimalDigitsMax + 2).fill(0x2e);
-    const end = putDecimal(number, bytes, 1);
+    const bytes = new Uint8Array(decimal.digitsMax + 2).fill(0x2e);
+    const end = decimal.put(number, bytes, 1);
     expect(Buffer.from(bytes).toString()).toBe(`.${number}`.padEnd(bytes.length, "."));
     expect(end).toBe(1 + String(number).length);
   }
 });
 
 test("white space is that of JSON", () => {
-  const bytes = utf8(" \t\r\n\v x");
-  expect(skipSpace(bytes, 0)).toBe(4);
-  expect(skipSpace(bytes, 4)).toBe(4);
-  expect(skipSpace(bytes, 5)).toBe(6);
-  expect(skipSpace(utf8("  "), 1)).toBe(2);
+  const bytes = bytesOf(" \t\r\n\v x");
+  expect(json.skipSpace(bytes, 0)).toBe(4);
+  expect(json.skipSpace(bytes, 4)).toBe(4);
+  expect(json.skipSpace(bytes, 5)).toBe(6);
+  expect(json.skipSpace(bytesOf("  "), 1)).toBe(2);
 });
 
 test("line feeds are counted in a part of a buffer", () => {
-  expect(countLineFeeds(utf8("\na\n\nb\n").subarray(1, 5))).toBe(2);
+  expect(countLineFeeds(bytesOf("\na\n\nb\n").subarray(1, 5))).toBe(2);
   expect(countLineFeeds(new Uint8Array(0))).toBe(0);
 });
 
 test("a byte-order mark is three bytes", () => {
-  expect(startsWithBom(utf8("\ufefftext"))).toBe(true);
-  expect(startsWithBom(utf8("\ufeff").subarray(0, 2))).toBe(false);
-  expect(startsWithBom(utf8("text"))).toBe(false);
+  expect(utf8.startsWithBom(bytesOf("\ufefftext"))).toBe(true);
+  expect(utf8.startsWithBom(bytesOf("\ufeff").subarray(0, 2))).toBe(false);
+  expect(utf8.startsWithBom(bytesOf("text"))).toBe(false);
 });
 
 /** Returns the code point if the bytes are one valid character, otherwise -1. */
@@ -81,22 +72,22 @@ test(`characters are those that a decoder finds, in random bytes (seed ${seed})`
     const limit = random(bytes.length + 1);
     for (let pos = 0; pos < limit; pos++) {
       const codePoint = naiveCodePointAt(bytes, pos, limit);
-      expect(codePointAt(bytes, pos, limit)).toBe(codePoint);
-      expect(characterLengthAt(bytes, pos, limit)).toBe(codePoint < 0 ? 0 : byteCountOf(codePoint));
+      expect(utf8.codePointAt(bytes, pos, limit)).toBe(codePoint);
+      expect(utf8.characterLengthAt(bytes, pos, limit)).toBe(codePoint < 0 ? 0 : utf8.byteCountOf(codePoint));
     }
     const lastOfFour = [4, 3, 2, 1].filter((length) => length <= limit);
     const before = lastOfFour.map((length) => naiveCodePoint(bytes.subarray(limit - length, limit)));
-    if (limit > 0) expect(codePointBefore(bytes, limit)).toBe(before.find((found) => found >= 0) ?? -1);
-    expect(codePointAt(bytes, limit, limit)).toBe(-1);
+    if (limit > 0) expect(utf8.codePointBefore(bytes, limit)).toBe(before.find((found) => found >= 0) ?? -1);
+    expect(utf8.codePointAt(bytes, limit, limit)).toBe(-1);
   }
 });
 
 test("every kind of code point is written as it is read, and the bytes around it stay", () => {
   for (const codePoint of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
     const bytes = new Uint8Array(6).fill(0x2e);
-    const end = putCharacter(bytes, 1, codePoint);
+    const end = utf8.putCharacter(bytes, 1, codePoint);
     expect(Buffer.from(bytes).toString()).toBe(`.${String.fromCodePoint(codePoint)}${".".repeat(6 - end)}`);
-    expect([end - 1, codePointBefore(bytes, end)]).toEqual([byteCountOf(codePoint), codePoint]);
+    expect([end - 1, utf8.codePointBefore(bytes, end)]).toEqual([utf8.byteCountOf(codePoint), codePoint]);
   }
 });
 
@@ -106,8 +97,8 @@ test("a character is unfinished if more bytes can complete it", () => {
     const starts = [0, 3, 7].filter((start) => start < limit);
     for (const start of starts) {
       const end = start === 0 ? 3 : start === 3 ? 7 : 9;
-      expect(isUnfinished(bytes, start, limit)).toBe(limit < end);
+      expect(utf8.isUnfinished(bytes, start, limit)).toBe(limit < end);
     }
   }
-  expect(isUnfinished(Uint8Array.of(0x80), 0, 1)).toBe(false);
+  expect(utf8.isUnfinished(Uint8Array.of(0x80), 0, 1)).toBe(false);
 });

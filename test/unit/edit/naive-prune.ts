@@ -1,5 +1,5 @@
 import { encodeWord } from "../../../examples/learn.ts";
-import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { assembleModel, assembleTokens, scanParsed } from "../../../src/formats/assemble-model.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
@@ -81,7 +81,7 @@ export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveT
 }
 
 export const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-const characters = (token: string) => encodeBytes(Buffer.from(token, "latin1"));
+const characters = (token: string) => byteCharacters.encode(Buffer.from(token, "latin1"));
 const pattern = compilePattern(patterns.gpt2.sources);
 
 /** Converts a naive tokenizer into the form of one loaded from files. */

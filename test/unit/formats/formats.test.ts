@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { FinishedTokenizer } from "../../../src/formats/finished-tokenizer.ts";
 import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
@@ -88,7 +88,9 @@ describe("HF tokenizers", () => {
         const theirs = Tokenizer.fromString(written(tokenizer)["tokenizer.json"]!);
         expect(theirs.getVocabSize()).toBe(vocabulary.size);
         for (let token = 0; token < vocabulary.tokenIds.length; token++) {
-          const key = [...vocabulary.tokenBytes.copy(token)].map((byte) => byteToCharacter[byte]).join("");
+          const key = [...vocabulary.tokenBytes.copy(token)]
+            .map((byte) => byteCharacters.characters[byte])
+            .join("");
           expect(theirs.tokenToId(key)).toBe(vocabulary.tokenIds[token]!);
         }
         specialTokens.forEach((special, s) => {

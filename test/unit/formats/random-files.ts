@@ -1,4 +1,4 @@
-import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { pick, type Random } from "../../random.ts";
@@ -35,7 +35,7 @@ function randomStep(random: Random): object {
 }
 
 const vocab = Object.fromEntries(
-  Array.from({ length: 256 }, (_, byte) => [encodeBytes(Uint8Array.of(byte)), byte]),
+  Array.from({ length: 256 }, (_, byte) => [byteCharacters.encode(Uint8Array.of(byte)), byte]),
 );
 /** These merges reveal where a text is cut. */
 const pairs = ["a b", "b a", "Ġ a", "1 2", "a a", "Ã ©", "Ġ Ġ", "s s"];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import {
   idRows,
   jsonSpelling,
@@ -38,7 +38,7 @@ function randomVocabulary(seed: number, mergeCount: number, specialTokens: strin
 }
 
 const spelled = ({ tokenBytes }: Vocabulary, token: number) =>
-  Array.from(tokenBytes.copy(token), (byte) => byteToCharacter[byte]!).join("");
+  Array.from(tokenBytes.copy(token), (byte) => byteCharacters.characters[byte]!).join("");
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** The naive twins, which use only strings. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeCharacters } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { assembleTokens, checkIds, scanParsed } from "../../../src/formats/assemble-model.ts";
 import {
   type ScannedModel,
@@ -186,9 +186,9 @@ test("an unusual pair of files is left to the readers of JSON and lines", () => 
 function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: readonly [number, string][]) {
   const tokens = Array.from(
     vocab,
-    ([text, id]) => [id, decodeCharacters(text) ?? Buffer.from(text)] as const,
+    ([text, id]) => [id, byteCharacters.decode(text) ?? Buffer.from(text)] as const,
   );
-  const raw = Array.from(vocab).filter(([text]) => decodeCharacters(text) === null);
+  const raw = Array.from(vocab).filter(([text]) => byteCharacters.decode(text) === null);
   const table = buildTokenTable([
     ...tokens,
     ...specials.map(([id, text]) => [id, Buffer.from(text)] as const),

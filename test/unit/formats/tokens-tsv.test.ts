@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { tokensTsv, tokensTsvBytesMax, tokensTsvFiles } from "../../../src/formats/tokens-tsv.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
@@ -44,12 +44,13 @@ for (const compat of ["cs336", "huggingface"] as const) {
     expect(rows.map(([id]) => Number(id))).toEqual([...Array(vocabulary.size).keys()]);
     vocabulary.tokenIds.forEach((id, token) => {
       const [, spelled, length, birth, end, left, right] = rows[id]!;
-      expect(Number(length)).toBe(decodeCharacters(spelled!)!.length);
+      expect(Number(length)).toBe(byteCharacters.decode(spelled!)!.length);
       expect([Number(birth), Number(end)]).toEqual([
         tokenCounts.createdCounts[token]!,
         tokenCounts.endCounts[token]!,
       ]);
-      if (token < 256) expect([spelled, left, right]).toEqual([encodeBytes(Uint8Array.of(token)), "", ""]);
+      if (token < 256)
+        expect([spelled, left, right]).toEqual([byteCharacters.encode(Uint8Array.of(token)), "", ""]);
       else {
         const [l, r] = [merges.left[token - 256]!, merges.right[token - 256]!];
         expect([left, right]).toEqual([l, r].map((half) => String(vocabulary.tokenIds[half])));
@@ -58,7 +59,7 @@ for (const compat of ["cs336", "huggingface"] as const) {
     });
     oddSpecials.forEach((special, s) => {
       const bytes = Buffer.from(special);
-      const row = [encodeBytes(bytes), String(bytes.length), "", "", "", ""];
+      const row = [byteCharacters.encode(bytes), String(bytes.length), "", "", "", ""];
       expect(rows[vocabulary.specialIds[s]!]!.slice(1)).toEqual(row);
     });
     expect(tokensTsvBytesMax(vocabulary, tokenCounts)).toBeGreaterThan(Buffer.byteLength(text));

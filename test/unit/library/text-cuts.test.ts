@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { byteToCharacter, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { normalize } from "../../../src/text/normalization.ts";
@@ -20,7 +20,7 @@ function jsonWith(
   merges: readonly (readonly [string, string])[],
   added: readonly Added[] = [],
 ): TokenizerJson {
-  const tokens = [...new Set([...byteToCharacter, ...merges.map((pair) => pair.join(""))])];
+  const tokens = [...new Set([...byteCharacters.characters, ...merges.map((pair) => pair.join(""))])];
   const flags = { special: true, normalized: false, lstrip: false, rstrip: false, single_word: false };
   return {
     added_tokens: added.map((token, i) => ({ id: tokens.length + i, ...flags, ...token })),
@@ -37,7 +37,7 @@ function jsonWith(
 /** Returns random merges of the bytes of a text. Many of their tokens begin or end within a character. */
 function madeMerges(random: (below: number) => number, text: string): [string, string][] {
   const merges: [string, string][] = [];
-  let tokens = [...encodeBytes(Buffer.from(text))];
+  let tokens = [...byteCharacters.encode(Buffer.from(text))];
   for (let n = random(60); n > 0 && tokens.length > 1; n--) {
     const at = random(tokens.length - 1);
     const [left, right] = [tokens[at]!, tokens[at + 1]!];
@@ -193,7 +193,7 @@ function keepsForm(text: string, at: number, normalization: string | null): bool
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
     Object.entries(model.vocab).some(([key, its]) => its === id && key !== content);
-  const isByte = (content: string) => byteToCharacter.includes(content) && content > "~";
+  const isByte = (content: string) => byteCharacters.characters.includes(content) && content > "~";
   return (
     !haveAllBytes(parts.model.byteIds, parts.tokens) ||
     parts.addedTokens.some(({ id, content }) => isOther(id, content) || isByte(content))
@@ -316,7 +316,9 @@ test("a part has no more tokens of the whole text than requested, though it may 
 });
 
 test("no part ends within a character, though every token does", () => {
-  const merges = [[encodeBytes(Uint8Array.of(0xa2)), encodeBytes(Uint8Array.of(0xe6))]] as [string, string][];
+  const merges = [
+    [byteCharacters.encode(Uint8Array.of(0xa2)), byteCharacters.encode(Uint8Array.of(0xe6))],
+  ] as [string, string][];
   const tokenizer = TextTokenizer.from(jsonWith(merges));
   const text = "漢".repeat(5);
   expect(tokenizer.encode(text).length).toBe(11);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BPE, byteLevelPreTokenizer, Tokenizer } from "tokenizers";
-import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
@@ -52,7 +52,7 @@ function learn(lines: string[][]): string[] {
     count("\n");
   }
   const merges = runToEnd(trainMerges(tableOf(words), { mergeCount: 29_000, compat: "huggingface" }));
-  const tokens = [...byteToCharacter];
+  const tokens = [...byteCharacters.characters];
   return Array.from({ length: merges.mergeCount }, (_, k) => {
     const left = tokens[merges.left[k]!]!;
     const right = tokens[merges.right[k]!]!;

@@ -1,5 +1,5 @@
 import type { Pair } from "../../../examples/learn.ts";
-import { byteToCharacter, decodeCharacters } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { anyTwo, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 /**
@@ -17,15 +17,15 @@ export function naiveHuggingface(
   const ids = new Map<string, number>();
   const add = (token: string) => ids.get(token) ?? ids.set(token, ids.size).size - 1;
   for (const special of options.specialTokens ?? []) add(special);
-  for (const character of [...byteToCharacter].sort()) add(character);
+  for (const character of [...byteCharacters.characters].sort()) add(character);
   const vocabSize = ids.size + options.mergeCount;
   const strings = [...ids.keys()];
   const lengthLimit = options.maxTokenLength ?? Infinity;
   const { mayJoin = anyTwo } = options;
-  const bytesOf = (id: number) => Buffer.from(decodeCharacters(strings[id]!)!).toString("latin1");
+  const bytesOf = (id: number) => Buffer.from(byteCharacters.decode(strings[id]!)!).toString("latin1");
 
   const texts = [...words].map(([word, count]) => ({
-    tokens: [...word].map((c) => ({ id: ids.get(byteToCharacter[c.charCodeAt(0)]!)!, length: 1 })),
+    tokens: [...word].map((c) => ({ id: ids.get(byteCharacters.characters[c.charCodeAt(0)]!)!, length: 1 })),
     count,
   }));
   const pairCounts = new Map<string, number>();

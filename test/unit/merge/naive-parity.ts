@@ -1,5 +1,5 @@
 import { countPairs, mergePair, type Pair } from "../../../examples/learn.ts";
-import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import type { Parity } from "../../../src/merge/parity-merges.ts";
 import { type NaiveOptions, type NaiveWords, textsOf } from "./naive.ts";
@@ -96,7 +96,8 @@ export function naiveParity(
 const lengthOf = (texts: readonly Text[]) =>
   texts.reduce((sum, { tokens, count }) => sum + tokens.length * count, 0);
 
-const inCharacters = (bytes: string) => [...bytes].map((c) => byteToCharacter[c.charCodeAt(0)]!).join("");
+const inCharacters = (bytes: string) =>
+  [...bytes].map((c) => byteCharacters.characters[c.charCodeAt(0)]!).join("");
 
 function wins(a: Pair, b: Pair, compat: Compat, ids: ReadonlyMap<string, number>): boolean {
   if (a.count !== b.count) return a.count > b.count;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import {
   defaultTuning,
@@ -314,7 +314,7 @@ function pairsOf({ mergeCount, left, right, counts }: Merges) {
 function keyOf(ties: TieOrder, spelling: string, rank: number): string | number {
   if (ties === "smaller id") return rank;
   if (ties !== "smaller characters") return spelling;
-  return [...spelling].map((c) => byteToCharacter[c.charCodeAt(0)]!).join("");
+  return [...spelling].map((c) => byteCharacters.characters[c.charCodeAt(0)]!).join("");
 }
 
 function shuffled(random: Random, count: number): number[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Pair } from "../../../examples/learn.ts";
-import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { createMergeEngine } from "../../../src/merge/merge-memories.ts";
 import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import { checkCellCount, defaultTuning, type MergeTuning } from "../../../src/merge/merge-options.ts";
@@ -39,7 +39,7 @@ function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
 
 /** Converts merges for comparison with HF's naive trainer, which writes bytes as characters. */
 function inCharacters(merges: readonly Pair[]): Pair[] {
-  const encode = (bytes: string) => encodeBytes(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
+  const encode = (bytes: string) => byteCharacters.encode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
   return merges.map(({ left, right, count }) => ({ left: encode(left), right: encode(right), count }));
 }
 

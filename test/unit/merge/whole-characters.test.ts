@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Pair } from "../../../examples/learn.ts";
-import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
@@ -33,7 +33,7 @@ test("the state after any bytes is whole, begun, a tail byte or stray, according
           const isTail = bytes.length === 1 && bytes < "\xc0";
           const wholeBefore = [0, 1, 2, 3].some((n) => isWhole(bytes.slice(0, n)) && isBegun(bytes.slice(n)));
           const known = isWhole(bytes) ? "whole" : wholeBefore ? "begun" : isTail ? "tail" : "stray";
-          if (found !== known) wrong ||= `${encodeBytes(bytesOf(bytes))}: ${found}, not ${known}`;
+          if (found !== known) wrong ||= `${byteCharacters.encode(bytesOf(bytes))}: ${found}, not ${known}`;
         }
   }
   expect(wrong).toBe("");
@@ -95,7 +95,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
       const options = { ...limits, compat, wholeCharacters: true, threadCount: 1 + random(3) } as const;
       const merges = trainedMerges(words, options, random);
       const naive = { ...limits, mayJoin: naiveMayJoin };
-      const inCharacters = (bytes: string) => encodeBytes(bytesOf(bytes));
+      const inCharacters = (bytes: string) => byteCharacters.encode(bytesOf(bytes));
       const [found, known] =
         compat === "huggingface"
           ? [

@@ -1,4 +1,5 @@
-import { byteCountOf, codePointAt, codePointBefore, lineFeed, space } from "../../../src/bytes/text.ts";
+import * as ascii from "../../../src/bytes/ascii.ts";
+import * as utf8 from "../../../src/bytes/utf8-characters.ts";
 import { contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
 import type { AddedToken, Cutting } from "../../../src/text/cutting.ts";
 import { normalize, TextNormalizer } from "../../../src/text/normalization.ts";
@@ -46,10 +47,10 @@ export function naiveSections(
     });
   const spaced = (section: Buffer) => {
     const starts = [...section].flatMap((_, i) =>
-      i === 0 || (isLinewise && section[i - 1] === lineFeed) ? [i] : [],
+      i === 0 || (isLinewise && section[i - 1] === ascii.lineFeed) ? [i] : [],
     );
     const lines = Array.from(starts, (start, i) => section.subarray(start, starts[i + 1]));
-    return lines.map((line) => (line[0] === space ? "" : " ") + line.toString("latin1")).join("");
+    return lines.map((line) => (line[0] === ascii.space ? "" : " ") + line.toString("latin1")).join("");
   };
   const finish = ({ bytes }: Labelled): Section[] => [
     addsPrefixSpace ? spaced(bytes) : bytes.toString("latin1"),
@@ -74,8 +75,8 @@ export function naiveSections(
         .at(-1);
       const end = pos + Buffer.byteLength(token?.content ?? "");
       const touches =
-        contains(wordCharacters(), codePointBefore(bytes, pos)) ||
-        contains(wordCharacters(), codePointAt(bytes, end, bytes.length));
+        contains(wordCharacters(), utf8.codePointBefore(bytes, pos)) ||
+        contains(wordCharacters(), utf8.codePointAt(bytes, end, bytes.length));
       const isText = token?.special && !trusts[labels[pos]!];
       const counts = token && !isText && !(token.singleWord && touches);
       const last = counts && token.rstrip ? spaceEnd(bytes, end) : end;
@@ -96,13 +97,13 @@ export function naiveSections(
 const isSpace = (codePoint: number) => codePoint >= 0 && contains(whiteSpace, codePoint);
 
 function spaceStart(text: Buffer, done: number, end: number): number {
-  const codePoint = end > done ? codePointBefore(text, end) : -1;
-  return isSpace(codePoint) ? spaceStart(text, done, end - byteCountOf(codePoint)) : end;
+  const codePoint = end > done ? utf8.codePointBefore(text, end) : -1;
+  return isSpace(codePoint) ? spaceStart(text, done, end - utf8.byteCountOf(codePoint)) : end;
 }
 
 function spaceEnd(text: Buffer, start: number): number {
-  const codePoint = codePointAt(text, start, text.length);
-  return isSpace(codePoint) ? spaceEnd(text, start + byteCountOf(codePoint)) : start;
+  const codePoint = utf8.codePointAt(text, start, text.length);
+  return isSpace(codePoint) ? spaceEnd(text, start + utf8.byteCountOf(codePoint)) : start;
 }
 
 /** Cuts a text at boundaries of normal forms. A byte that is not UTF-8 is a separate part. */
@@ -111,10 +112,10 @@ function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
   const starts: number[] = [];
   let wasValid = false;
   for (let pos = 0; pos < bytes.length; ) {
-    const codePoint = codePointAt(bytes, pos, bytes.length);
+    const codePoint = utf8.codePointAt(bytes, pos, bytes.length);
     if (codePoint < 0 || !wasValid || normalizer.hasBoundaryBefore(codePoint)) starts.push(pos);
     wasValid = codePoint >= 0;
-    pos += wasValid ? byteCountOf(codePoint) : 1;
+    pos += wasValid ? utf8.byteCountOf(codePoint) : 1;
   }
   return starts.map((start, i) => part(text, start, starts[i + 1] ?? bytes.length));
 }
@@ -122,7 +123,7 @@ function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
 /** Normalizes a text. A part that changes and has bytes of several segments becomes an untrusted segment. */
 function formOf(text: Labelled, normalization: string, trusts: boolean[]): Labelled {
   const formed = stretchesOf(text, TextNormalizer.of(normalization)).map((stretch): Labelled => {
-    const isValid = codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;
+    const isValid = utf8.codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;
     const bytes = isValid ? Buffer.from(normalize(stretch.bytes.toString(), normalization)) : stretch.bytes;
     if (bytes.equals(stretch.bytes)) return stretch;
     const isMixed = stretch.labels.some((label) => label !== stretch.labels[0]);

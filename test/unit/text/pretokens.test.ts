@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { characterLengthAt } from "../../../src/bytes/text.ts";
+import * as utf8 from "../../../src/bytes/utf8-characters.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { cutText } from "../../../src/pattern/cut-text.ts";
 import { buildFourByteTables } from "../../../src/pattern/four-byte-tables.ts";
@@ -26,7 +26,7 @@ import { countingTexts } from "./counting-texts.ts";
 import { findNaively } from "./naive-tokens.ts";
 
 const seed = 20261122;
-const utf8 = (text: string) => new TextEncoder().encode(text);
+const encoded = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
 /** The flag of special tokens that stay text here (src/kernel/token-search.ts). */
 const specialFlag = 8;
@@ -104,7 +104,7 @@ function naivelyTold(pattern: CompiledPattern, bytes: Uint8Array, tokens: readon
 function invalidPlaces(bytes: Uint8Array): number[] {
   const places: number[] = [];
   for (let pos = 0; pos < bytes.length; ) {
-    const length = characterLengthAt(bytes, pos, bytes.length);
+    const length = utf8.characterLengthAt(bytes, pos, bytes.length);
     if (length === 0) places.push(pos);
     pos += length || 1;
   }
@@ -212,7 +212,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
         const bytes =
           round % 2 === 0
             ? randomBytes(random, 1 + random(60))
-            : utf8(
+            : encoded(
                 randomText(random, 100) + "plain words, one after another; 12345 of 'em".slice(random(40)),
               );
         expectSame(ways, twin, bytes, pick(random, [1, 17, 64, 1000]), one.name);
@@ -236,7 +236,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
       const twin = naiveTwin(one);
       for (let round = 0; round < 10; round++) {
-        const text = utf8(randomText(random, 60));
+        const text = encoded(randomText(random, 60));
         expectSame(ways, twin, text, pick(random, [1, 30, 1000]), one.name);
       }
     }
@@ -251,12 +251,12 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
       const text = (lengthMax: number) =>
         Array.from({ length: 1 + random(lengthMax) }, () => pick(random, [...letters])).join("");
       const tokens = Array.from({ length: 1 + random(pick(random, [1, 3, 12])) }, () =>
-        utf8(text(pick(random, [1, 4, 40]))),
+        encoded(text(pick(random, [1, 4, 40]))),
       );
       const [kernel, twin] = [kernelWay(one.pattern, tokens), naiveTwin(one, tokens)];
       for (let count = 0; count < 8; count++) {
         const parts = Array.from({ length: random(12) }, () =>
-          random(3) === 0 ? pick(random, tokens) : utf8(text(12)),
+          random(3) === 0 ? pick(random, tokens) : encoded(text(12)),
         );
         const bytes = new Uint8Array(Buffer.concat(parts));
         const note = `tokens ${tokens.map((token) => Buffer.from(token).toString()).join(" ")}`;
@@ -268,7 +268,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
 
 test("counts with masks like the twin, for all named patterns", () => {
   const random = randomNumbers(seed);
-  const tokens = [utf8("<|x|>")];
+  const tokens = [encoded("<|x|>")];
   const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
   for (const one of cases) {
     const counter = new WordCounter(textBytesMax);
@@ -276,7 +276,7 @@ test("counts with masks like the twin, for all named patterns", () => {
     const twin = naiveTwin(one, tokens);
     for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
-      const bytes = utf8(parts.join("<|x|>"));
+      const bytes = encoded(parts.join("<|x|>"));
       if (random(8) === 0) bytes[random(bytes.length)] = 0x80 | random(0x80);
       expectSame([{ counter, pretokens }], twin, bytes, [300, 1000, 5000][random(3)]!, one.name);
     }
@@ -285,8 +285,8 @@ test("counts with masks like the twin, for all named patterns", () => {
 
 test("a token that ends after a record hides no token that ends in it", () => {
   const pattern = compilePattern(patterns.gpt2.sources);
-  const { counter, pretokens } = kernelWay(pattern, [utf8("<x-y>"), utf8("x")]);
-  counter.text(9).bytes.set(utf8("ab<x-y>cd"));
+  const { counter, pretokens } = kernelWay(pattern, [encoded("<x-y>"), encoded("x")]);
+  counter.text(9).bytes.set(encoded("ab<x-y>cd"));
   pretokens.searchText(9);
   pretokens.start(0, false);
   expect(pretokens.take(partTo(5))).toBe(true);
@@ -342,15 +342,15 @@ describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_,
   test("have the results of the twin, in any windows, up to tokens", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 4);
-    const tokens = [utf8("444"), utf8("<|x|>"), utf8("é7")];
+    const tokens = [encoded("444"), encoded("<|x|>"), encoded("é7")];
     for (const one of lookCases()) {
       const some = random(2) === 0 ? tokens : [];
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern, some));
       const twin = naiveTwin(one, some);
       for (let round = 0; round < rounds(6); round++) {
-        const parts = [utf8(digitText(random, 1 + random(40))), randomBytes(random, random(3))];
+        const parts = [encoded(digitText(random, 1 + random(40))), randomBytes(random, random(3))];
         const bytes = new Uint8Array(
-          Buffer.concat([...parts, utf8("<|x|>"), ...parts, utf8(digitText(random, 9))]),
+          Buffer.concat([...parts, encoded("<|x|>"), ...parts, encoded(digitText(random, 9))]),
         );
         expectSame(ways, twin, bytes, pick(random, [1, 17, 64, 1000]), one.name);
       }
@@ -360,13 +360,13 @@ describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_,
   test.skipIf(isSmallScale)("may span many blocks and windows", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 5);
-    const tokens = [utf8("444")];
+    const tokens = [encoded("444")];
     for (const one of lookCases()) {
       const runs = ["1".repeat(70_001), "1٣".repeat(30_000), "12".repeat(30_000)];
       const text = runs
         .flatMap((run) => [run, pick(random, ["", "a", "444", " "]), digitText(random, 5)])
         .join("");
-      const bytes = utf8(text);
+      const bytes = encoded(text);
       bytes[random(bytes.length)] = 0xff;
       const windowBytes = pick(random, [100, 20_000, 1 << 16]);
       expectSame([kernelWay(one.pattern, tokens)], naiveTwin(one, tokens), bytes, windowBytes, one.name);

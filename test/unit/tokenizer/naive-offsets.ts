@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
-import { space } from "../../../src/bytes/text.ts";
+import * as ascii from "../../../src/bytes/ascii.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { contains, whiteSpace } from "../../../src/pattern/unicode.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import type { AddedToken } from "../../../src/text/cutting.ts";
@@ -84,7 +84,7 @@ export class OffsetFinder {
   private spacesOf(id: number): Spaces {
     const { bytes, starts } = this.parts.tokens;
     return spacesAround(
-      this.added.get(id)?.content ?? encodeBytes(bytes.subarray(starts[id]!, starts[id + 1]!)),
+      this.added.get(id)?.content ?? byteCharacters.encode(bytes.subarray(starts[id]!, starts[id + 1]!)),
     );
   }
 }
@@ -112,7 +112,7 @@ function spacesAround(spelled: string): Spaces {
   return { before: first, after: characters.length - 1 - last };
 }
 
-const spelledSpace = encodeBytes(Uint8Array.of(space));
+const spelledSpace = byteCharacters.encode(Uint8Array.of(ascii.space));
 /** Keeps a byte order mark, which counts as a character. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 

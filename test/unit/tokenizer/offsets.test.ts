@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import { TextEncoding, TextNotes } from "../../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
@@ -16,7 +16,7 @@ type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
  * Returns a finder for a tokenizer of bytes, " a", "  " and added tokens. The tests contain the answers of HF 0.23.3.
  */
 function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [] as boolean[] } = {}) {
-  const tokens = [...byteToCharacter, "Ġa", "ĠĠ"];
+  const tokens = [...byteCharacters.characters, "Ġa", "ĠĠ"];
   const all = { lstrip: false, rstrip: false, single_word: false, normalized: false, special: true };
   const json = {
     added_tokens: Object.entries(added).map(([content, flags], i) => ({

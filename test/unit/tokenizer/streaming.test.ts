@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { characterLengthAt } from "../../../src/bytes/text.ts";
+import * as utf8 from "../../../src/bytes/utf8-characters.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { ChunkBuffers, planTasks } from "../../../src/corpus/task.ts";
 import {
@@ -297,7 +297,7 @@ test("a byte that is not UTF-8 is counted once, wherever the text is cut, with a
     writeFileSync(file, bytes);
     let expected = 0;
     for (let pos = 0; pos < length; ) {
-      const characterLength = characterLengthAt(bytes, pos, length);
+      const characterLength = utf8.characterLengthAt(bytes, pos, length);
       if (characterLength === 0) expected++;
       pos += Math.max(1, characterLength);
     }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
-import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { scratch } from "../../binary.ts";
@@ -36,7 +36,7 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
     json.model.merges.push([left, right]);
   };
   for (const letter of letters) {
-    const bytes = [...encodeBytes(Buffer.from(letter))];
+    const bytes = [...byteCharacters.encode(Buffer.from(letter))];
     // Some letters stay two or more tokens.
     if (random(4) === 0) continue;
     bytes.reduce((left, right) => {
@@ -44,11 +44,12 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
       return left + right;
     });
   }
-  const known = () => pick(Object.keys(vocab).filter((token) => decodeCharacters(token) !== null));
+  const known = () => pick(Object.keys(vocab).filter((token) => byteCharacters.decode(token) !== null));
   for (let n = random(12); n > 0; n--) merge(known(), known());
   const wholes = Array.from({ length: 1 + random(8) }, () => (random(3) === 0 ? " " : "") + madeWord(4));
-  for (const whole of wholes) vocab[encodeBytes(Buffer.from(whole))] ??= id++;
-  if (random(2) === 0) vocab[encodeBytes(Buffer.from(madeWord(3)).subarray(0, 2 + random(3)))] ??= id++;
+  for (const whole of wholes) vocab[byteCharacters.encode(Buffer.from(whole))] ??= id++;
+  if (random(2) === 0)
+    vocab[byteCharacters.encode(Buffer.from(madeWord(3)).subarray(0, 2 + random(3)))] ??= id++;
   return { json, wholes };
 }
 
@@ -61,7 +62,7 @@ const madeNeighbours = (wholes: readonly string[]) =>
  * rank.
  */
 function encodeNaively({ model: { vocab, merges } }: TokenizerJson, pretoken: string): number[] {
-  const text = encodeBytes(Buffer.from(pretoken));
+  const text = byteCharacters.encode(Buffer.from(pretoken));
   if (text in vocab) return [vocab[text]!];
   const parts = [...text];
   for (;;) {
@@ -96,7 +97,7 @@ test("and like in tiktoken, with a file of ranks", async () => {
   for (let round = 0; round < rounds(10); round++) {
     const { json, wholes } = madeJson();
     const tokens = Object.keys(json.model.vocab).flatMap((token) => {
-      const bytes = decodeCharacters(token);
+      const bytes = byteCharacters.decode(token);
       return bytes === null ? [] : [Buffer.from(bytes).toString("base64")];
     });
     const theirs = new Tiktoken(`! 0 ${tokens.join(" ")}`, {}, patterns.gpt2.sources[0]!);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
 import type { TrainTokenizerOptions } from "../../../src/library/train-tokenizer-options.ts";
@@ -41,13 +41,13 @@ function naiveOf(path: string): NaiveBase {
  * characters whole, or else the first two.
  */
 function naiveMerges(base: NaiveBase, seeds: readonly string[]): [string, string][] {
-  const latin = (key: string) => Buffer.from(decodeCharacters(key)!).toString("latin1");
+  const latin = (key: string) => Buffer.from(byteCharacters.decode(key)!).toString("latin1");
   const merges: [string, string][] = [];
   for (const seed of seeds) {
     for (;;) {
       const tokens = naiveTokens(
         { ...base, merges: [...base.merges, ...merges] },
-        encodeBytes(Buffer.from(seed)),
+        byteCharacters.encode(Buffer.from(seed)),
       );
       if (tokens.length === 1) break;
       const i = tokens.findIndex(
@@ -92,7 +92,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       const specials = ["<|tool|>", "<|x|>"].slice(0, random(3));
       if (expected.length + specials.length === 0) continue;
       const after = await extend(path, { seedTokens: seeds, specialTokens: specials });
-      const latin = (half: Uint8Array) => encodeBytes(half);
+      const latin = (half: Uint8Array) => byteCharacters.encode(half);
       expect(after.merges.map((pair) => pair.map(latin))).toEqual(expected);
       expect(after.idLimit).toBe(420 + expected.length + specials.length);
       specials.forEach((text, i) => {
@@ -107,7 +107,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       const grown = { ...naive, merges: [...naive.merges, ...expected] };
       const parts = seeds.flatMap((text) => [text, `${text}q`, text.slice(0, -1)]);
       for (const word of [...madeText(seed + 90, 40).split(/\s+/), ...parts]) {
-        const key = encodeBytes(Buffer.from(word));
+        const key = byteCharacters.encode(Buffer.from(word));
         const isSame = naiveTokens(grown, key).length === naiveTokens(naive, key).length;
         if (isSame) expect([word, [...after.encode(word)]]).toEqual([word, [...before.encode(word)]]);
         found[isSame ? "sameCount" : "otherCount"]++;
@@ -145,7 +145,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     expect(after.specialTokens.get("<|tool|>")).toBe(431);
     expect(after.idLimit).toBe(432);
     const seeds = naiveMerges(naiveOf(path), [" zebra"]);
-    const spelled = after.merges.map((pair) => pair.map((half) => encodeBytes(half)));
+    const spelled = after.merges.map((pair) => pair.map((half) => byteCharacters.encode(half)));
     expect(spelled.slice(0, seeds.length)).toEqual(seeds);
     expect(spelled).toHaveLength(11);
     // The first tokens of a longer run are those of a shorter one.

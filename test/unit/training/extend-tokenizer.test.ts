@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { byteToCharacter, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
@@ -20,7 +20,7 @@ const home = scratch();
 
 /** Returns a base with random merges in a random order, over few letters. No merge makes some of its tokens. */
 function makeBase(random: Random): NaiveBase {
-  const vocab = new Map(byteToCharacter.map((character, id) => [character, id] as const));
+  const vocab = new Map(byteCharacters.characters.map((character, id) => [character, id] as const));
   const merges: [string, string][] = [];
   const parts = [..."abcĠ"];
   for (let k = random(12); k > 0; k--) {
@@ -98,7 +98,7 @@ async function write({ training, extended }: Awaited<ReturnType<typeof extend>>)
 
 const keyOf = ({ extensions }: Extended, vocab: ReadonlyMap<string, number>) => {
   const keys = new Map([...vocab].map(([key, id]) => [id, key]));
-  for (const { id, bytes } of extensions[0]!.tokens) keys.set(id, encodeBytes(bytes));
+  for (const { id, bytes } of extensions[0]!.tokens) keys.set(id, byteCharacters.encode(bytes));
   return (id: number) => keys.get(id)!;
 };
 
@@ -224,7 +224,7 @@ describe("an extension agrees with its naive twin", () => {
 
 describe("a base that changes text before it cuts it", () => {
   const bytesOnly: NaiveBase = {
-    vocab: new Map(byteToCharacter.map((key, id) => [key, id])),
+    vocab: new Map(byteCharacters.characters.map((key, id) => [key, id])),
     merges: [],
     ignoresMerges: false,
   };
@@ -256,7 +256,7 @@ describe("a base that changes text before it cuts it", () => {
       const changed = form === null ? document : document.normalize(form);
       const spaced = addsSpace && changed !== "" && !changed.startsWith(" ") ? ` ${changed}` : changed;
       for (const [pretoken] of spaced.matchAll(gpt2)) {
-        const word = encodeBytes(new TextEncoder().encode(pretoken));
+        const word = byteCharacters.encode(new TextEncoder().encode(pretoken));
         words.set(word, (words.get(word) ?? 0) + 1);
       }
     }
@@ -315,7 +315,7 @@ describe("a base that changes text before it cuts it", () => {
 
 describe("tokens of the base", () => {
   const abcd: NaiveBase = {
-    vocab: new Map([...byteToCharacter, "ab", "abc"].map((key, id) => [key, id])),
+    vocab: new Map([...byteCharacters.characters, "ab", "abc"].map((key, id) => [key, id])),
     merges: [["ab", "c"]],
     ignoresMerges: true,
   };
@@ -356,7 +356,10 @@ describe("tokens of the base", () => {
   });
 
   test("a token whose key represents no bytes, as in Command R+, is not one that merges could make", async () => {
-    const vocab = new Map([...byteToCharacter.map((c, id) => [c, id] as const), ["🙂", 256] as const]);
+    const vocab = new Map([
+      ...byteCharacters.characters.map((c, id) => [c, id] as const),
+      ["🙂", 256] as const,
+    ]);
     const base = { vocab, merges: [], ignoresMerges: false };
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(base)));
     const made = await extend(path, "🙂".repeat(9), { newTokenCounts: [3] });

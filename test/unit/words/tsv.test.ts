@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
@@ -77,7 +77,9 @@ test("a file is written in chunks of limited size, even inside a long word", () 
   expect(chunks.length).toBeGreaterThan(6);
   expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(1 << 18);
   const written = Buffer.concat(chunks);
-  expect(written.toString().startsWith(`${encodeBytes(long)}\t4503599627370496\na\t5\n`)).toBe(true);
+  expect(written.toString().startsWith(`${byteCharacters.encode(long)}\t4503599627370496\na\t5\n`)).toBe(
+    true,
+  );
   const entries = entriesOf(read(written));
   expect(entries.length).toBe(60_002);
   expect(entries.find(([, count]) => count === 2 ** 52)![0] === keyOf(long)).toBe(true);
@@ -165,7 +167,9 @@ test("counts that add up to more than 2^53 are an error that names the line", ()
 
 /** Parses naively, with strings and a Map. Returns the words, or the number of the first wrong line, counted from 1. */
 function naive(file: string): Map<string, number> | number {
-  const byteOf = new Map(Array.from({ length: 256 }, (_, byte) => [encodeBytes(Uint8Array.of(byte)), byte]));
+  const byteOf = new Map(
+    Array.from({ length: 256 }, (_, byte) => [byteCharacters.encode(Uint8Array.of(byte)), byte]),
+  );
   const words = new Map<string, number>();
   const lines = file.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -202,7 +206,9 @@ test("lines of every kind are read like by the naive parser, and the first wrong
     const word = () => {
       const length = 1 + random(random(10) === 0 ? 70 : 18);
       const isPlain = random(2) === 0;
-      return encodeBytes(Uint8Array.from({ length }, () => (isPlain ? 33 + random(94) : random(256))));
+      return byteCharacters.encode(
+        Uint8Array.from({ length }, () => (isPlain ? 33 + random(94) : random(256))),
+      );
     };
     const known = Array.from({ length: 300 }, word);
     const count = () => {
@@ -248,7 +254,7 @@ test("words of two files together are limited to 2^53 - 1", () => {
 
 test("a line longer than one read is read, and the following lines", () => {
   const bytes = Uint8Array.from({ length: 700_000 }, (_, pos) => (pos * 11) & 255);
-  const file = `a\t1\n${encodeBytes(bytes)}\t7\nb\t2\n`;
+  const file = `a\t1\n${byteCharacters.encode(bytes)}\t7\nb\t2\n`;
   for (const chunkSizeBytes of [1000, 1 << 18, 1 << 22]) {
     const entries = entriesOf(read(file, chunkSizeBytes));
     expect(entries.map(([key, count]) => [key.length, count]).sort()).toEqual([

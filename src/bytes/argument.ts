@@ -1,0 +1,58 @@
+// Checks the arguments of the library's functions. TypeScript's types say the same, but JavaScript does not check them.
+
+import { nearest, usageError } from "#runtime";
+import { describeValue, isPlainObject } from "./values.ts";
+export type Kind = { readonly accepts: (value: unknown) => boolean; readonly name: string };
+
+const kind = (name: string, accepts: (value: unknown) => boolean): Kind => ({ name, accepts });
+
+const isText = (value: unknown) => typeof value === "string";
+const isListOf = (accepts: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && Array.from(value).every(accepts);
+export const texts = kind("an array of strings", isListOf(isText));
+export const plainObject = kind("a plain object", isPlainObject);
+/** Throws a UserError unless the value is of this kind. `name` names the argument, as in `encode: text`. */
+export function check(name: string, value: unknown, { accepts, name: wanted }: Kind): void {
+  if (!accepts(value)) throw usageError(`${name} is ${describeValue(value)}: it must be ${wanted}`);
+}
+
+/** Throws a UserError for a detached array, which would otherwise look empty. */
+export function checkAttached(name: string, array: Uint8Array | Uint16Array | Uint32Array): void {
+  if (array.length > 0) return;
+  try {
+    Uint8Array.prototype.keys.call(array);
+  } catch {
+    throw usageError(
+      `${name} is detached: its memory was transferred, or became shorter`,
+      "use an array before it is transferred, or transfer a copy of it (slice)",
+    );
+  }
+}
+
+/**
+ * Returns the options, each read once, without those that are undefined. Throws a UserError for a value of the wrong
+ * kind or an unknown option.
+ */
+export function checkOptions<Options extends object>(
+  call: string,
+  options: Options,
+  kinds: Readonly<Record<string, Kind>>,
+): Options {
+  check(`${call}: options`, options, plainObject);
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const wanted = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    if (wanted !== undefined) {
+      check(`${call}: ${name}`, value, wanted);
+      read[name] = value;
+    } else {
+      const near = nearest(name, Object.keys(kinds));
+      throw usageError(
+        `${call} has no option "${name}"`,
+        near === undefined ? `it has ${Object.keys(kinds).join(", ")}` : `did you mean ${near}?`,
+      );
+    }
+  }
+  return read as Options;
+}

@@ -1,0 +1,108 @@
+import { UserError } from "#runtime";
+import * as ascii from "./ascii.ts";
+import * as utf8 from "./utf8-characters.ts";
+
+// Finds values in the bytes of a JSON text by their positions. The values are not checked: the caller parses those it
+// needs.
+
+/** Returned in place of a position if the JSON is not valid. */
+export const invalid = -1;
+
+/** Whether a byte is JSON's whitespace. */
+export const isSpace = (byte: number) =>
+  byte === ascii.space || byte === ascii.lineFeed || byte === ascii.carriageReturn || byte === ascii.tab;
+
+/** Returns the first position from `pos` on that is not whitespace; the length if there is none. */
+export function skipSpace(json: Uint8Array, pos: number): number {
+  for (; pos < json.length; pos++) if (!isSpace(json[pos]!)) break;
+  return pos;
+}
+
+/**
+ * Returns the end of the value at `pos`, or `invalid`. A number, true, false or null must be followed by another
+ * byte.
+ */
+export function skipValue(json: Uint8Array, pos: number): number {
+  let depth = 0;
+  while (pos < json.length) {
+    const byte = json[pos]!;
+    if (byte === ascii.quote) {
+      for (pos++; pos < json.length && json[pos] !== ascii.quote; pos++)
+        if (json[pos] === ascii.backslash) pos++;
+    } else if (byte === ascii.openBrace || byte === ascii.openBracket) depth++;
+    else if (byte === ascii.closeBrace || byte === ascii.closeBracket) {
+      if (depth === 0) return pos;
+      depth--;
+    } else if (depth === 0 && (byte === ascii.comma || isSpace(byte))) return pos;
+    pos++;
+    if (depth === 0 && (byte === ascii.quote || byte === ascii.closeBrace || byte === ascii.closeBracket))
+      return pos;
+  }
+  return invalid;
+}
+
+/**
+ * Calls `member` for each member of the object or array at `pos`, with the key or index, the position of its value, and
+ * the bounds of the key. `member` returns the end of the value. Returns the end of the object or array, or
+ * `invalid`. Throws a SyntaxError for a key that is not a JSON string.
+ */
+export function walkMembers(
+  json: Uint8Array,
+  pos: number,
+  member: (key: string | number, pos: number, keyStart: number, keyEnd: number) => number,
+): number {
+  const isObject = json[pos] === ascii.openBrace;
+  if (!isObject && json[pos] !== ascii.openBracket) return invalid;
+  const close = isObject ? ascii.closeBrace : ascii.closeBracket;
+  pos = skipSpace(json, pos + 1);
+  if (json[pos] === close) return pos + 1;
+  for (let index = 0; ; index++) {
+    let key: string | number = index;
+    const keyStart = pos;
+    let keyEnd = pos;
+    if (isObject) {
+      if (json[pos] !== ascii.quote) return invalid;
+      keyEnd = skipValue(json, pos);
+      if (keyEnd === invalid) return invalid;
+      key = JSON.parse(utf8.decode(json, pos, keyEnd)) as string;
+      pos = skipSpace(json, keyEnd);
+      if (json[pos] !== ascii.colon) return invalid;
+      pos = skipSpace(json, pos + 1);
+    }
+    pos = member(key, pos, keyStart, keyEnd);
+    if (pos === invalid) return invalid;
+    pos = skipSpace(json, pos);
+    if (json[pos] === close) return pos + 1;
+    if (json[pos] !== ascii.comma) return invalid;
+    pos = skipSpace(json, pos + 1);
+  }
+}
+
+/** The nesting limit of serde, the library with which HF reads its files. */
+const jsonLevelsMax = 128;
+
+/** Whether plain data has more levels of lists and objects than `levels`. */
+export const isTooDeep = (value: unknown, levels = jsonLevelsMax): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1)));
+
+/** Parses JSON. `path` is the file's name in messages, as in `objectAt`. */
+export function parse(text: string, path: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
+  }
+  if (!isTooDeep(value)) return value;
+  throw new UserError(`"${path}" is nested too deeply: at most ${jsonLevelsMax} levels can be read`);
+}
+
+/** Returns the value as a JSON object, or throws a UserError that names the place. */
+export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UserError(`"${path}": ${what} is missing or not an object`);
+  }
+  return value as Record<string, unknown>;
+}
