@@ -58,7 +58,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   }
   const reading = { ...asked, trained: readRecordedReading([a.path, b.path]) };
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
-  const difference = await compareTokenizers(
+  const { difference, characters } = await compareTokenizers(
     {
       tokenizers: [a, b],
       text: texts[0] ?? null,
@@ -76,6 +76,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     const command = shellLine(["bpe", "diff", ...invocation.typed]);
     await writeDiffPage(asked.report, {
       difference,
+      characters,
       tokenizers: [a, b],
       texts,
       command,

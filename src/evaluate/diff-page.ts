@@ -2,6 +2,7 @@ import { countNoun, formatDay, groupDigits } from "#bytes";
 import {
   type Difference,
   differenceOfTwo,
+  meaningOf,
   type NamedText,
   type NamedTokenizer,
   selectExcerpts,
@@ -9,12 +10,14 @@ import {
 } from "#evaluation";
 import { type DiffData, type ListLengths, listMax } from "#pages";
 import { pageFacts, phrasesOf, type Warn, writePage } from "#reports";
-import { cutBeginnings } from "./eval-page.ts";
+import { cutPassages } from "./eval-page.ts";
 
 // This file is loaded only with `--report`, to keep startup fast.
 
 type Compared = {
   readonly difference: Difference;
+  /** Characters of the text; 0 without one. */
+  readonly characters: number;
   readonly tokenizers: readonly [a: NamedTokenizer, b: NamedTokenizer];
   readonly texts: readonly NamedText[];
   readonly command: string;
@@ -26,7 +29,7 @@ type Compared = {
  * it.
  */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
-  const { difference, tokenizers, texts, command } = compared;
+  const { difference, characters, tokenizers, texts, command } = compared;
   const { sentence, more } = differenceOfTwo(difference);
   const [a, b] = tokenizers.map(({ name }) => name) as [string, string];
   const { tokens, merges } = difference;
@@ -38,7 +41,17 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     title: spellFinding(sentence, { tokenizers }),
     origin: `bpe diff · ${formatDay(new Date())}`,
     finding: phrasesOf(sentence, tokenizers),
-    more: [...phrasesOf(more, tokenizers), ` ${patternSentence(difference)}`],
+    more: phrasesOf(
+      [
+        ...(difference.text === null ? [] : [...meaningOf(difference.text, characters), " "]),
+        ...more,
+        ` ${patternSentence(difference)}`,
+        ...(difference.text === null
+          ? [" With a text, this page says what that means for it."]
+          : []),
+      ],
+      tokenizers,
+    ),
     cautions: [],
     table: {
       head: ["", "in both", "moved", `only in ${a}`, `only in ${b}`],
@@ -51,7 +64,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     view: "diff",
     names: [a, b],
     ...shortenLists(difference),
-    excerpts: selectExcerpts(cutBeginnings(compared)),
+    excerpts: selectExcerpts(cutPassages(compared)),
     made: [
       ["command", command],
       ...tokenizers.map(

@@ -15,10 +15,10 @@ import {
 import { type Fact, type PageText, usual } from "#pages";
 import {
   cutSamples,
-  headBytesMax,
   pageFacts,
   phrasesOf,
   sampleTextsOf,
+  searchedBytes,
   type Warn,
   writePage,
 } from "#reports";
@@ -47,7 +47,7 @@ export async function fullEvaluation({
   return {
     ...evaluation,
     tokenizers: evaluation.tokenizers.map((tokenizer, t) => ({ ...tokenizer, ...details[t]! })),
-    excerpts: selectExcerpts(cutBeginnings({ texts, tokenizers, warn })),
+    excerpts: selectExcerpts(cutPassages({ texts, tokenizers, warn })),
   };
 }
 
@@ -65,9 +65,9 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetai
   return { scripts, lengths, longestTokens };
 }
 
-/** Cuts the beginnings of the first texts by each tokenizer. */
-export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
-  const bytesMax = tokenizers.length > 1 ? headBytesMax : undefined;
+/** Cuts passages of the first texts by each tokenizer. */
+export function cutPassages({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
+  const bytesMax = tokenizers.length > 1 ? searchedBytes : undefined;
   return cutSamples(
     sampleTextsOf(texts, warn, bytesMax),
     tokenizers.map(({ parts }) => parts),

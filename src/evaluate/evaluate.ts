@@ -294,8 +294,11 @@ export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
   readonly text: NamedText | null;
 };
 
+/** A difference, and the characters of its text, 0 without one. */
+export type Comparison = { readonly difference: Difference; readonly characters: number };
+
 /** Compares two tokenizers, and how they cut a text, if there is one. */
-export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
+export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Comparison> {
   const { tokenizers, text } = options;
   const [a, b] = tokenizers;
   const mergeCount = a.parts.model.merges.left.length + b.parts.model.merges.left.length;
@@ -303,12 +306,13 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   options.budget.check("comparing these tokenizers", comparedBytes, "compare smaller ones");
   const difference = await runSliced(differenceOf(a.parts, b.parts));
   if (comparedBytes > garbageBytesMax) collectGarbage();
-  if (text === null) return { ...difference, text: null };
+  if (text === null) return { difference: { ...difference, text: null }, characters: 0 };
   const { tokens, merges } = difference;
   const lists = [tokens.onlyInA, tokens.onlyInB, tokens.moved, merges.onlyInA, merges.onlyInB, merges.moved];
   const listedBytes = listedItemBytes * lists.reduce((sum, { length }) => sum + length, 0);
   const budget = options.budget.withReserved(listedBytes);
-  return { ...difference, text: await compareOnText({ ...options, text, budget }, report) };
+  const compared = await compareOnText({ ...options, text, budget }, report);
+  return { difference: { ...difference, text: compared.text }, characters: compared.characters };
 }
 
 /**
@@ -325,7 +329,7 @@ const listedItemBytes = 600;
 async function compareOnText(
   { text, ...options }: CompareOptions & { readonly text: NamedText },
   report: Report,
-): Promise<TextDifference> {
+): Promise<{ readonly text: TextDifference; readonly characters: number }> {
   const run = { ...options, texts: [text] };
   const threads = startThreads(run);
   try {
@@ -337,17 +341,20 @@ async function compareOnText(
       return sumOf(tokenCounts) + sumOf(others);
     };
     const [tokensA, tokensB] = [await tokensOf(0), await tokensOf(1)];
-    const { wordCount } = words;
+    const { wordCount, characterCount } = words;
     const { differentWords, ...listed } = await threads.compare(words);
     return {
-      name: text.name,
-      inputs: text.paths,
-      tokensA,
-      tokensB,
-      words: wordCount,
-      differentWords,
-      differentShare: ratio(differentWords, wordCount),
-      ...listed,
+      characters: characterCount,
+      text: {
+        name: text.name,
+        inputs: text.paths,
+        tokensA,
+        tokensB,
+        words: wordCount,
+        differentWords,
+        differentShare: ratio(differentWords, wordCount),
+        ...listed,
+      },
     };
   } finally {
     threads.close();

@@ -12,12 +12,12 @@ export type Excerpt = {
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
 
-/** The beginning of a text, cut by each tokenizer. */
+/** A part of a text, cut by each tokenizer. */
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
 /**
- * Returns the passages that the tokenizers cut most differently; for a single tokenizer, the beginnings of
- * the texts.
+ * Returns the passages that the tokenizers cut most differently; for a single tokenizer, the
+ * texts as they are.
  */
 export function selectExcerpts(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;

@@ -9,6 +9,7 @@ export {
   type TextDifference,
   type TokenizerFacts,
 } from "./difference.ts";
+export { meaningOf } from "./difference-meaning.ts";
 export {
   addCounts,
   type CostliestWord,

@@ -115,9 +115,12 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
 /** Whether the byte begins a character. */
 const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
 
-/** Whether a line ends at `end`, or a space follows a full stop, question mark or exclamation mark there. */
+/**
+ * Whether a line and the empty ones after it end at `end`, or a space follows a full stop, question mark or exclamation
+ * mark there.
+ */
 const endsSentence = (text: Uint8Array, end: number) =>
-  text[end - 1] === ascii.lineFeed ||
+  (text[end - 1] === ascii.lineFeed && text[end] !== ascii.lineFeed) ||
   (text[end] === ascii.space && ".?!".includes(String.fromCharCode(text[end - 1]!)));
 
 const isSpace = (byte: number) => byte === ascii.space || byte === ascii.lineFeed;

@@ -1,3 +1,6 @@
+import { countNoun, groupDigits } from "#bytes";
+import { percent } from "./axes.ts";
+
 /**
  * Bytes per token over the size of the vocabulary: with k merges the vocabulary has `baseSize + k` tokens, and the corpus is
  * cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
@@ -90,4 +93,30 @@ export function estimateDoubled(compression: Compression): CurvePoint | null {
   const formerGain = atHalf! - atQuarter!;
   if (lastGain <= 0 || formerGain <= 0) return null;
   return { size: 2 * size, bytesPerToken: whole! + lastGain * Math.min(1, lastGain / formerGain) };
+}
+
+/** If twice as many tokens would save at least this share of a text's tokens, a vocabulary is small for the text. */
+const worthDoubling = 0.05;
+/** If the last doubling saved less than this share, a vocabulary is large for the text. */
+const worthKeeping = 0.02;
+
+/** How `sizeVerdict` judges. By this rule 16,000 to 64,000 tokens are good for English (docs/size-and-pattern.md). */
+export const sizeRule = `A size is called good here if twice as many tokens would save less than ${100 * worthDoubling} % of the text's tokens, and the last doubling saved at least ${100 * worthKeeping} %. Each doubling also doubles the embedding of a model.`;
+
+/**
+ * Says whether a vocabulary of `size` tokens is small, good or large for the text of the curve: "32,000 tokens are a good
+ * size for the training text: …". Returns null if the curve is too short to tell.
+ */
+export function sizeVerdict(size: number, { points, table, doubled }: Curve): string | null {
+  const { bytesPerToken, size: last } = points.at(-1)!;
+  const half = table.find(({ size }) => size === Math.floor(last / 2));
+  if (doubled === null || half === undefined) return null;
+  const saves = 1 - bytesPerToken / doubled.bytesPerToken;
+  const saved = 1 - half.bytesPerToken / bytesPerToken;
+  const of = (verdict: string) => `${countNoun(size, "token")} are ${verdict} for the training text`;
+  const twice = `${groupDigits(doubled.size)} would save`;
+  const less = `half as many would need ${percent(bytesPerToken / half.bytesPerToken - 1)} more`;
+  if (saves >= worthDoubling) return `${of("few")}: ${twice} about ${percent(saves)} of its tokens.`;
+  if (saved < worthKeeping) return `${of("many")}: ${less}.`;
+  return `${of("a good size")}: ${twice} only about ${percent(saves)}, ${less}.`;
 }

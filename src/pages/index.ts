@@ -11,7 +11,14 @@ export {
   tickNames,
   unbroken,
 } from "./axes.ts";
-export { type Curve, type CurvePoint, curveOf, curveThrough } from "./compression-curve.ts";
+export {
+  type Curve,
+  type CurvePoint,
+  curveOf,
+  curveThrough,
+  sizeRule,
+  sizeVerdict,
+} from "./compression-curve.ts";
 export { Html, html, trustedHtml } from "./markup.ts";
 export { packLoaded, packTrained } from "./packed-vocabulary.ts";
 export {
@@ -27,4 +34,4 @@ export { jsonForPage, type PageText, type Phrase, pageFile } from "./page-file.t
 export { pageHeadBytes, pageMark } from "./page-mark.ts";
 export { plainSigned, signsNote, timesOf, tokenText, withSigns } from "./signs.ts";
 export { bytesOf, search, type Token, unpack, type Vocabulary, vocabularyOf } from "./unpacked.ts";
-export { usual } from "./yardsticks.ts";
+export { comparedWith, type KindOfTokens, usual, usualMost } from "./yardsticks.ts";

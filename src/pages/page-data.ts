@@ -28,14 +28,14 @@ export type VocabularyData = {
   readonly textName: string | null;
   readonly curve: Curve | null;
   /**
-   * The beginnings of texts, with the byte lengths of their pretokens and added tokens. The page applies the merges.
+   * Passages of texts, with the byte lengths of their pretokens and added tokens. The page applies the merges.
    */
   readonly samples: readonly {
     readonly text: string;
     readonly content: string;
     readonly pieces: readonly number[];
   }[];
-  /** The beginnings of texts, cut by the tokenizer. */
+  /** Passages of texts, cut by the tokenizer. */
   readonly excerpts: readonly Excerpt[];
   readonly summary: readonly Fact[];
   readonly made: readonly Fact[];

@@ -3,10 +3,10 @@
 export { checkReportPath, refuseOtherFile, takeReportPlace, writtenLine } from "./report-option.ts";
 export {
   cutSamples,
-  headBytesMax,
   pageFacts,
   phrasesOf,
   sampleTextsOf,
+  searchedBytes,
   type Warn,
   writePage,
 } from "./report-writer.ts";

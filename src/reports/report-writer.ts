@@ -1,4 +1,4 @@
-import { closeSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { type Input, openInput, readHead } from "#corpus";
 import type { CutText, FindingPart } from "#evaluation";
@@ -37,8 +37,10 @@ export const shortName = (path: string) => basename(path) || path;
 
 /** The maximum size of a sample text in bytes. */
 const sampleBytesMax = 700;
-/** The number of bytes that are read from the start of an input for its sample text. */
-export const headBytesMax = 1 << 14;
+/** The bytes in the middle of a text in which passages are searched that tokenizers cut differently. */
+export const searchedBytes = 1 << 14;
+/** A sample begins at a paragraph, a line or a word, if there is one within this many bytes. */
+const skippedBytesMax = 1 << 12;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
@@ -48,7 +50,7 @@ const samplesMax = 6;
 /** Receives warnings about files that can no longer be read. */
 export type Warn = (message: Message) => void;
 
-/** Returns the beginnings of the first readable texts. A text may consist of several inputs. */
+/** Returns a passage from the middle of each of the first readable texts. A text may consist of several inputs. */
 export function sampleTextsOf(
   texts: readonly { readonly name: string; readonly inputs: readonly Input[] }[],
   warn: Warn,
@@ -72,8 +74,9 @@ export const textsOfInputs = (inputs: readonly Input[]) =>
   inputs.map((input) => ({ name: shortName(input.path), inputs: [input] }));
 
 /**
- * Returns the beginning of the input's text; null if that needs the whole input (streams, Parquet, JSON arrays), or
- * if the file was removed or changed since the run read it.
+ * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. null
+ * if that needs the whole input (streams, Parquet, JSON arrays), or if the file was removed or changed since the run
+ * read it.
  */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;
@@ -81,9 +84,12 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
   try {
     const fd = openInput(input);
     try {
-      const head = readHead(fd, path, headBytesMax).bytes.slice();
-      const text = format === "jsonl" ? textOfLines(head, textField) : head;
-      return text === null || text.length === 0 ? null : wholeWords(text, bytesMax);
+      if (format !== "jsonl") return wholeWords(passageIn(fd, input, bytesMax), bytesMax);
+      // A record in the middle may be longer than what is read there.
+      const text =
+        textOfLines(windowOf(fd, input, searchedBytes), textField) ??
+        textOfLines({ bytes: readHead(fd, path, searchedBytes).bytes, isStart: true }, textField);
+      return text && wholeWords(text, bytesMax);
     } finally {
       closeSync(fd);
     }
@@ -94,9 +100,39 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
   }
 }
 
-/** Returns the text of the first record whose line is complete in the head. */
-function textOfLines(head: Uint8Array, field: string): Uint8Array | null {
-  const lines = new TextDecoder().decode(head).split("\n").slice(0, -1);
+/** Bytes of a text, and whether they are its beginning. */
+type Window = { readonly bytes: Uint8Array; readonly isStart: boolean };
+
+/** Reads at least `bytesMax` bytes from the middle of a file, or of the beginning of a compressed one; or all it has. */
+function windowOf(fd: number, { path, compression, sizeBytes }: Input, bytesMax: number): Window {
+  const head = compression === "none" ? null : readHead(fd, path, 4 * searchedBytes).bytes;
+  const start = Math.max(0, Math.floor(((head?.length ?? sizeBytes) - bytesMax) / 2));
+  const end = start + bytesMax + skippedBytesMax + 1;
+  if (head !== null) return { bytes: head.slice(start, end), isStart: start === 0 };
+  const bytes = new Uint8Array(end - start);
+  return { bytes: bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, start)), isStart: start === 0 };
+}
+
+/** Returns a passage that begins at a paragraph, else at a line, a space or a character. */
+function passageIn(fd: number, input: Input, bytesMax: number): Uint8Array {
+  const { bytes, isStart } = windowOf(fd, input, bytesMax);
+  if (isStart) return bytes;
+  const skipped = Buffer.from(bytes.subarray(0, Math.min(skippedBytesMax, bytes.length / 2))).toString(
+    "latin1",
+  );
+  const start = [/\n\r?\n[\r\n]*(?=.)/, /\n(?=.)/, /(?= )/, /(?=[^\x80-\xbf])/].flatMap((border) => {
+    const found = border.exec(skipped);
+    return found === null ? [] : [found.index + found[0].length];
+  })[0];
+  return bytes.subarray(start ?? 0);
+}
+
+/** Returns the text of the first whole record that has one. */
+function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | null {
+  const lines = new TextDecoder()
+    .decode(bytes)
+    .split("\n")
+    .slice(isStart ? 0 : 1, -1);
   for (const line of lines) {
     if (line.trim() === "") continue;
     const text: unknown = JSON.parse(line)[field];

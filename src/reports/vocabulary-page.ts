@@ -12,6 +12,8 @@ import {
   packLoaded,
   packTrained,
   percent,
+  sizeRule,
+  sizeVerdict,
   usual,
   type VocabularyData,
 } from "#pages";
@@ -72,11 +74,13 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
       : null;
   const text: PageText = {
     title: `${shortName(output)}: ${groupDigits(vocabulary.size)} tokens`,
-    origin: `bpe train · ${shortName(output)} · ${formatDay(new Date())}`,
+    origin: `bpe train · tokenizer written to ${shortName(output)}/ · ${formatDay(new Date())}`,
     finding: [curveSentence(vocabulary.size, curve)],
     more: [
-      trainingSentence(record),
-      ...(curve === null ? [] : [...lastDoubling(curve), newTextNote, usual.published]),
+      [
+        trainingSentence(record),
+        ...(curve === null ? [] : [`Its tokens average ${lengthIn(curve)}.`, newTextNote, usual.published]),
+      ].join(" "),
     ],
     cautions: warnings,
     ...curveTable(curve),
@@ -95,25 +99,15 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   });
 }
 
-/** "32,000 tokens average 4.06 bytes; with 64,000 the same text would need about 8 % fewer tokens." */
+/** States whether the size is right, or else how long the tokens are. */
 function curveSentence(size: number, curve: Curve | null): string {
   if (curve === null) return `${countNoun(size, "token")}; the corpus has no text.`;
-  const { bytesPerToken } = curve.points.at(-1)!;
-  const sized = `${countNoun(size, "token")} average ${bytesPerToken.toFixed(2)} bytes`;
-  const { doubled } = curve;
-  if (doubled === null) return `${sized} each in the corpus.`;
-  const fewer = percent(1 - bytesPerToken / doubled.bytesPerToken);
-  return `${sized}; with ${groupDigits(doubled.size)}, the same text would need about ${fewer} fewer tokens.`;
+  return sizeVerdict(size, curve) ?? `${countNoun(size, "token")} average ${lengthIn(curve)}.`;
 }
 
-/** "The last doubling, from 16,000 tokens, saved 4.7 % of the tokens." Empty if the curve lacks half the size. */
-function lastDoubling({ points, table }: Curve): string[] {
-  const last = points.at(-1)!;
-  const half = table.find(({ size }) => size === Math.floor(last.size / 2));
-  if (half === undefined) return [];
-  const saved = percent(1 - half.bytesPerToken / last.bytesPerToken);
-  return [`The last doubling, from ${countNoun(half.size, "token")}, saved ${saved} of the text's tokens.`];
-}
+/** "3.85 bytes each in the training text" */
+const lengthIn = ({ points }: Curve) =>
+  `${points.at(-1)!.bytesPerToken.toFixed(2)} bytes each in the training text`;
 
 const newTextNote = "New text usually has fewer bytes per token than this one.";
 
@@ -137,7 +131,7 @@ const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> =>
       bytesPerToken.toFixed(3),
     ]),
   },
-  reading: "Average bytes per token of the corpus, by size of the vocabulary: more is better.",
+  reading: `Average bytes per token of the corpus, by size of the vocabulary: more is better. ${sizeRule}`,
 });
 
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
@@ -145,7 +139,7 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Cuts, by the pattern, the beginnings of inputs that are valid UTF-8. The page itself applies the merges. */
+/** Cuts, by the pattern, passages of inputs that are valid UTF-8. The page itself applies the merges. */
 function samplesOf(
   { inputs, pattern, normalization, warn }: Finished,
   addedTokens: readonly AddedToken[],
@@ -204,9 +198,9 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   const curve = curveOfTraining(parts, tokenCounts);
   const page: PageText = {
     title: `${name}: ${countNoun(parts.tokens.tokenCount, "token")}`,
-    origin: `bpe inspect · ${name} · ${formatDay(new Date())}`,
+    origin: `bpe inspect · tokenizer ${name} · ${formatDay(new Date())}`,
     finding: [inspectionSentence(inspected, curve)],
-    more: [patternSentence(parts, text, curve !== null)],
+    more: [inspectionDetails(inspected, curve).join(" ")],
     cautions: parts.notes,
     ...(curve === null ? scriptTable(statistics) : curveTable(curve)),
   };
@@ -262,18 +256,22 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
   return `${name} has ${countNoun(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
 }
 
-function patternSentence(
-  { tokens, model, description }: TokenizerParts,
-  text: CountedText | undefined,
-  isTraining: boolean,
-): string {
+/** The kind and pattern of the tokenizer, and what is usual. With a text, also the verdict on the size in training. */
+function inspectionDetails({ parts, text }: Inspected, curve: Curve | null): string[] {
+  const { tokens, model, description } = parts;
   const pattern =
     description.patternName === null ? "a pattern of its own" : `pattern ${description.patternName}`;
   const merges = `${description.kind}, ${pattern}, ${countNoun(model.merges.merged.length, "merge")}.`;
-  if (text === undefined) return `${merges}${isTraining ? " The numbers are those of its training." : ""}`;
-  const used = usedCount(text.counts);
-  const share = percent(used / Math.max(1, tokens.tokenCount));
-  return `${merges} ${usual.published} The text uses ${share} of the tokens; large vocabularies: ${usual.usedShare}.`;
+  const trained = curve === null ? [] : [`Its tokens average ${lengthIn(curve)}.`];
+  if (text === undefined) return [merges, ...trained, ...(curve === null ? [] : [usual.published])];
+  const used = percent(usedCount(text.counts) / Math.max(1, tokens.tokenCount));
+  return [
+    merges,
+    ...trained,
+    ...(curve === null ? [] : [curveSentence(tokens.tokenCount, curve)]),
+    usual.published,
+    `The text uses ${used} of the tokens; large vocabularies: ${usual.usedShare}.`,
+  ];
 }
 
 const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({

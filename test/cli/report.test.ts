@@ -32,7 +32,7 @@ test("inspect --report contains what --json prints, counts of the text, and the 
   );
   const [{ text: name, content, cuts }] = data.excerpts;
   expect(name).toBe(basename(text));
-  expect("low lower lowest newest widest ".repeat(40)).toStartWith(content);
+  expect("low lower lowest newest widest ".repeat(40)).toContain(content);
   expect(content.length).toBeGreaterThan(300);
   expect(cuts[0].lengths.reduce((sum: number, length: number) => sum + length, 0)).toBe(content.length);
 });
@@ -126,7 +126,7 @@ test("train --report contains the record, the curve and the counts of the traini
   const data = dataOf(page);
   expect(data.record).toEqual(record);
   expect(headlineOf(page)).toBe(
-    `270 tokens average ${record.bytesPerToken.toFixed(2)} bytes each in the corpus.`,
+    `270 tokens average ${record.bytesPerToken.toFixed(2)} bytes each in the training text.`,
   );
   expect(data.curve.points.at(-1)).toEqual({ size: 270, bytesPerToken: record.bytesPerToken });
   expect(page).toContain(`<th scope="row">270</th><td>${record.bytesPerToken.toFixed(3)}</td>`);
@@ -159,7 +159,7 @@ test("train --report contains the record, the curve and the counts of the traini
   ];
   expect(bpe(args).code).toBe(0);
   expect(headlineOf(readFileSync(path, "utf8"))).toMatch(
-    /^1,100 tokens average [\d.]+ bytes; with 2,200, the same text would need about [\d.]+\u00a0% fewer tokens\.$/,
+    /^1,\d\d\d tokens are (few|a good size|many) for the training text: .*[\d.]+\u00a0%/,
   );
 });
 
@@ -349,4 +349,33 @@ test("inputs that vanish or change before the page is written cause a warning, a
   // The sample comes from the first input of this name that still exists.
   const together = sampleTextsOf([{ name: "all", inputs }], () => {});
   expect(together.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["kept text"]);
+});
+
+test("passages come from the middle of texts: from a paragraph, a line, a word or a record", async () => {
+  const passageOf = async (name: string, content: string | Uint8Array, bytesMax?: number) => {
+    const input = await inspectFirstStream(findInputs([put(directory, name, content)], {}), {});
+    const [sample] = sampleTextsOf(textsOfInputs(input), () => expect.unreachable(), bytesMax);
+    return Buffer.from(sample!.bytes).toString();
+  };
+  const numbered = (count: number, end: string) =>
+    Array.from({ length: count }, (_, i) => `sentence ${i} of a text about é and 日本.${end}`).join("");
+  const middle = /^sentence 4\d\d of a text/;
+  expect(await passageOf("paragraphs.txt", numbered(900, "\n\n"))).toMatch(middle);
+  expect(await passageOf("lines.txt", numbered(900, "\n"))).toMatch(middle);
+  expect(await passageOf("crlf.txt", numbered(900, "\r\n\r\n"))).toMatch(middle);
+  expect(await passageOf("spaces.txt", numbered(900, " "))).toMatch(/^ \S+ /);
+  expect(await passageOf("zipped.txt.gz", Bun.gzipSync(numbered(900, "\n")))).toMatch(middle);
+  const whole = numbered(9, "\n");
+  expect(await passageOf("short.txt", whole)).toBe(whole);
+  // Characters stay whole, at any length.
+  for (let bytes = 600; bytes < 620; bytes++) {
+    const shown = await passageOf("unbroken.txt", "日本é".repeat(3000), bytes);
+    expect("日本é".repeat(400)).toContain(shown);
+    expect(Buffer.byteLength(shown)).toBeWithin(bytes - 3, bytes + 1);
+  }
+  const records = Array.from({ length: 2000 }, (_, i) => `${JSON.stringify({ id: i, text: `text ${i}` })}\n`);
+  expect(await passageOf("many.jsonl", records.join(""))).toMatch(/^text (6|7|8|9)\d\d$/);
+  // A record in the middle that is longer than what is read.
+  const long = `${JSON.stringify({ text: "x".repeat(90_000) })}\n`;
+  expect(await passageOf("long.jsonl", records[0] + long)).toBe("text 0");
 });

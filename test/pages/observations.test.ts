@@ -46,18 +46,24 @@ test("tokens that never occur, intermediate ones, lines of one sign and parts of
   expect(whats([])).toEqual([]);
 });
 
-test("observations in the usual range come last", () => {
-  const merged = [
-    tokenOf("rare", { created: 9, end: 2 }),
-    ...Array.from({ length: 4 }, (_, i) => tokenOf(`kept${i}`, { created: 9, end: 9 })),
-    tokenOf("gone", { created: 9, end: 9 }),
-    tokenOf("-".repeat(20), { created: 9, end: 9 }),
-  ];
-  const found = observationsOf({ learned: merged, lastPairCount: 5 });
-  expect(found.map(({ figure, isUsual }) => [figure, isUsual])).toEqual([
-    ["14 %", undefined],
-    ["14 %", true],
+test("shares are compared with those of vocabularies of the same size, and what is odd comes first", () => {
+  const kept = (count: number) =>
+    Array.from({ length: count }, (_, i) => tokenOf(`kept${i}`, { created: 9, end: 9 }));
+  const rare = Array.from({ length: 100 }, (_, i) => tokenOf(`rare${i}`, { created: 9, end: 2 }));
+  const lines = Array.from({ length: 20 }, (_, i) => tokenOf("-".repeat(20 + i), { created: 9, end: 9 }));
+  const found = observationsOf({ learned: [...rare, ...kept(880), ...lines], lastPairCount: 5 });
+  expect(found.map(({ figure, usual, isOdd }) => [figure, usual, isOdd])).toEqual([
+    ["2.0 %", "more than the usual: up to 0.7 %", true],
+    ["10 %", "within the usual: up to 15 %", false],
   ]);
+  // The nearest size counts: 10 % of 4,000 tokens are within the usual as well, and 2,000 are nearer to 1,000.
+  const few = observationsOf({ learned: [...rare, ...kept(1860)], lastPairCount: 5 });
+  expect(few.map(({ usual }) => usual)).toEqual(["within the usual: up to 15 %"]);
+  const more = observationsOf({ learned: [...rare, ...kept(1940)], lastPairCount: 5 });
+  expect(more.map(({ usual }) => usual)).toEqual(["within the usual: up to 20 %"]);
+  // A vocabulary that is smaller than those measured is not judged.
+  const small = observationsOf({ learned: [...rare, ...kept(300)], lastPairCount: 5 });
+  expect(small.map(({ usual, isOdd }) => [usual, isOdd])).toEqual([["", false]]);
 });
 
 test("the token that is shown first is long, occurs, and is not a repetition", () => {

@@ -134,7 +134,7 @@ test("a merge whose half only a later merge creates is unpacked, too, as in the 
     [257, "   ", 2],
     [258, "    ", 3],
   ]);
-  // Of two pairs, the one whose halves are there first makes the token, as in encoding.
+  // The first pair whose halves are there makes the token, as in encoding.
   expect([byId.get(258)!.rank, byId.size]).toEqual([3, 259]);
 });
 

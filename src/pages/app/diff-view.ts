@@ -24,7 +24,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       section(
         "differences",
         "The same text, cut by both",
-        passagesNote("the first 16 kB"),
+        passagesNote("16 kB in the middle of the text"),
         stackedExcerpts(
           names,
           excerpts,

@@ -51,9 +51,9 @@ function picture(evaluation: FullEvaluation): Child {
   const { texts, tokenizers } = evaluation;
   const pair = ownAndBest(evaluation);
   const isNamed = (t: number) => tokenizers.length < 3 || t === pair?.own || t === pair?.best;
-  const rows = texts.map(({ name, bytes, trainedBy }, i) => ({
-    name,
-    note: noteOf(bytes, trainedBy),
+  const rows = texts.map((text, i) => ({
+    name: text.name,
+    note: noteOf(text),
     dots: tokenizers.flatMap((of, colour): Dot[] => {
       const value = of.texts[i]!.bytesPerToken;
       const shown = shownDigits(value);
@@ -69,20 +69,33 @@ function picture(evaluation: FullEvaluation): Child {
       linearAxis("bytes per token; more is better", values),
       rows.filter(({ dots }) => dots.length > 0),
     ),
-    tokenizers.length > 1 && legend(tokenizers.map(({ name }) => name)),
+    tokenizers.length > 1 &&
+      legend(
+        tokenizers.map(({ name, path, kind, vocabularySize }) => [
+          name,
+          h(
+            "small",
+            ` ${countNoun(vocabularySize, "token")}, ${path.endsWith(kind) ? path : `${kind} in ${path}`}`,
+          ),
+        ]),
+      ),
   );
 }
 
 const shownDigits = (value: number | null) => value?.toFixed(2) ?? "–";
 
-function noteOf(bytes: number, trainedBy: readonly string[]): string {
+/** Says what a text is: its file, its size, and why its numbers may be doubtful. */
+function noteOf({ inputs, bytes, trainedBy }: TextFacts): string {
   const size = bytes < 1e6 ? `${Number((bytes / 1e3).toPrecision(2))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return [
+    inputs.length === 1 ? lastPart(inputs[0]!) : countNoun(inputs.length, "file"),
     size,
     ...(bytes < shortTextBytes ? ["too short"] : []),
     ...(trainedBy.length > 0 ? ["trained on"] : []),
   ].join(", ");
 }
+
+const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 function excerptSection(evaluation: FullEvaluation, names: readonly string[]): Child {
   const { excerpts, tokenizers } = evaluation;
@@ -90,7 +103,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
     return section(
       "samples",
       "Texts cut into tokens",
-      `The beginning of each text; each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`,
+      `A passage from the middle of each text; each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`,
       excerpts.map(({ text, content, cuts }) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))]),
     );
   }
@@ -99,7 +112,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `${passagesNote("the first 16 kB of each text")}${
+    `${passagesNote("16 kB in the middle of each text")}${
       changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
     stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, shown) =>

@@ -33,7 +33,7 @@ export function cutText(tokens: readonly Token[]): Child {
   }
   const perToken = (byteCount / Math.max(1, tokens.length)).toFixed(2);
   return [
-    h("p.quiet", `The beginning: ${groupDigits(tokens.length)} tokens, ${perToken} bytes per token`),
+    h("p.quiet", `${countNoun(tokens.length, "token")}, ${perToken} bytes per token`),
     h(
       "p.text",
       { dir: "auto", tabindex: 0 },

@@ -8,8 +8,8 @@ import { tokenCode } from "./token-text.ts";
 /** The depth to which a tree is drawn. A repetitive token's tree can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
-/** A label narrower than this, in pixels, is emptied if its text does not fit. */
-const labelLeast = 40;
+/** A label narrower than this, in pixels, has its number upright, and is emptied if that does not fit either. */
+const labelLeast = 48;
 
 export const shownToken = (token: Token) => tokenText(bytesOf(token), token.length);
 
@@ -46,7 +46,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     const hadFocus = view.contains(document.activeElement);
     const line = h("p.facts-line", tokenCode(shownToken(token)), " ", facts(token));
     replace(view, [line, treeOf(token, draw), below?.(token)]);
-    for (const label of view.querySelectorAll<HTMLElement>(".node > button")) hideCutLabel(label);
+    for (const label of view.querySelectorAll<HTMLElement>(".node > button")) fitLabel(label);
     // The button that was pressed is no longer in the document, so the view gets the focus.
     if (hadFocus) view.focus({ preventScroll: true });
   };
@@ -86,9 +86,10 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
   return { element, draw };
 }
 
-/** If a label is too narrow, hides its number and, if necessary, also its text. The tooltip has both. */
-function hideCutLabel(label: HTMLElement): void {
+/** If a label is too narrow, turns its number, then hides it and, if necessary, also its text. The tooltip has both. */
+function fitLabel(label: HTMLElement): void {
   const isCut = () => label.clientWidth < labelLeast && label.scrollWidth > label.clientWidth;
+  if (isCut()) label.classList.add("narrow");
   if (isCut()) label.querySelector("small")?.remove();
   if (!isCut()) return;
   label.classList.add("cut");

@@ -1,5 +1,5 @@
 import { groupDigits } from "#bytes";
-import { bytesOf, percent, type Token, usual } from "#pages";
+import { bytesOf, comparedWith, type KindOfTokens, percent, type Token, usualMost } from "#pages";
 import { shapeOf } from "#tokenizer";
 
 // Finds what is odd in a vocabulary from its tokens and counts.
@@ -10,12 +10,14 @@ export type Observation = {
   readonly why: string;
   readonly token?: Token;
   readonly figure: string;
-  /** Whether the figure is in the usual range, so that nothing is odd. */
-  readonly isUsual?: boolean;
+  /** Compares the figure with other vocabularies; empty if the vocabulary is too small for that. */
+  readonly usual: string;
+  /** Whether the figure is more than usual. */
+  readonly isOdd: boolean;
 };
 
 type Inspected = {
-  /** The results of the merges, in order. */
+  /** The distinct results of the merges. */
   readonly learned: readonly Token[];
   readonly lastPairCount: number | null;
 };
@@ -29,7 +31,16 @@ export function observationsOf({ learned, lastPairCount }: Inspected): Observati
     ...separators(learned),
     ...partsOfCharacters(learned),
   ];
-  return all.toSorted((a, b) => Number(a.isUsual ?? false) - Number(b.isUsual ?? false));
+  return all.toSorted((a, b) => Number(b.isOdd) - Number(a.isOdd));
+}
+
+/** Compares the share of some of the learned tokens with the largest share that is usual. */
+function judged(kind: KindOfTokens, count: number, { length: size }: readonly Token[]) {
+  const share = count / size;
+  const most = usualMost(kind, size);
+  const isOdd = most !== null && share > most;
+  const usual = most === null ? "" : `${isOdd ? "more than" : "within"} the usual: up to ${percent(most)}`;
+  return { figure: percent(share), usual, isOdd };
 }
 
 /** Returns the longest tokens that contain a letter. */
@@ -60,6 +71,8 @@ function repetition(learned: readonly Token[]): Observation[] {
       why: `${largest.length} of the ${longest.length} longest tokens overlap, so they come from the same sentences. For example`,
       token: largest[0]!,
       figure: countOf(largest[0]!),
+      usual: `more than the usual: in ${comparedWith} none overlap`,
+      isOdd: true,
     },
   ];
 }
@@ -88,7 +101,7 @@ function unused(learned: readonly Token[]): Observation[] {
       what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used in the training text.`,
       why: "Longer tokens absorbed every occurrence; bpe prune frees their ids. For example",
       token: longestOf(never, 1)[0] ?? never[0]!,
-      figure: percent(never.length / learned.length),
+      ...judged("neverUsed", never.length, learned),
     },
   ];
 }
@@ -102,9 +115,8 @@ function intermediate(learned: readonly Token[], lastPairCount: number | null): 
   return [
     {
       what: `${groupDigits(count)} tokens are intermediate.`,
-      why: `Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was learned. Usual: ${usual.intermediates}.`,
-      figure: percent(count / learned.length),
-      isUsual: count / learned.length <= usual.intermediatesMax,
+      why: `Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was merged.`,
+      ...judged("intermediate", count, learned),
     },
   ];
 }
@@ -125,7 +137,7 @@ function separators(learned: readonly Token[]): Observation[] {
       what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a run" : "tokens are runs"} of one character or whitespace.`,
       why: `They have ${separatorBytes} bytes or more; the longest has ${groupDigits(longest.length)}:`,
       token: longest,
-      figure: percent(found.length / learned.length),
+      ...judged("runs", found.length, learned),
     },
   ];
 }
@@ -148,10 +160,9 @@ function partsOfCharacters(learned: readonly Token[]): Observation[] {
   return [
     {
       what: `${groupDigits(parts.length)} learned ${parts.length === 1 ? "token is part of a character" : "tokens are parts of characters"}.`,
-      why: `Not valid UTF-8 on their own. Usual: ${usual.notUtf8}. For example`,
+      why: "Not valid UTF-8 on their own. For example",
       token: parts[0]!,
-      figure: percent(parts.length / learned.length),
-      isUsual: parts.length / learned.length <= usual.notUtf8Max,
+      ...judged("partsOfCharacters", parts.length, learned),
     },
   ];
 }

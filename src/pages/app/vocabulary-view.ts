@@ -5,8 +5,10 @@ import {
   bytesOf,
   type Curve,
   type CurvePoint,
+  comparedWith,
   percent,
   signsNote,
+  sizeRule,
   type Token,
   timesOf,
   tokenText,
@@ -57,6 +59,7 @@ const curvePicture = (curve: Curve) =>
     { id: "curve", "aria-label": "Bytes per token" },
     curveChart(curve, "the training corpus"),
     sizeTable(curve),
+    curve.doubled !== null && h("p.quiet", unbroken(sizeRule)),
   );
 
 /** Compares other sizes: smaller ones, and twice the chosen one. */
@@ -86,20 +89,30 @@ const observationSection = (observations: readonly Observation[]) =>
   section(
     "look",
     "What is odd in this vocabulary",
-    observations.length === 0
-      ? "Nothing that these checks look for."
-      : "Shares of the learned tokens. What is grey is in the usual range.",
+    verdictOn(observations),
     h(
       "ul.look",
-      observations.map(({ what, why, token, figure, isUsual }) =>
+      observations.map(({ what, why, token, figure, usual, isOdd }) =>
         h(
-          isUsual ? "li.usual" : "li",
+          isOdd ? "li.odd" : "li",
           h("div", h("b", what), ` ${unbroken(why)} `, token !== undefined && tokenLink(token)),
-          h("span", figure),
+          h("div", h("b", figure), h("small", unbroken(usual))),
         ),
       ),
     ),
   );
+
+function verdictOn(observations: readonly Observation[]): string {
+  const judged = observations.filter(({ usual }) => usual !== "");
+  if (observations.length === 0) return "Nothing that these checks look for.";
+  if (judged.length === 0) return "Shares of the learned tokens, which are too few to say what is usual.";
+  const odd = judged.filter(({ isOdd }) => isOdd).length;
+  const found =
+    odd === 0
+      ? "Nothing is: each share of the learned tokens is within the usual."
+      : `${odd} of ${countNoun(judged.length, "finding")} ${odd === 1 ? "is" : "are"} more than the usual.`;
+  return `${found} Usual is what ${comparedWith} have at this size.`;
+}
 
 /** Lists the facts of a token. `textName` is the text in which tokens were counted, if not the training corpus. */
 function factsOf({ id, length, rank, created, end, inText }: Token, textName: string | null): string {
@@ -117,7 +130,7 @@ function factsOf({ id, length, rank, created, end, inText }: Token, textName: st
 
 type CutText = { readonly text: string; readonly tokens: ReturnType<typeof tokensOf> };
 
-/** Returns the beginnings of texts as tokens. */
+/** Returns passages of texts as tokens. */
 function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary: Vocabulary): CutText[] {
   const added = new Map(addedTokens.map(({ content, id }) => [content, id]));
   const cutOf = (text: string, content: string, cut: Cut) => ({ text, tokens: tokensOf(content, cut) });
@@ -132,7 +145,7 @@ function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary
 function sampleSection(texts: readonly CutText[]): HTMLElement {
   const shown = ({ text, tokens }: CutText) => [h("h3", text), cutText(tokens)];
   const [first, ...others] = texts;
-  const note = `Each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`;
+  const note = `A passage from the middle of each text; each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`;
   const more = others.length > 0 && fold(`${others.length} more`, () => others.map(shown));
   return section("samples", "A text, cut into tokens", note, shown(first!), more);
 }

@@ -10,8 +10,8 @@ type Placed = TextBlock & {
   boxes: Float32Array | undefined;
 };
 
-type Colours = Record<"t0" | "t1" | "t2" | "t3" | "ink" | "rule" | "s0", string>;
-const colourNames = ["t0", "t1", "t2", "t3", "ink", "rule", "s0"] as const;
+const colourNames = ["k0", "k1", "k2", "k3", "ink", "rule", "s0"] as const;
+type Colours = Record<(typeof colourNames)[number], string>;
 
 /** Colours are also painted up to this many pixels outside the viewport, so that scrolling shows them at once. */
 const aroundPixels = 80;
@@ -137,14 +137,14 @@ export class ShownText {
   private drawBlock(block: Placed, framed: Box[]): void {
     const { pen, merges } = this;
     const { joinedBy } = this.text!;
-    const { t0, t1, t2, t3, rule } = this.colours!;
+    const { k0, k1, k2, k3, rule } = this.colours!;
     const { wordStarts, firstWord } = block;
     const find = this.finder(block);
     for (let w = 0; w + 1 < wordStarts.length; w++) {
       const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
       // Even and odd words have a pair of colours each, and every word starts with the first of its pair. So a change
       // in one word recolours no other.
-      const colours = (firstWord + w) % 2 === 0 ? [t0, t1] : [t2, t3];
+      const colours = (firstWord + w) % 2 === 0 ? [k0, k1] : [k2, k3];
       let index = 0;
       forEachToken(this.text!, merges, [from, to], (token, start, end) => {
         const boxes = find(start, end);

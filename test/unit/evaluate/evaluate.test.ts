@@ -491,14 +491,12 @@ const half = await changed(({ model }) => {
   }
 });
 
-function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, workerCount = 1) {
+async function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | null, workerCount = 1) {
   const texts = paths === null ? {} : { text: [...paths] };
   const { tokenizers, texts: opened, ...options } = optionsOf({ tokenizers: { a, b }, texts }, workerCount);
   const two = [tokenizers[0]!, tokenizers[1]!] as const;
-  return compareTokenizers(
-    { ...options, tokenizers: two, text: opened[0] ?? null, partWordsLeast: 20 },
-    () => {},
-  );
+  const comparing = { ...options, tokenizers: two, text: opened[0] ?? null, partWordsLeast: 20 };
+  return (await compareTokenizers(comparing, () => {})).difference;
 }
 
 /** Returns the words that the tokenizers cut differently, with their white space, both cuts, and their counts. */

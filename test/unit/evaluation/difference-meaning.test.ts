@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import type { TextDifference } from "../../../src/evaluation/difference.ts";
+import { meaningOf } from "../../../src/evaluation/difference-meaning.ts";
+import { spellFinding } from "../../../src/evaluation/finding.ts";
+
+type Words = readonly (readonly [word: string, count: number, a: number, b: number])[];
+
+function meaning(tokensA: number, tokensB: number, words: Words = [], characters = 10_000): string {
+  const mostFrequent = words.map(([word, count, a, b]) => ({
+    ...{ word, count },
+    ...{ piecesA: new Array(a).fill(""), piecesB: new Array(b).fill("") },
+  }));
+  const text = { name: "x", tokensA, tokensB, mostFrequent } as unknown as TextDifference;
+  return spellFinding(meaningOf(text, characters), { tokenizers: [{ name: "a" }, { name: "b" }] });
+}
+
+test("a difference is tokens per 1,000 characters, cost and context", () => {
+  expect(meaning(2000, 2500)).toBe(
+    "1,000 characters of x are 200 tokens with a, 250 with b: what is paid by the token costs 20 % less with a, and its context holds 25 % more of this text.",
+  );
+  expect(meaning(6000, 2000)).toContain(
+    "costs 67 % less with b, and its context holds 3.0 times as much of this text.",
+  );
+  expect(meaning(2000, 2000)).toBe("1,000 characters of x are 200 tokens with a, 200 with b.");
+  for (const empty of [meaning(0, 1), meaning(1, 0), meaning(1, 2, [], 0)]) expect(empty).toBe("");
+});
+
+test("a difference is attributed to kinds of words", () => {
+  const words: Words = [
+    [" said,", 30, 1, 3],
+    ["\\x0aThe", 20, 1, 2],
+    [" 1984.", 10, 1, 2],
+    [" GmbH", 10, 1, 2],
+    [" Привет", 4, 1, 2],
+    [" --", 30, 2, 1],
+  ];
+  expect(meaning(2000, 2500, words)).toEndWith(
+    " 58 % of the tokens that it saves are in lower-case words, 19 % in capitalized words; it needs more in signs.",
+  );
+  // If b is better on the whole, the words that decide are rarer than these.
+  expect(meaning(2500, 2000, words)).toEndWith(" more of this text.");
+  const one = (word: string) => /are in (.*)\.$/.exec(meaning(2, 3, [[word, 1, 1, 2]]))![1];
+  expect([" don't", " USA", " x86", " ÉTÉ", "(café)", " 12:30", " 東京", " camelCase"].map(one)).toEqual([
+    "lower-case words",
+    "words in capitals",
+    "words with digits, signs or inner capitals",
+    "words in capitals",
+    "lower-case words",
+    "numbers",
+    "words in other scripts than Latin",
+    "words with digits, signs or inner capitals",
+  ]);
+});
