@@ -22,6 +22,7 @@ import {
   deriveTokens,
   packTokenList,
   settleModelLike,
+  TokenBytes,
   type TokenizerParts,
   tokenBytesOf,
 } from "#tokenizer";
@@ -154,7 +155,9 @@ export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = noGuard } = options;
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");
   try {
-    const tokenizer = await thread.ask("finish", { path, parts: toSendable(parts) });
+    const { vocabulary, ...rest } = await thread.ask("finish", { path, parts: toSendable(parts) });
+    const tokenBytes = TokenBytes.received(vocabulary.tokenBytes);
+    const tokenizer = { ...rest, vocabulary: { ...vocabulary, tokenBytes } };
     const files = selectFiles(await loadFormats(), formatNames, tokenizer);
     const names = [...files.map(({ name }) => name), recordName];
     const { paths } = tokenizerFileOf(path);

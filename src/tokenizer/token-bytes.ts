@@ -63,6 +63,11 @@ export class TokenBytes {
     return new TokenBytes(lengths, starts, kept, left, right);
   }
 
+  /** Returns an object that came from another thread with its methods, which such a copy has lost. */
+  static received({ lengths, starts, kept, left, right }: TokenBytes): TokenBytes {
+    return new TokenBytes(lengths, starts, kept, left, right);
+  }
+
   get tokenCount(): number {
     return this.lengths.length;
   }
