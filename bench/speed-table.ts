@@ -1,13 +1,21 @@
 import { table } from "./markdown.ts";
 
-/** The cost of a program, as far as known: its time, the processor time of all its threads, and its peak memory. */
+/**
+ * The cost of a program, as far as known: its time, the processor time of all its threads, and its peak memory. The
+ * name of a program that is not another one begins with `bpe`.
+ */
 export type Cost = {
   readonly name: string;
-  readonly seconds: number;
+  readonly seconds?: number;
   readonly processorSeconds?: number;
   readonly megabytes?: number;
 };
-export type Row = { readonly work: string; readonly costs: readonly Cost[] };
+export type Row = {
+  readonly work: string;
+  readonly costs: readonly Cost[];
+  /** Whether the row is in the record and not in the tables of pages. */
+  readonly isOnlyRecorded?: boolean;
+};
 
 /** Formats a number with three digits, without trailing zeros. */
 const shown = (number: number) => String(Number(number.toPrecision(3)));
@@ -17,13 +25,15 @@ function time(seconds: number): string {
   return seconds < 0.1 ? `${shown(seconds * 1e3)} ms` : `${shown(seconds)} s`;
 }
 
+const secondsOf = ({ seconds = Number.POSITIVE_INFINITY }: Cost): number => seconds;
+
 const fastest = (costs: readonly Cost[]): Cost | undefined =>
-  costs.toSorted((one, other) => one.seconds - other.seconds)[0];
+  costs.toSorted((one, other) => secondsOf(one) - secondsOf(other))[0];
 
 /** Returns the costs that a row compares: those of `bpe`, of HF's package, and of the fastest other tool. */
 function compared(costs: readonly Cost[]) {
   const named = (name: string) => costs.find((cost) => cost.name === name);
-  const others = costs.filter(({ name }) => name !== "bpe" && name !== "tokenizers");
+  const others = costs.filter(({ name }) => !name.startsWith("bpe") && name !== "tokenizers");
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 
@@ -32,11 +42,11 @@ function ratio(costs: readonly Cost[]): string {
   const { ours, other, huggingface } = compared(costs);
   const theirs = fastest([other, huggingface].filter((cost) => cost !== undefined));
   if (ours === undefined || theirs === undefined) return "";
-  return String(Number((theirs.seconds / ours.seconds).toPrecision(2)));
+  return String(Number((secondsOf(theirs) / secondsOf(ours)).toPrecision(2)));
 }
 
-/** Formats a cell: seconds, processor seconds, and MB. The best of each is bold. */
-function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
+/** Formats a cell: seconds, processor seconds, and MB. The best of several costs is bold, for each number. */
+export function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {
     const number = cost[key];
@@ -49,11 +59,13 @@ function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   return `${bold("seconds")}, ${bold("processorSeconds")}, ${bold("megabytes")}`;
 }
 
+const listed = (rows: readonly Row[]) => rows.filter(({ isOnlyRecorded }) => isOnlyRecorded !== true);
+
 /** Returns the table of docs/speed.md. */
 export function speedTable(rows: readonly Row[]): string {
   return table(
     ["", "bpe", "fastest other", "HF `tokenizers`", "speedup (vs. fastest other)"],
-    rows.map(({ work, costs }) => {
+    listed(rows).map(({ work, costs }) => {
       const { ours, other, huggingface } = compared(costs);
       const all = [ours, other, huggingface].filter((cost) => cost !== undefined);
       const theirs = other === undefined ? "–" : `${other.name} ${cell(other, all)}`;
@@ -76,7 +88,7 @@ export function readmeTable(rows: readonly Row[]): string {
   const short = (cost: Cost | undefined) =>
     cost === undefined
       ? "–"
-      : time(cost.seconds) + (cost.megabytes === undefined ? "" : `, ${shown(cost.megabytes)} MB`);
+      : time(secondsOf(cost)) + (cost.megabytes === undefined ? "" : `, ${shown(cost.megabytes)} MB`);
   const found = essence.flatMap(([words, start]) => {
     const row = rows.find(({ work }) => work.startsWith(start));
     if (row === undefined) return [];

@@ -2,7 +2,10 @@
 //
 //   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers 2]
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
-//                                       [--pattern REGEX] [--bpe '--superwords-from 24000']
+//                                       [--pattern REGEX] [--bpe '--superwords-from 24000'] [--before EXECUTABLE]
+//
+// With --bpe, `bpe` also trains without these options. --before is an older executable, which takes turns with this
+// one.
 //
 // Whole jobs are compared: start, import, train, write the result (peers/train.py). For other tools, the training
 // call alone is timed as well, and so are its threads. Corpus and executable are in the page cache when a run begins.
@@ -24,6 +27,7 @@ const { values, positionals } = parseArgs({
     peers: { type: "string", default: "gigabpe,tokenizers" },
     pattern: { type: "string", default: "gpt2" },
     bpe: { type: "string", default: "" },
+    before: { type: "string" },
     record: { type: "string" },
   },
 });
@@ -46,7 +50,7 @@ type Run = {
   mergesSha256: string;
 };
 
-function runBpe(): Run {
+function runBpe(executable: string, options: string): Run {
   const output = mkdtempSync(`${tmpdir()}/bpe-bench-`);
   const command = [
     "train",
@@ -59,9 +63,9 @@ function runBpe(): Run {
     values.workers,
     "-p",
     values.pattern,
-    ...values.bpe.split(" ").filter(Boolean),
+    ...options.split(" ").filter(Boolean),
   ];
-  const { seconds, processorSeconds } = runProcess([`${root}/dist/bpe`, ...command, "-o", output, "-q"]);
+  const { seconds, processorSeconds } = runProcess([executable, ...command, "-o", output, "-q"]);
   const { peakMemoryBytes, mergeCount, mergesSha256 } = JSON.parse(
     readFileSync(`${output}/training.json`, "utf8"),
   );
@@ -78,7 +82,11 @@ function runPeer(peer: string): Run {
   return JSON.parse(runProcess([python, ...command]).stdout.toString());
 }
 
-const contestants = new Map<string, () => Run>([["bpe", runBpe]]);
+const executable = `${root}/dist/bpe`;
+const contestants = new Map<string, () => Run>([["bpe", () => runBpe(executable, values.bpe)]]);
+const { before } = values;
+if (before !== undefined) contestants.set("bpe, before", () => runBpe(before, values.bpe));
+if (values.bpe !== "") contestants.set("bpe, plain", () => runBpe(executable, ""));
 for (const peer of values.peers.split(",").filter(Boolean)) {
   if (existsSync(python)) contestants.set(peer, () => runPeer(peer));
   else console.log(`${peer}: skipped, no dist/peers (run bench/peers/setup)`);
@@ -92,11 +100,14 @@ for (let round = 0; round < Number(values.rounds); round++) {
   const first = round % entries.length;
   for (const [name, run] of [...entries.slice(first), ...entries.slice(0, first)]) {
     // If memory is scarce, a long run evicts the pages of these files from the cache.
-    Bun.spawnSync(["cat", corpus, `${root}/dist/bpe`], { stdout: "ignore" });
+    Bun.spawnSync(["cat", corpus, executable, ...(before === undefined ? [] : [before])], {
+      stdout: "ignore",
+    });
     if (runs.get(name)!.some(({ wholeSeconds }) => wholeSeconds > longSeconds)) continue;
     try {
       runs.get(name)!.push(run());
     } catch (error) {
+      if (name.startsWith("bpe")) throw error;
       console.log(`${name}: skipped, ${(error as Error).message}`);
       contestants.delete(name);
     }
@@ -112,11 +123,11 @@ const table = [...runs]
     const whole = median(done.map((run) => run.wholeSeconds));
     return {
       name,
-      seconds: Number(seconds.toFixed(3)),
+      seconds: Number(seconds.toFixed(4)),
       "MB/s": Number((sizeBytes / 1e6 / seconds).toFixed(1)),
       "x bpe": Number((seconds / ours).toFixed(2)),
-      "processor s": Number(median(done.map((run) => run.processorSeconds)).toFixed(3)),
-      "whole s": Number(whole.toFixed(3)),
+      "processor s": Number(median(done.map((run) => run.processorSeconds)).toFixed(4)),
+      "whole s": Number(whole.toFixed(4)),
       "x bpe whole": Number((whole / ours).toFixed(2)),
       "peak MB": Math.round(Math.max(...done.map((run) => run.peakMemoryBytes)) / 1e6),
       merges: done[0]!.mergeCount,

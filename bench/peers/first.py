@@ -1,8 +1,9 @@
-"""Measures the first calls of a process, in processor time: python bench/peers/first.py FILE TOKENIZER.json...
+"""Measures the first calls of a process: python bench/peers/first.py FILE TOKENIZER.json...
 
 Each run is a separate process, and the libraries take turns. A process loads the tokenizer, encodes a few words so that
 threads exist, and then encodes the first part of the file, the next part, which it has not seen, and both again. The parts
-are given as documents of 10,000 characters, or as lines. All ids are compared with those of `bpe`.
+are given as documents of 10,000 characters, or as lines. After that, both are encoded once more, and these ids are compared
+with those of `bpe`. Prints processor time; with --json, elapsed time as well.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ import argparse
 import hashlib
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 from unittest import mock
 
-from usage import peak_memory_bytes
+from usage import measured, peak_memory_bytes
 
 DOCUMENT_CHARACTERS = 10_000
 #: A loaded tokenizer: its fastest call for a batch, and a function that turns an answer into arrays of ids.
@@ -89,25 +91,20 @@ def parts(path: str, size: int, unit: str) -> tuple[list[str], list[str]]:
 
 
 def measure(ask: dict[str, Any]) -> dict[str, Any]:
-    """Measures this process. The ids of an answer are read after its call is timed."""
-    import resource
-
-    numpy: Any = importlib.import_module("numpy")
+    """Measures this process. The ids are read when everything is measured."""
     first, unseen = parts(ask["file"], ask["size"], ask["unit"])
     batch, arrays = globals()[f"load_{ask['library']}"](ask["tokenizer"], ask["threads"])
     batch(["This starts its threads."])
-    found = hashlib.sha256()
-    seconds = {}
+    calls = {}
     for name, texts in zip(CALLS, (first, unseen, first + unseen)):
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        answer = batch(texts)
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        seconds[name] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if ask["checks"]:
-            for ids in arrays(answer):
-                found.update(numpy.asarray(ids).astype(numpy.uint32).tobytes())
+        answer, calls[name] = measured(lambda: batch(texts))
         del answer
-    return {**seconds, "peakMemoryBytes": peak_memory_bytes(), "ids": found.hexdigest()}
+    peak = peak_memory_bytes()
+    numpy: Any = importlib.import_module("numpy")
+    found = hashlib.sha256()
+    for ids in arrays(batch(first + unseen)):
+        found.update(numpy.asarray(ids).astype(numpy.uint32).tobytes())
+    return {"calls": calls, "peakMemoryBytes": peak, "ids": found.hexdigest()}
 
 
 def run(ask: dict[str, Any]) -> dict[str, Any]:
@@ -123,25 +120,37 @@ def run(ask: dict[str, Any]) -> dict[str, Any]:
         return measured
 
 
-def table(ask: dict[str, Any], libraries: list[str], runs: int) -> Iterator[str]:
-    """Yields the lines of a table. The libraries take turns. Their ids are compared in a first run that is not
-    timed."""
-    ids = {library: run({**ask, "library": library, "checks": True}) for library in libraries}
-    answers: dict[str, list[dict[str, Any]]] = {library: [] for library in libraries if "ids" in ids[library]}
+def compare(ask: dict[str, Any], libraries: list[str], runs: int) -> list[dict[str, Any]]:
+    """Returns a row for each library. The libraries take turns. One that failed is not run again."""
+    answers: dict[str, list[dict[str, Any]]] = {library: [] for library in libraries}
     for turn in range(runs):
         first = turn % len(libraries)
         for library in libraries[first:] + libraries[:first]:
-            if library in answers:
-                answers[library].append(run({**ask, "library": library, "checks": False}))
-    for library in libraries:
-        good = [answer for answer in answers.get(library, []) if "problem" not in answer]
-        if not good:
-            yield f"  {library:<12}{ids[library].get('problem', 'failed')}"
-            continue
-        times = "".join(f"{statistics.median(answer[name] for answer in good):>10.4f}" for name in CALLS)
-        peak = statistics.median(answer["peakMemoryBytes"] for answer in good) / 1e6
-        is_right = ids[library]["ids"] == ids["bpe"].get("ids")
-        yield f"  {library:<12}{times}{peak:>8,.0f} MB  {'same ids' if is_right else 'OTHER IDS'}"
+            if not any("problem" in answer for answer in answers[library]):
+                answers[library].append(run({**ask, "library": library}))
+    ours = next((answer["ids"] for answer in answers["bpe"] if "ids" in answer), None)
+    return [row(library, answers[library], ours) for library in libraries]
+
+
+def row(library: str, answers: list[dict[str, Any]], ours: str | None) -> dict[str, Any]:
+    """Returns the medians of a library's runs, and whether all of them gave the ids of `bpe`."""
+    problem = next((answer["problem"] for answer in answers if "problem" in answer), None)
+    if problem is not None:
+        return {"name": library, "problem": problem}
+    medians = {
+        name: {key: statistics.median(answer["calls"][name][key] for answer in answers) for key in answers[0]["calls"][name]}
+        for name in CALLS
+    }
+    peak = statistics.median(answer["peakMemoryBytes"] for answer in answers)
+    is_right = all(answer["ids"] == ours for answer in answers)
+    return {"name": library, "isRight": is_right, "calls": medians, "peakMemoryBytes": peak}
+
+
+def line(row: dict[str, Any]) -> str:
+    if "problem" in row:
+        return f"  {row['name']:<12}{row['problem']}"
+    times = "".join(f"{row['calls'][name]['processorSeconds']:>10.4f}" for name in CALLS)
+    return f"  {row['name']:<12}{times}{row['peakMemoryBytes'] / 1e6:>8,.0f} MB  {'same ids' if row['isRight'] else 'OTHER IDS'}"
 
 
 def main() -> None:
@@ -158,17 +167,21 @@ def main() -> None:
     parser.add_argument("--units", default="documents,lines", help="default: documents,lines")
     parser.add_argument("--threads", default="1,2", help="default: 1,2")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each (default: 5)")
+    parser.add_argument("--json", action="store_true", help="one JSON array in place of tables")
     options = parser.parse_args()
     installed = [name for name in options.only.split(",") if name == "bpe" or importlib.util.find_spec(name) is not None]
     libraries = ["bpe", *(name for name in installed if name != "bpe")]
-    for tokenizer in options.tokenizers:
-        for unit in options.units.split(","):
-            for threads in options.threads.split(","):
-                ask = {"file": options.file, "tokenizer": tokenizer, "size": options.size, "unit": unit, "threads": int(threads)}
-                print(f"\n{tokenizer}, {unit}, {threads} thread{'s' if threads != '1' else ''}: processor seconds of each call")
-                print(f"  {'':<12}" + "".join(f"{name:>10}" for name in CALLS) + f"{'peak':>11}")
-                for row in table(ask, libraries, options.runs):
-                    print(row, flush=True)
+    tables = []
+    for tokenizer, unit, threads in itertools.product(options.tokenizers, options.units.split(","), options.threads.split(",")):
+        ask = {"file": options.file, "tokenizer": tokenizer, "size": options.size, "unit": unit, "threads": int(threads)}
+        rows = compare(ask, libraries, options.runs)
+        tables.append({"tokenizer": tokenizer, "unit": unit, "threads": int(threads), "rows": rows})
+        if not options.json:
+            print(f"\n{tokenizer}, {unit}, {threads} thread{'s' if threads != '1' else ''}: processor seconds of each call")
+            print(f"  {'':<12}" + "".join(f"{name:>10}" for name in CALLS) + f"{'peak':>11}")
+            print(*map(line, rows), sep="\n", flush=True)
+    if options.json:
+        print(json.dumps(tables, indent=2))
 
 
 if __name__ == "__main__":
