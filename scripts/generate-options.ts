@@ -1,5 +1,6 @@
 // `npm run suite options` writes all files that are generated from the tables of options: docs/options.md, the types of
 // the library's options, the parameters of the Python package, and the options in docs/training.schema.json.
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
@@ -9,7 +10,8 @@ import { makeSentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { pythonName } from "../src/options/python-spelling.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
-import { asOption, type Spelling, spell } from "../src/runtime/message.ts";
+import * as messages from "../src/runtime/message.ts";
+import { asOption } from "../src/runtime/message.ts";
 import { probeParts, probeVersion } from "../src/tokenizer/probe.ts";
 import { optionsPage } from "./options-page.ts";
 
@@ -35,11 +37,12 @@ function lines(text: string, first: string, rest = first): string[] {
  */
 function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
-  const named: Spelling = ({ option, value }) =>
+  const named: messages.Spelling = ({ option, value }) =>
     `${spelling(option)}${value === undefined ? "" : ` ${value}`}`;
-  const about = inCode === undefined ? makeSentences(description, details, named) : spell(inCode, named);
+  const about =
+    inCode === undefined ? makeSentences(description, details, named) : messages.spell(inCode, named);
   const least = kind.least && kind.value !== "SIZE" ? ` At least ${kind.least}.` : "";
-  const fallback = option.default === undefined ? "" : ` Default: ${spell(option.default, named)}.`;
+  const fallback = option.default === undefined ? "" : ` Default: ${messages.spell(option.default, named)}.`;
   return `${about}${least}${fallback}`.replaceAll("*/", "*\\/");
 }
 
@@ -222,7 +225,7 @@ export function trainingSchema(): unknown {
       const isAlways = required.includes(name);
       properties[name] = {
         ...(recorded === true ? kind.schema : recorded),
-        ...(!isAlways && { description: `only if given: ${spell(description)}` }),
+        ...(!isAlways && { description: `only if given: ${messages.spell(description)}` }),
       };
     }
   }

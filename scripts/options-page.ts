@@ -1,10 +1,11 @@
 // docs/options.md: every command and every option of the command table, each described once.
+
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
 import { commands } from "../src/main/all-commands.ts";
 import { makeSentences } from "../src/main/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
-import { spell } from "../src/runtime/message.ts";
+import * as messages from "../src/runtime/message.ts";
 import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
@@ -102,7 +103,7 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
       // A minimum of 1 excludes only 0, which nobody would give.
       least && least > 1 && `At least ${least.toLocaleString("en")}${bytes}.`,
       needs && `Needs --${needs.other}.`,
-      option.default && `Default: ${spell(option.default)}.`,
+      option.default && `Default: ${messages.spell(option.default)}.`,
     ].filter((sentence) => typeof sentence === "string"),
   };
 }

@@ -1,4 +1,4 @@
-import { releaseMemory } from "#runtime";
+import { host } from "#runtime";
 import * as ascii from "./ascii.ts";
 
 /**
@@ -45,7 +45,7 @@ export type TextMaker = (capacityBytes: number) => Text;
  * memory is left to the collector.
  */
 export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
-  if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) releaseMemory(buffer);
+  if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) host.releaseMemory(buffer);
 }
 
 const releasedBytesLeast = 1 << 18;

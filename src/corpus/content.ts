@@ -1,5 +1,6 @@
-import { asOption, faultOf, type Message, nameOf, phrase, shellQuoted, UserError } from "#runtime";
+import { asOption, files, type Message, phrase, shell, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
+import { faultOf } from "./malformed-data.ts";
 
 /** What an input contains, judged by the first bytes of its decompressed content. */
 export type Content = "text" | "parquet" | NotText;
@@ -37,7 +38,7 @@ export function contentOf(head: Uint8Array, path: string): Content {
   if (packed !== "none") {
     return {
       what: `compressed twice with ${packed}`,
-      hint: `unpack it once: ${packed} -dc ${shellQuoted(path)} | bpe … -`,
+      hint: `unpack it once: ${packed} -dc ${shell.quoted(path)} | bpe … -`,
     };
   }
   const signature = findSignature(head, hasNul);
@@ -63,13 +64,15 @@ const predicateOf = (signature: Signature) =>
 
 function hintOf(signature: Signature, path: string): Message {
   if (signature.remedy !== undefined) return phrase`${signature.remedy(path)}; ${insist}`;
-  return "packer" in signature ? `unpack it: ${signature.packer} -dc ${shellQuoted(path)} | bpe … -` : insist;
+  return "packer" in signature
+    ? `unpack it: ${signature.packer} -dc ${shell.quoted(path)} | bpe … -`
+    : insist;
 }
 
 const insist = phrase`${asOption("binary", "text")} reads it as text anyway`;
 
 export function notText(path: string, { what, hint }: NotText): UserError {
-  return new UserError(`${nameOf(path)} is ${what}`, { hint });
+  return new UserError(`${files.nameOf(path)} is ${what}`, { hint });
 }
 
 function markedEncodingOf(head: Uint8Array): string | undefined {
@@ -134,7 +137,7 @@ function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
 const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
 const piped = (command: string) => (path: string) =>
-  `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
+  `${command.replace("FILE", () => shell.quoted(path))} | bpe … - reads its text`;
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
 const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
 const decoded = (path: string) => `if it contains token ids: bpe decode --tokenizer PATH ${path}`;
@@ -322,13 +325,13 @@ export function decompressionError(path: string, compression: Codec, error: unkn
     return new UserError(
       `"${path}" was compressed with zstd and a window of more than 128 MB (--long), which is not supported`,
       {
-        hint: `unpack it first, which needs enough memory for the window: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
+        hint: `unpack it first, which needs enough memory for the window: zstd -dc --long=31 ${shell.quoted(path)} | bpe … -`,
       },
     );
   }
   if (code === "ZSTD_error_dictionary_wrong") {
     return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {
-      hint: `unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shellQuoted(path)} | bpe … -`,
+      hint: `unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shell.quoted(path)} | bpe … -`,
     });
   }
   return damaged(path, compression, faultOf(error));
@@ -342,7 +345,7 @@ export const truncatedError = (path: string, compression: Codec) =>
 /** Returns the error for a zstd file with several frames. Bun reads all frames, Node only the first one. */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several zstd frames, and Node reads only the first`, {
-    hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shellQuoted(path)}`,
+    hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shell.quoted(path)}`,
   });
 
 export const damaged = (path: string, compression: Codec, what: string) =>

@@ -4,20 +4,13 @@ import { countNoun, groupBy } from "#bytes";
 import {
   asOption,
   exitCode,
-  globMatcher,
-  hasReplacement,
-  isDirectory,
-  isFile,
-  isMissing,
-  joined,
+  files,
+  host,
   type Message,
-  pathsMatching,
+  messages,
   phrase,
-  refusal,
-  spell,
-  statOf,
+  systemError,
   UserError,
-  undecodableNameError,
   withForwardSlashes,
 } from "#runtime";
 import { emptyCorpusError, type Input } from "./input.ts";
@@ -40,7 +33,7 @@ export type FoundInputs = {
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
   const include = options.include ?? [];
-  if (include.length > 0 && !names.some(isDirectory)) {
+  if (include.length > 0 && !names.some(files.isDirectory)) {
     throw new UserError(
       phrase`${asOption("include")} selects files in directories, but no directory is named`,
       {
@@ -78,8 +71,8 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
 
 function findNamed(typed: string, options: InputOptions): FoundInputs {
   const name = withForwardSlashes(typed);
-  if (name !== "-" && isDirectory(name)) return findInDirectory(name, options);
-  if (name === "-" || name === "" || !/[*?[]/.test(name) || statOf(name) !== undefined) {
+  if (name !== "-" && files.isDirectory(name)) return findInDirectory(name, options);
+  if (name === "-" || name === "" || !/[*?[]/.test(name) || files.stat(name) !== undefined) {
     return { inputs: [inspectInput(name, options)], skipped: [] };
   }
   const { paths, skipped } = filesMatching(name);
@@ -104,7 +97,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
   for (const path of paths) if (!isAbout(path)) look(path);
   const hasRecords = inputs.some(({ format }) => format !== "text");
   for (const path of paths.filter(isAbout)) {
-    if (hasRecords) skipped.push({ path, reason: spell(aboutRecords) });
+    if (hasRecords) skipped.push({ path, reason: messages.spell(aboutRecords) });
     else look(path);
   }
   if (inputs.length === 0) throw emptyDirectoryError(directory, include, skipped);
@@ -122,7 +115,7 @@ const aboutRecords = phrase`metadata of the data files next to it (${asOption("i
  * `Skipped.reason` is plain text, and only one reason names an option.
  */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
-  reason === spell(aboutRecords) ? aboutRecords : reason;
+  reason === messages.spell(aboutRecords) ? aboutRecords : reason;
 
 /** Matches names of files that describe a data set instead of containing its texts. */
 const aboutData = new RegExp(
@@ -155,7 +148,7 @@ function emptyDirectoryError(
   const what =
     include.length === 0
       ? "no file"
-      : phrase`no file that ${joined(
+      : phrase`no file that ${messages.joined(
           include.map((glob) => asOption("include", glob)),
           ", ",
         )} matches`;
@@ -168,11 +161,11 @@ function emptyDirectoryError(
  */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
   const matching = sortByBytes(
-    [...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
+    [...host.pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
   );
-  const leadsNowhere = (path: string) => statOf(path) === undefined;
-  const files = distinctFiles(matching.filter(isFile));
-  return { ...files, paths: sortByBytes([...files.paths, ...matching.filter(leadsNowhere)]) };
+  const leadsNowhere = (path: string) => files.stat(path) === undefined;
+  const distinct = distinctFiles(matching.filter(files.isFile));
+  return { ...distinct, paths: sortByBytes([...distinct.paths, ...matching.filter(leadsNowhere)]) };
 }
 
 type FileFilter = (pathBelow: string) => boolean;
@@ -184,7 +177,7 @@ type FileFilter = (pathBelow: string) => boolean;
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
   const filters = globs.map(withForwardSlashes).map((text) => {
-    const matches = globMatcher(text.replace(/^\.?\//, ""));
+    const matches = host.globMatcher(text.replace(/^\.?\//, ""));
     if (text.includes("/")) return matches;
     return (path: string) => matches(path.slice(path.lastIndexOf("/") + 1));
   });
@@ -240,8 +233,8 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
     }
     refuseUndecodable(`${root}/${folder}`, wantedNames);
   }
-  const files = distinctFiles(sortByBytes(found));
-  return { paths: files.paths, skipped: [...skipped, ...files.skipped] };
+  const distinct = distinctFiles(sortByBytes(found));
+  return { paths: distinct.paths, skipped: [...skipped, ...distinct.skipped] };
 }
 
 /** Whether a folder is a cache of the Hugging Face Hub, with blobs named by hash, and snapshots that link to them. */
@@ -266,7 +259,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (hasReplacement(folder)) throw undecodableNameError(folder);
+    if (files.hasReplacement(folder)) throw files.undecodableNameError(folder);
     throw listErrorOf(folder, error);
   }
 }
@@ -284,7 +277,7 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
     const stats = statSync(path);
     return stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other";
   } catch (error) {
-    if (!isMissing(error)) throw listErrorOf(path, error);
+    if (!systemError.isMissing(error)) throw listErrorOf(path, error);
     if (!isWanted()) return "other";
     throw new UserError(`"${path}" is a broken link`, {
       hint: phrase`remove it, or select other files with ${asOption("include")}`,
@@ -297,18 +290,18 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
  * file. Only its bytes distinguish it from a name that contains the replacement character.
  */
 function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
-  if (![...names].some(hasReplacement)) return;
+  if (![...names].some(files.hasReplacement)) return;
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
     const name = bytes.toString();
     if (names.has(name) && Buffer.compare(bytes, Buffer.from(name)) !== 0)
-      throw undecodableNameError(`${folder}${name}`);
+      throw files.undecodableNameError(`${folder}${name}`);
   }
 }
 
 const withoutSlash = (path: string) => path.replace(/(?<=.)\/+$/, "");
 
 const listErrorOf = (path: string, error: unknown) =>
-  refusal(`"${withoutSlash(path)}" cannot be listed`, error);
+  systemError.refusal(`"${withoutSlash(path)}" cannot be listed`, error);
 
 export type Skipped = {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
-import { nameOf, sleepSync, statOf, tryRead, UserError } from "#runtime";
+import { files, host, UserError } from "#runtime";
 import type { KeptField } from "./records/kept-fields.ts";
 
 /**
@@ -120,7 +120,7 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
     format === "text" || sizeBytes === 0 ? "is empty" : "has no record with text in it";
   const what =
     inputs.length === 1
-      ? `${nameOf(inputs[0]!.path)} ${emptiness(inputs[0]!)}`
+      ? `${files.nameOf(inputs[0]!.path)} ${emptiness(inputs[0]!)}`
       : `all ${inputs.length} inputs are empty`;
   return new UserError(`the corpus is empty: ${what}`, {
     hint: "name at least one file that contains text",
@@ -203,8 +203,8 @@ export function checkUnchanged(input: Input): void {
     return;
   // A file that is being truncated gets its new time before its new size. Looking again shows the reason.
   for (let i = 0; i < furtherLooks; i++) {
-    sleepSync(furtherLookMs);
-    checkSame(input, path === "-" ? look() : (statOf(path) ?? now));
+    host.sleepSync(furtherLookMs);
+    checkSame(input, path === "-" ? look() : (files.stat(path) ?? now));
   }
   throw changedError(input, "was changed");
 }
@@ -230,11 +230,11 @@ export function shrunkError(input: Input, endByte: number): UserError {
 const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? state.sizeBytes : sizeBytes);
 
 function changedError(input: Input, what: string): UserError {
-  return new UserError(`${nameOf(input.path)} ${what} while it was read`, {
+  return new UserError(`${files.nameOf(input.path)} ${what} while it was read`, {
     hint: "run again when no program writes to the corpus",
   });
 }
 
 /** Opens a file without blocking, because it may have become a pipe since it was inspected. */
 export const openFile = (path: string): number =>
-  tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  files.tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
-import { asOption, exitCode, nameOf, phrase, readErrorOf, tryRead, UserError } from "#runtime";
+import { asOption, exitCode, files, phrase, UserError } from "#runtime";
 import {
   type Codec,
   compressionOf,
@@ -124,12 +124,12 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
  */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
-  const stats = tryRead(path, () => statSync(path));
+  const stats = files.tryRead(path, () => statSync(path));
   if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
   if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
   if (!stats.isFile()) {
     // The pipe is not opened yet, because closing it would end its writer.
-    tryRead(path, () => accessSync(path, constants.R_OK));
+    files.tryRead(path, () => accessSync(path, constants.R_OK));
     return streamAt(path, options);
   }
   const found = inspectFile(path, options);
@@ -188,7 +188,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
     if (reading !== undefined) return { compression, ...reading, formatFrom: "content" };
     return { compression, format: "text", formatFrom: isNamedJson ? "content" : "name" };
   } catch (error) {
-    throw readErrorOf(path, error);
+    throw files.readErrorOf(path, error);
   } finally {
     closeSync(fd);
   }
@@ -251,7 +251,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
   if (records === undefined) return;
   throw new UserError(
-    `${nameOf(path)} contains JSON records, but only the first stream is checked for records`,
+    `${files.nameOf(path)} contains JSON records, but only the first stream is checked for records`,
     {
       hint: phrase`to read the field "${textField}" of all records, use ${asOption("input-format", records)}; to read everything as plain text, ${asOption("input-format", "text")}`,
     },
@@ -294,7 +294,7 @@ function stateOfStandardInput(): FileState | undefined {
 
 export function parquetStreamError(path: string): UserError {
   return new UserError(
-    `${nameOf(path)} is a stream, and Parquet cannot be read as a stream because its index is at the end`,
+    `${files.nameOf(path)} is a stream, and Parquet cannot be read as a stream because its index is at the end`,
     {
       hint: "write it to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,

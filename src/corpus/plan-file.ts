@@ -1,16 +1,7 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
 import { schema } from "#bytes";
 import type { CompiledPattern } from "#pattern";
-import {
-  asOption,
-  exitCode,
-  type Message,
-  phrase,
-  tryRead,
-  UserError,
-  xxHash64,
-  yieldToEventLoop,
-} from "#runtime";
+import { asOption, exitCode, files, host, type Message, phrase, UserError, yieldToEventLoop } from "#runtime";
 import type { Normalization } from "#text";
 import { cutIntoRanges } from "./cut-into-ranges.ts";
 import {
@@ -107,7 +98,7 @@ export const digestLine = (line: Partial<PlanLine>) =>
     ...(line.normalization === undefined ? [] : [{ normalization: line.normalization }]),
   ]);
 
-const hexDigest = (content: unknown) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
+const hexDigest = (content: unknown) => host.xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
 export type PlanOptions = PlannedCutting & {
   readonly inputs: readonly Input[];
@@ -418,9 +409,9 @@ function checkOverlaps(
   lineNumbers: readonly number[],
   source: string,
 ): void {
-  const files = inputs.map(({ path }) => tryRead(path, () => realpathSync(path)));
+  const realPaths = inputs.map(({ path }) => files.tryRead(path, () => realpathSync(path)));
   const byPlace = ranges
-    .map((range, i) => ({ ...range, file: files[range.inputIndex]!, lineNumber: lineNumbers[i]! }))
+    .map((range, i) => ({ ...range, file: realPaths[range.inputIndex]!, lineNumber: lineNumbers[i]! }))
     .filter(({ startByte, endByte }) => startByte < endByte)
     .sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.startByte - b.startByte));
   for (let i = 1; i < byPlace.length; i++) {

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "#bytes";
-import { asOption, type FileWindow, limitText, phrase, scaled, tryRead, UserError } from "#runtime";
+import { asOption, type FileWindow, files, machine, phrase, scaled, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 
 /**
@@ -20,7 +20,7 @@ export class TextMemory {
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
-      const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, limitText(this.bytesMax)];
+      const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
         kind: "memory",
         hint: phrase`raise ${asOption("memory-limit")}, use fewer workers (${asOption("workers", 1, "w")}), or split its texts into smaller pieces`,
@@ -91,7 +91,9 @@ export class FileSource implements ByteSource {
   }
 
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number {
-    const readBytes = tryRead(this.input.path, () => readSync(this.fd, into, atPos, wantedBytes, offsetByte));
+    const readBytes = files.tryRead(this.input.path, () =>
+      readSync(this.fd, into, atPos, wantedBytes, offsetByte),
+    );
     if (readBytes === 0) throw shrunkError(this.input, offsetByte);
     return readBytes;
   }

@@ -1,4 +1,4 @@
-import { crc32, scaled } from "#runtime";
+import { host, scaled } from "#runtime";
 import type { ByteSource, RangeReader } from "./range-reader.ts";
 
 // The checksum of a text: its CRC-32, as in gzip and zip. It detects accidental changes only: anybody can make another
@@ -7,10 +7,10 @@ import type { ByteSource, RangeReader } from "./range-reader.ts";
 
 /** The checksum of the text added so far; undefined if the runtime has no CRC-32. */
 export class TextChecksum {
-  value: number | undefined = crc32 && 0;
+  value: number | undefined = host.crc32 && 0;
 
   add(bytes: Uint8Array): void {
-    if (this.value !== undefined && bytes.length > 0) this.value = crc32!(bytes, this.value);
+    if (this.value !== undefined && bytes.length > 0) this.value = host.crc32!(bytes, this.value);
   }
 }
 

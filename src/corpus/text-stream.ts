@@ -1,7 +1,7 @@
 import { close, fstatSync, open, read } from "node:fs";
 import type { Transform } from "node:stream";
 import { ascii, json } from "#bytes";
-import { asOption, phrase, readErrorOf, scaled, UserError } from "#runtime";
+import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import {
   type Codec,
   compressionOf,
@@ -39,7 +39,7 @@ async function openByteStream(input: Input): Promise<ByteStream> {
     if (!input.isStream) checkSame(input, fstatSync(fd));
     return new InputStream(fd, input);
   } catch (error) {
-    throw readErrorOf(input.path, error);
+    throw files.readErrorOf(input.path, error);
   }
 }
 
@@ -63,7 +63,7 @@ class InputStream implements ByteStream {
         this.inputBytes += readBytes;
         return readBytes;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw readErrorOf(input.path, error);
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw files.readErrorOf(input.path, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { groupDigits } from "#bytes";
 import { loadTokenizerParts, readJson, recordName, sha256Of, tokenizersIn } from "#formats";
-import { isFile, readBytes, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import { fingerprintOf, type JsonObject, probeText, shortEncoder } from "#tokenizer";
 import { absence, type Difference, difference } from "./compare-files.ts";
 import { compareChecksums } from "./compare-training.ts";
@@ -126,12 +126,12 @@ function checkMerges(directory: string, json: JsonObject): Difference[] {
 /** Returns the merges of a directory as lines of merges.txt. */
 function mergesIn(directory: string): { name: string; merges: string[] } | undefined {
   const [text, model] = ["merges.txt", "tokenizer.json"].map((name) => join(directory, name));
-  if (isFile(text!)) {
-    const [head, ...lines] = new TextDecoder().decode(readBytes(text!)).split("\n");
+  if (files.isFile(text!)) {
+    const [head, ...lines] = new TextDecoder().decode(files.readBytes(text!)).split("\n");
     const merges = (head!.startsWith("#version") ? lines : [head!, ...lines]).filter((line) => line !== "");
     return { name: "merges.txt", merges };
   }
-  if (!isFile(model!)) return undefined;
+  if (!files.isFile(model!)) return undefined;
   const { merges } = objectOf(objectOf(readJson(model!)).model);
   if (!Array.isArray(merges)) return undefined;
   return {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { escapeBytes, groupDigits } from "#bytes";
 import type { OutputFile } from "#formats";
-import { isFile, statOf, tryRead, UserError, yieldToEventLoop } from "#runtime";
+import { files, UserError, yieldToEventLoop } from "#runtime";
 
 /** What differs (a file, an input or something else), and a sentence that says how. */
 export type Difference = { readonly what: string; readonly message: string };
@@ -18,8 +18,8 @@ const lineFeed = 10;
 
 /** Says why a path is not a regular file; null if it is one. */
 export function absence(path: string): string | null {
-  if (isFile(path)) return null;
-  return statOf(path) === undefined ? "is missing" : "is not a regular file";
+  if (files.isFile(path)) return null;
+  return files.stat(path) === undefined ? "is missing" : "is not a regular file";
 }
 
 /**
@@ -29,7 +29,7 @@ export function absence(path: string): string | null {
 async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
   const absent = absence(path);
   if (absent !== null) return absent;
-  const fd = tryRead(path, () => openSync(path, "r"));
+  const fd = files.tryRead(path, () => openSync(path, "r"));
   try {
     const reader = new FileReader(fd, path);
     const differing = new DifferingLine();
@@ -71,7 +71,7 @@ class FileReader {
     const bytes = new Uint8Array(wantedBytes);
     let length = 0;
     while (length < wantedBytes) {
-      const read = tryRead(this.path, () =>
+      const read = files.tryRead(this.path, () =>
         readSync(this.fd, bytes, length, wantedBytes - length, this.offsetByte),
       );
       if (read === 0) break;

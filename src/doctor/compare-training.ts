@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { countNoun, groupDigits } from "#bytes";
 import { imageFormat, recordName, sha256Of } from "#formats";
-import { isFile, readBytes, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import { imageName, isImageOfOtherBuild, type JsonObject } from "#tokenizer";
 import { type AnyProduct, type Finished, imageAt } from "#training";
 import { type Difference, difference, differenceOf } from "./compare-files.ts";
@@ -106,9 +106,9 @@ function recordIn(directory: string, name: string, differences: Difference[]): J
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageName);
   const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
-  if (!isFile(path)) return differing(`is missing, which the format ${imageFormat} asks for`);
+  if (!files.isFile(path)) return differing(`is missing, which the format ${imageFormat} asks for`);
   try {
-    const [found, made] = [readBytes(path), await imageAt(directory)];
+    const [found, made] = [files.readBytes(path), await imageAt(directory)];
     if (Buffer.compare(found, made) === 0) return { differences: [], notes: [] };
     return isImageOfOtherBuild(found, made)
       ? { differences: [], notes: [`${name} was not compared: another version of bpe compiled it`] }
@@ -163,7 +163,7 @@ function compareRecord({ json, made, folder, directory }: Said): Difference[] {
 export function compareChecksums(directory: string, json: JsonObject, folder = ""): Difference[] {
   return Object.entries(objectOf(json.filesSha256)).flatMap(([name, sha256]) => {
     const path = join(directory, name);
-    if (!isFile(path) || sha256Of([readBytes(path)]) === sha256) return [];
+    if (!files.isFile(path) || sha256Of([files.readBytes(path)]) === sha256) return [];
     return [difference(join(folder, name), "has another SHA-256 than the record says")];
   });
 }

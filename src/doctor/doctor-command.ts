@@ -4,7 +4,7 @@ import { encodeCorpus } from "#encoding";
 import { findTokenizer, readRecordedReading } from "#formats";
 import { startJob } from "#jobs";
 import { readNamed, readTyped } from "#options";
-import { asOption, defaultWorkerCount, UserError } from "#runtime";
+import { asOption, machine, UserError } from "#runtime";
 import {
   type Invocation,
   type Line,
@@ -61,7 +61,7 @@ async function countText(
   });
   if (parts === null) return null;
   const survey = new TextSurvey(inputs, parts);
-  const workerCount = defaultWorkerCount(expectedTextBytes(inputs));
+  const workerCount = machine.defaultWorkerCount(expectedTextBytes(inputs));
   await encodeCorpus({ inputs, parts, workerCount }, survey, output.encoding);
   output.endStage();
   return survey.result();

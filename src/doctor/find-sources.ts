@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import { sha256Of } from "#formats";
-import { readBytes, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import { describeCounts } from "#store";
 import { type Difference, difference } from "./compare-files.ts";
 import { type FindPath, pathFinder } from "./recorded-paths.ts";
@@ -53,7 +53,9 @@ export async function findSources(
   for (const { path, sha256, place } of baseFiles)
     if (place === undefined) missing.push(difference(path, absence(path, workingDirectory)));
     else
-      read(path, () => (sha256Of([readBytes(place)]) === sha256 ? null : "has changed: its SHA-256 differs"));
+      read(path, () =>
+        sha256Of([files.readBytes(place)]) === sha256 ? null : "has changed: its SHA-256 differs",
+      );
   const inputs: Input[] = [];
   if (missing.length === 0) {
     for (const [i, input] of record.inputs.entries())

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
-import { asOption, phrase, statOf, usageError, withForwardSlashes } from "#runtime";
+import { asOption, files, phrase, usageError, withForwardSlashes } from "#runtime";
 
 /** Returns where a recorded path is now, or undefined if nothing is there. */
 export type FindPath = (recorded: string) => string | undefined;
@@ -17,7 +17,7 @@ export function pathFinder(
   const pairs = Object.entries(moved)
     .map(([before, after]) => ({ before, from: absolute(before), to: after, hasMatched: false }))
     .sort((a, b) => b.from.length - a.from.length);
-  const isThere = (path: string) => statOf(path) !== undefined;
+  const isThere = (path: string) => files.stat(path) !== undefined;
   return {
     find(recorded) {
       const full = absolute(recorded);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isPlainObject } from "#bytes";
 import { readSource, type ScannedModel, type TokenizerSource, tokenizerFileOf } from "#formats";
-import { isDirectory, isFile, readBytes, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import type { Derivations, JsonObject, TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 
@@ -46,12 +46,14 @@ const companions = {
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
   const read = await readSource(tokenizerFileOf(path));
   const findings: Finding[] = [];
-  const isWhole = isDirectory(path);
+  const isWhole = files.isDirectory(path);
   const objectIn = (name: string): JsonObject | undefined => {
     const at = join(path, name);
-    if (!isWhole || !isFile(at)) return undefined;
+    if (!isWhole || !files.isFile(at)) return undefined;
     try {
-      const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(readBytes(at)));
+      const value: unknown = JSON.parse(
+        new TextDecoder("utf-8", { fatal: true }).decode(files.readBytes(at)),
+      );
       if (isPlainObject(value)) return value as JsonObject;
       findings.push(finding("unreadable-file", "error", `${name} is not a JSON object`));
     } catch (error) {
@@ -65,8 +67,8 @@ export async function readSubject(path: string): Promise<{ subject: Subject; fin
     }
     return undefined;
   };
-  const files = Object.entries(companions).map(([key, name]) => [key, objectIn(name)] as const);
-  const named = Object.fromEntries(files) as Record<keyof typeof companions, JsonObject | undefined>;
+  const entries = Object.entries(companions).map(([key, name]) => [key, objectIn(name)] as const);
+  const named = Object.fromEntries(entries) as Record<keyof typeof companions, JsonObject | undefined>;
   const [first, ...others] = read.files;
   const scanned = read.code.scan?.(first) ?? null;
   const json = read.code.scan === undefined ? null : scanned === null ? parsed(first.bytes) : scanned.root;
@@ -102,7 +104,7 @@ export function parsed(bytes: Uint8Array): unknown {
  */
 function templateOf(path: string, isWhole: boolean, config: JsonObject | undefined): string | undefined {
   const file = join(path, "chat_template.jinja");
-  if (isWhole && isFile(file)) return new TextDecoder().decode(readBytes(file));
+  if (isWhole && files.isFile(file)) return new TextDecoder().decode(files.readBytes(file));
   const value = config?.chat_template;
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return undefined;

@@ -1,7 +1,7 @@
 import type { Input } from "#corpus";
 import { scriptOrKindOf } from "#evaluation";
 import { endsAfter, type IdSink } from "#ids";
-import { nameOf } from "#runtime";
+import { files } from "#runtime";
 import { allAddedTokens, findDocumentEndId, type TokenizerParts, tokenBytesOf } from "#tokenizer";
 
 /** How often each token occurs in texts, in how many documents, and how many tokens each script takes. */
@@ -98,7 +98,7 @@ export class TextSurvey implements IdSink {
   endTask({ endsInput, inputIndex }: { readonly endsInput: boolean; readonly inputIndex: number }): void {
     if (!endsInput) return;
     const { firstDocument, document } = this;
-    const name = nameOf(this.paths[inputIndex]!.path);
+    const name = files.nameOf(this.paths[inputIndex]!.path);
     this.inputs.push({ name, firstDocument, documentCount: document - firstDocument });
     this.firstDocument = document;
   }

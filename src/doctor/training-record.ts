@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { isPlainObject, schema } from "#bytes";
 import { inputFields, optionFields, readJson, recordFormat, recordName, textsByName } from "#formats";
-import { isDirectory, isFile, statOf, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import type { JsonObject } from "#tokenizer";
 
 // The record of a training as `bpe verify` reads it.
@@ -57,7 +57,7 @@ export type RecordedTraining = {
 export function readTrainingRecord(typed: string): RecordedTraining {
   const directory = directoryOf(typed);
   const path = join(directory, recordName);
-  if (!isFile(path))
+  if (!files.isFile(path))
     throw new UserError(
       `"${directory}" has no ${recordName}, the record of a training, so there is nothing to repeat`,
       {
@@ -98,8 +98,8 @@ const hasLanguage = ({ language, isDev }: RecordedInput) => language !== undefin
 
 /** Returns the directory of a result: the argument, or the directory of the record that it names. */
 function directoryOf(typed: string): string {
-  if (isDirectory(typed)) return typed;
-  if (statOf(typed) === undefined) throw new UserError(`"${typed}" does not exist`);
+  if (files.isDirectory(typed)) return typed;
+  if (files.stat(typed) === undefined) throw new UserError(`"${typed}" does not exist`);
   if (basename(typed) === recordName) return dirname(typed);
   throw new UserError(`"${typed}" is not a directory`, {
     hint: `name the directory with ${recordName}: bpe verify ${dirname(typed)}`,

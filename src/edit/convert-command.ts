@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatSeconds, showValue } from "#bytes";
 import { findTokenizer, roleTokensAt } from "#formats";
 import { readTyped } from "#options";
 import { describeLlamaCpp } from "#pattern";
-import { shellLine } from "#runtime";
+import { shell } from "#runtime";
 import {
   type Invocation,
   lockDirectory,
@@ -59,7 +59,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   }
   const { llamaControls, ...converted } = await convertTokenizer({
     ...{ path, parts, formatNames, output: directory },
-    command: shellLine(["bpe", "convert", ...typed]),
+    command: shell.line(["bpe", "convert", ...typed]),
     arguments: ["convert", ...typed],
     startMs,
     guard: onStop,

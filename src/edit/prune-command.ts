@@ -4,7 +4,7 @@ import { checkNames } from "#corpus";
 import { countTokensOf } from "#encoding";
 import { readRecordedReading } from "#formats";
 import { readTyped, tokenizerSupplements } from "#options";
-import { asOption, phrase, shellLine, usageError } from "#runtime";
+import { asOption, phrase, shell, usageError } from "#runtime";
 import {
   corpusNoteLines,
   embeddingsRow,
@@ -129,7 +129,7 @@ async function readOptions(command: string, { options, files, typed }: Invocatio
     path: files[0]!,
     output: asked.output!,
     loadOptions: await readSupplements(asked),
-    command: shellLine(["bpe", command, ...typed]),
+    command: shell.line(["bpe", command, ...typed]),
     arguments: [command, ...typed],
     startMs,
     guard: onStop,

@@ -9,7 +9,7 @@ import {
   tokenizersAt,
 } from "#formats";
 import { startJob, type Tell } from "#jobs";
-import { asOption, isDirectory, phrase, UserError } from "#runtime";
+import { asOption, files, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
   allAddedTokens,
@@ -98,7 +98,7 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
     return each;
   });
   const companions =
-    isDirectory(path) && sources[0]!.format.name === "huggingface" ? readCompanionFiles(path) : [];
+    files.isDirectory(path) && sources[0]!.format.name === "huggingface" ? readCompanionFiles(path) : [];
   companions.sort((a, b) => (a.name < b.name ? -1 : 1));
   return { parts, sources, loaded, companions, derivations: deriveTokens(parts) };
 }

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from "#formats";
 import { loadInWorker } from "#jobs";
-import { isDirectory, isFile, readBytes, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
 import { digestOfParts, imageName, type TokenizerParts } from "#tokenizer";
 import { publishFiles } from "#training";
@@ -24,7 +24,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
   checkOutputDirectory(output);
   const lock = takeLockNow(placeOf(output));
   const unregister = guard(() => lock.release());
-  const files = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [readBytes(from)] }));
+  const sources = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [files.readBytes(from)] }));
   const check = async (stagedPath: string) => {
     const copy = await loadInWorker({ path: stagedPath, options: {}, isDecoded: true }).catch((error) => {
       if (error instanceof UserError) throw notWhole(path);
@@ -33,8 +33,8 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
     if (digestOfParts(copy) !== fingerprint) throw notWhole(path);
   };
   try {
-    await publishFiles(output, files, { guard, check });
-    return files.map(({ name }) => name);
+    await publishFiles(output, sources, { guard, check });
+    return sources.map(({ name }) => name);
   } finally {
     lock.release();
     unregister();
@@ -48,22 +48,22 @@ const notWhole = (path: string) =>
 
 /** Returns the paths of a tokenizer's files, by the names that loading a directory expects. */
 function filesOf(path: string): Map<string, string> {
-  const isWhole = isDirectory(path);
+  const isWhole = files.isDirectory(path);
   const inside = (name: string): [string, string] => [name, join(path, name)];
   const listed = isWhole ? readRecordedFiles(join(path, recordName)) : undefined;
   if (listed !== undefined) {
-    const missing = listed.find((name) => name !== basename(name) || !isFile(join(path, name)));
+    const missing = listed.find((name) => name !== basename(name) || !files.isFile(join(path, name)));
     if (missing === undefined) return new Map(listed.map(inside));
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
-  const files = tokenizersAt(path).flatMap(({ format, paths }) =>
+  const sources = tokenizersAt(path).flatMap(({ format, paths }) =>
     paths.map((from, i): [string, string] => [
       isWhole ? basename(from) : (format.names[0]?.[i] ?? imageName),
       from,
     ]),
   );
   const companions = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
-  return new Map([...files, ...companions]);
+  return new Map([...sources, ...companions]);
 }
 
 /** Returns the parts for another thread. Their token table is built, because a lazy one cannot be sent. */

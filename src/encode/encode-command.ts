@@ -12,7 +12,7 @@ import { readRecordedReading } from "#formats";
 import { baseOf, type IdFormat, type IdType, idFormatOf, idTypeFor } from "#ids";
 import { invalidBytes } from "#jobs";
 import { type Option, type Requested, readTyped } from "#options";
-import { asOption, MemoryBudget, peakMemoryBytes, phrase, shellQuoted, usageError } from "#runtime";
+import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { placeOfFile } from "#store";
 import {
   checkFiles,
@@ -123,7 +123,7 @@ function summarize(
       : `encoded ${formatBytes(textBytes)} to ${countNoun(idCount, "id")} (${perToken} bytes each)`;
   output.succeed(
     [
-      `${did} in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(textBytes, elapsedMs)}, ${formatBytes(peakMemoryBytes())} memory`,
+      `${did} in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(textBytes, elapsedMs)}, ${formatBytes(machine.peakMemoryBytes())} memory`,
       ...filesLine(encoded, files),
       ...corpusNoteLines(found),
     ],
@@ -136,7 +136,7 @@ function summarize(
       skipped: found.skipped,
       dtype,
       elapsedMs: Math.round(elapsedMs),
-      peakMemoryBytes: peakMemoryBytes(),
+      peakMemoryBytes: machine.peakMemoryBytes(),
       output: path,
     },
   );
@@ -180,7 +180,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   if (/(^|\/)$/.test(output))
     throw usageError(
       phrase`${asOption("output", `"${output}"`)} is a directory`,
-      `name files in it: -o ${shellQuoted(`${output}ids`)}`,
+      `name files in it: -o ${shell.quoted(`${output}ids`)}`,
     );
   if (format.name === "parquet" && asked.idType !== undefined)
     throw usageError(phrase`${asOption("dtype")} is not for parquet: its ids are int32`);

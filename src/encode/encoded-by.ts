@@ -1,4 +1,4 @@
-import { isFile, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import { digestOfParts, type TokenizerParts } from "#tokenizer";
 
 /**
@@ -7,7 +7,7 @@ import { digestOfParts, type TokenizerParts } from "#tokenizer";
  */
 export async function checkEncodedBy(parts: TokenizerParts, path: string): Promise<void> {
   const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
-  if (!isFile(manifestPath)) return;
+  if (!files.isFile(manifestPath)) return;
   const encodedBy = (await import("./shard-manifest.ts")).encoderIn(manifestPath);
   if (encodedBy === undefined) return;
   const isOwn = [false, true].some(

@@ -22,7 +22,7 @@ import {
   idFormats,
   idTypeFor,
 } from "#ids";
-import { asOption, assert, phrase, statOf, UserError } from "#runtime";
+import { asOption, assert, files, phrase, UserError } from "#runtime";
 import {
   ChecksummedFile,
   checkOutputFile,
@@ -404,9 +404,9 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   const { base, format, ifChanged, checking } = options;
   const path = manifestPathOf(options);
   const first = shardPaths(base, format, 0)[0]!;
-  const isThere = statOf(first) !== undefined;
+  const isThere = files.stat(first) !== undefined;
   const hint = `remove it and "${base}_*" to start over, or choose another name`;
-  if (statOf(path) === undefined) {
+  if (files.stat(path) === undefined) {
     if (!isThere) return undefined;
     throw new UserError(`"${first}" exists, but not its manifest "${path}"`, {
       hint: `remove "${base}_*", or choose another name`,
@@ -439,7 +439,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   const former = idFormats.find(({ name }) => name === (manifest?.request as { format?: unknown })?.format);
   const pathsOf = (n: number) => [format, former ?? format].flatMap((each) => shardPaths(base, each, n));
   let count = manifest === undefined ? 0 : manifest.shards.length + 1;
-  while (pathsOf(count).some((path) => statOf(path) !== undefined)) count++;
+  while (pathsOf(count).some((path) => files.stat(path) !== undefined)) count++;
   const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
   keepFrom(paths, inputs);
   for (const path of paths) removeTrusted(path);
@@ -517,7 +517,7 @@ class OpenShard {
     for (const file of this.files) file.publish();
     this.unregister();
     for (const lock of this.locks) lock.release();
-    const sizesBytes = this.paths.map((path) => statOf(path)!.size);
+    const sizesBytes = this.paths.map((path) => files.stat(path)!.size);
     const checksums = this.checked.map(({ checksum }) => checksum.value);
     return { ids: this.idCount, documents: this.documentCount, sizesBytes, checksums };
   }

@@ -19,12 +19,12 @@ import {
 import { earlyStop } from "#jobs";
 import { readTyped } from "#options";
 import {
-  allowedCores,
   asOption,
+  files,
   MemoryBudget,
+  machine,
   phrase,
-  shellLine,
-  statOf,
+  shell,
   UserError,
   usageError,
   yieldToEventLoop,
@@ -82,7 +82,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   const written = await writeIds(
     asked.output,
     {
-      command: shellLine(["bpe", ...typed]),
+      command: shell.line(["bpe", ...typed]),
       arguments: typed,
       inputs,
       trained,
@@ -104,7 +104,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
 
 function readTrainOptions(typed: TypedOptions) {
   const asked = readTyped(trainIdsOptions, typed);
-  const { compat = "rustbpe", workers = allowedCores(), memoryLimit, keep, summary } = asked;
+  const { compat = "rustbpe", workers = machine.allowedCores(), memoryLimit, keep, summary } = asked;
   return {
     size: asked.vocabSize!,
     output: asked.output!,
@@ -128,7 +128,7 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
   if (paths.length === 0) throw new UserError(`no file matches "${names.join('", "')}"`);
   return paths.map((path) => {
     if (path === "-") return { path, sizeBytes: 0 };
-    const stats = statOf(path);
+    const stats = files.stat(path);
     if (stats === undefined) throw new UserError(`"${path}": no such file or directory`);
     if (stats.isDirectory()) {
       throw new UserError(`"${path}" is a directory`, { hint: `name its files: "${join(path, "*.npy")}"` });
@@ -163,7 +163,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
 }
 
 const mergesPathOf = (path: string) =>
-  idMergesPath(path) ?? (statOf(path)?.isDirectory() ? join(path, "merges.txt") : path);
+  idMergesPath(path) ?? (files.stat(path)?.isDirectory() ? join(path, "merges.txt") : path);
 
 async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
   const documents = new SequenceList();

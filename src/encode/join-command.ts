@@ -1,7 +1,7 @@
 import { countNoun, formatSeconds } from "#bytes";
 import { filesMatching } from "#corpus";
 import { readTyped } from "#options";
-import { asOption, phrase, statOf, UserError, usageError } from "#runtime";
+import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
 import { isPart, pathsToLock } from "./id-files.ts";
@@ -15,29 +15,29 @@ import { joinParts } from "./join-parts.ts";
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(joinIdsOptions, invocation.options);
-  const files = idFilesOf(asked);
-  if (files === undefined || isPart(files.format))
+  const idFiles = idFilesOf(asked);
+  if (idFiles === undefined || isPart(idFiles.format))
     throw usageError(
       phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts`,
       "name a file: -o corpus.npy",
     );
-  await lockFiles(output, ...pathsToLock(files));
+  await lockFiles(output, ...pathsToLock(idFiles));
   const partPaths = invocation.files.flatMap((path) =>
-    statOf(path) === undefined && /[*?[]/.test(path) ? [...filesMatching(path).paths] : [path],
+    files.stat(path) === undefined && /[*?[]/.test(path) ? [...filesMatching(path).paths] : [path],
   );
   if (partPaths.length === 0) throw new UserError(`no file matches "${invocation.files.join('", "')}"`);
   const joined = await joinParts({
-    ...{ planPath: asked.plan!, partPaths, files, type: asked.idType, guard: onStop },
+    ...{ planPath: asked.plan!, partPaths, files: idFiles, type: asked.idType, guard: onStop },
     report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),
     checking: output.checking,
   });
   const { isUnchanged, omitsEmpty, ...counts } = joined;
   const elapsedMs = performance.now() - startMs;
   const summary = isUnchanged
-    ? [`unchanged: "${files.base}.json" was made from the same inputs with the same options`]
+    ? [`unchanged: "${idFiles.base}.json" was made from the same inputs with the same options`]
     : [
         `joined ${countNoun(partPaths.length, "part")} to ${countNoun(counts.idCount, "id")} in ${formatSeconds(elapsedMs / 1000)}`,
-        ...filesLine(joined, files),
+        ...filesLine(joined, idFiles),
       ];
   output.succeed(summary, {
     ...{ changed: !isUnchanged, ...counts, partCount: partPaths.length },

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { countNoun, schema } from "#bytes";
 import { followHint, type PlanLine, readPlanLines } from "#corpus";
 import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
-import { asOption, phrase, UserError, usageError, withRegularFile, yieldToEventLoop } from "#runtime";
+import { asOption, files, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import {
   type AskedFiles,
@@ -50,7 +50,7 @@ export async function joinParts(
 ): Promise<Omit<EncodedFiles, "textBytes" | "invalidByteCount">> {
   const { planPath, partPaths, files: asked, guard } = options;
   const plan = readPlanLines(
-    withRegularFile(planPath, (fd) => readFileSync(fd, "utf8")),
+    files.withRegular(planPath, (fd) => readFileSync(fd, "utf8")),
     `"${planPath}"`,
   );
   const parts = inOrder(
@@ -80,7 +80,7 @@ export async function joinParts(
     part.manifest.shards.map((_, n) => shardPaths(part.base, partFormat, n)[0]!),
   );
   const inputs = [...shards, ...partPaths].map((path) => ({ path }));
-  const files = await IdFiles.open({
+  const idFiles = await IdFiles.open({
     ...asked,
     checking: options.checking,
     keptFields,
@@ -91,21 +91,21 @@ export async function joinParts(
     request,
     guard,
   });
-  const { fileCount: formerFileCount, isDone: isUnchanged } = files;
+  const { fileCount: formerFileCount, isDone: isUnchanged } = idFiles;
   if (!isUnchanged) {
-    if (!files.isAtStart)
+    if (!idFiles.isAtStart)
       throw new UserError(`"${asked.base}.json" belongs to an encoding that has not finished`, {
         hint: "let its bpe encode finish, or choose another name",
       });
     try {
-      await writeParts(parts, files, options.report);
-      await files.finish();
+      await writeParts(parts, idFiles, options.report);
+      await idFiles.finish();
     } catch (error) {
-      await files.discard();
+      await idFiles.discard();
       throw error;
     }
   }
-  const { idCount, documentCount, fileCount } = files;
+  const { idCount, documentCount, fileCount } = idFiles;
   const omitsEmpty = asked.format.omitsEmpty === true && same.appendId === undefined;
   return { idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
@@ -214,7 +214,7 @@ function inputsOf(parts: readonly Part[]): unknown[] {
 
 async function writeParts(
   parts: readonly Part[],
-  files: IdFiles,
+  idFiles: IdFiles,
   report: JoinOptions["report"],
 ): Promise<void> {
   const sizes = parts.flatMap(({ manifest }) => manifest.shards.flatMap(({ sizesBytes }) => sizesBytes));
@@ -227,16 +227,16 @@ async function writeParts(
       const isLast = n === manifest.shards.length - 1;
       let held: IdDocuments | undefined;
       for (const documents of readParquetIds(shardPaths(base, partFormat, n)[0]!)) {
-        if (held !== undefined) files.write(held.ids, held.ends, held.kept);
+        if (held !== undefined) idFiles.write(held.ids, held.ends, held.kept);
         held = documents;
-        await (files.drain() ?? yieldToEventLoop());
+        await (idFiles.drain() ?? yieldToEventLoop());
       }
       if (held !== undefined) {
         // If the part ends within a document, its last row is not a whole document.
         const ends = isLast && manifest.isOpen ? held.ends.subarray(0, -1) : held.ends;
-        files.write(held.ids, ends, held.kept);
+        idFiles.write(held.ids, ends, held.kept);
       }
-      await files.drain();
+      await idFiles.drain();
       report((done += sizesBytes[0]!), total);
     }
     if (manifest.isOpen && path === parts.at(-1)!.path)

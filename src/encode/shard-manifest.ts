@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { json, schema } from "#bytes";
 import { keptKinds } from "#corpus";
 import type { IdFormat } from "#ids";
-import { isMissing, tryRead, UserError, xxHash64, yieldToEventLoop } from "#runtime";
+import { files, host, systemError, UserError, yieldToEventLoop } from "#runtime";
 import { checksumOf, followLinks, openTrusted } from "#store";
 
 // `NAME.json` lists the shards, the run that wrote them, and where to continue. The manifest and the shards
@@ -74,7 +74,7 @@ export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(sealed, null, 1)}\n`;
 }
 
-const sealOf = (content: object) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
+const sealOf = (content: object) => host.xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
 /** Reads a manifest. Throws `UnusableShards` with what is wrong. */
 export function readManifest(path: string, hint = "choose another name"): Manifest {
@@ -93,7 +93,7 @@ export function readManifest(path: string, hint = "choose another name"): Manife
 }
 
 function jsonAt(path: string, refuse: (what: string) => never): unknown {
-  const text = tryRead(path, () => {
+  const text = files.tryRead(path, () => {
     const fd = openTrusted(followLinks(path));
     try {
       if (fstatSync(fd).size <= manifestBytesMax) return readFileSync(fd, "utf8");
@@ -148,16 +148,16 @@ export async function checkContents(
   number?: number,
   report: (done: number, total: number) => void = () => {},
 ): Promise<void> {
-  const files = [...filesOf(listed)].filter((file) => number === undefined || file.number === number);
-  const total = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const listedFiles = [...filesOf(listed)].filter((file) => number === undefined || file.number === number);
+  const total = listedFiles.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   let done = 0;
   const { path, hint } = listed;
-  for (const file of files) {
+  for (const file of listedFiles) {
     const fd = openShardFile(listed, file);
     try {
       const reading = checksumOf(fd);
-      let step = tryRead(file.path, () => reading.next());
-      for (; !step.done; step = tryRead(file.path, () => reading.next())) {
+      let step = files.tryRead(file.path, () => reading.next());
+      for (; !step.done; step = files.tryRead(file.path, () => reading.next())) {
         report((done += step.value), total);
         await yieldToEventLoop();
       }
@@ -184,7 +184,7 @@ function* filesOf({ manifest, base, format }: ListedShards): Generator<ShardFile
 }
 
 function openShardFile({ path: manifestPath, hint }: ListedShards, { path, sizeBytes }: ShardFile): number {
-  const fd = tryRead(path, () => openIfThere(path));
+  const fd = files.tryRead(path, () => openIfThere(path));
   if (fd !== undefined && fstatSync(fd).size === sizeBytes) return fd;
   if (fd !== undefined) closeSync(fd);
   const state = fd === undefined ? "is missing" : "has another size";
@@ -195,7 +195,7 @@ function openIfThere(path: string): number | undefined {
   try {
     return openTrusted(followLinks(path));
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (systemError.isMissing(error)) return undefined;
     throw error;
   }
 }

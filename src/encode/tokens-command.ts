@@ -12,7 +12,7 @@ import { ratio } from "#evaluation";
 import { readRecordedReading } from "#formats";
 import { invalidBytes } from "#jobs";
 import { readTyped } from "#options";
-import { isDirectory, MemoryBudget, peakMemoryBytes, withForwardSlashes } from "#runtime";
+import { files, MemoryBudget, machine, withForwardSlashes } from "#runtime";
 import {
   checkFiles,
   corpusNoteLines,
@@ -95,17 +95,17 @@ function tokenCounts(
     const hasRecords = inputs.slice(first, end).some(({ format }) => format !== "text");
     return { files: end - first, ...tokensOf(sum, hasRecords) };
   };
-  const files = inputs.map(({ path, format }, i) => ({ path, ...tokensOf(counts[i]!, format !== "text") }));
+  const counted = inputs.map(({ path, format }, i) => ({ path, ...tokensOf(counts[i]!, format !== "text") }));
   const directories: DirectoryTokens[] = [];
   let firstFile = 0;
   for (const [n, name] of names.entries()) {
     const end = firstFile + inputCounts[n]!;
-    if (name !== "-" && isDirectory(name))
+    if (name !== "-" && files.isDirectory(name))
       directories.push({ path: name, firstFile, ...sumOf(firstFile, end) });
     firstFile = end;
   }
   const total = sumOf(0, inputs.length);
-  return { format: "bpe-tokens", version: 1, tokenizer, files, directories, total, skipped };
+  return { format: "bpe-tokens", version: 1, tokenizer, files: counted, directories, total, skipped };
 }
 
 const tokensOf = (found: EncodedTask, hasRecords: boolean): Tokens => ({
@@ -171,14 +171,14 @@ function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elap
   const perToken = bytesPerToken?.toFixed(3) ?? "-";
   output.succeed(
     [
-      `counted ${countNoun(tokens, "token")} of ${countNoun(files.length, "file")} and ${formatBytes(sizeBytes)} (${perToken} bytes each) in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(sizeBytes, elapsedMs)}, ${formatBytes(peakMemoryBytes())} memory`,
+      `counted ${countNoun(tokens, "token")} of ${countNoun(files.length, "file")} and ${formatBytes(sizeBytes)} (${perToken} bytes each) in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(sizeBytes, elapsedMs)}, ${formatBytes(machine.peakMemoryBytes())} memory`,
       ...corpusNoteLines(inputs),
     ],
     {
       ...total,
       skipped,
       elapsedMs: Math.round(elapsedMs),
-      peakMemoryBytes: peakMemoryBytes(),
+      peakMemoryBytes: machine.peakMemoryBytes(),
     },
   );
 }

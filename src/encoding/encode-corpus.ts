@@ -28,16 +28,14 @@ import {
 } from "#jobs";
 import { type NamedPattern, patterns } from "#pattern";
 import {
-  adoptKernelModule,
   asOption,
   type ByteSink,
-  kernelModule,
+  kernels,
   MemoryBudget,
+  machine,
   phrase,
   scaled,
   UserError,
-  workerBytes,
-  workersFor,
   yieldToEventLoop,
 } from "#runtime";
 import { cuttingTokens, textCutting } from "#text";
@@ -89,7 +87,7 @@ export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
 
 /** Returns a function from the size of a text to the number of threads: the requested number, or the default. */
 export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
-  workersFor(asked, budget.workerCountMax, smallCorpusBytes);
+  machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
  * Whether the main thread also encodes. It does not if it reads a stream, because the workers would wait
@@ -185,7 +183,7 @@ async function encodeTasks(
   const { budget = new MemoryBudget() } = options;
   const mergeCount = parts.model.merges.left.length;
   const threads = workerCount === 1 ? "encoding" : `encoding with ${workerCount} workers`;
-  const otherBytes = (workerCount - 1) * (workerBytes + mergeBytesOfThread * mergeCount);
+  const otherBytes = (workerCount - 1) * (machine.workerBytes + mergeBytesOfThread * mergeCount);
   budget.check(
     threads,
     mergeBytesOfMain * mergeCount + otherBytes,
@@ -195,7 +193,7 @@ async function encodeTasks(
   const bytesTotal = totalBytesOf(inputs, ranges);
   const cutting = { ...rangePlanOf(options), textBytesMax };
   const setup = {
-    kernelModule: kernelModule(),
+    kernelModule: kernels.sharedModule(),
     inputs,
     parts: encodingParts(parts),
     keepsIds,
@@ -430,7 +428,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
 const kernelShare = 0.75;
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {
-  adoptKernelModule(setup.kernelModule);
+  kernels.adoptModule(setup.kernelModule);
   return new TaskEncoder(setup);
 }
 

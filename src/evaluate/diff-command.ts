@@ -12,7 +12,7 @@ import {
 import { piecesTsv, readRecordedReading } from "#formats";
 import { readNamed, readTyped } from "#options";
 import { takeReportPlace, writtenLine } from "#reports";
-import { asOption, MemoryBudget, phrase, shellLine, usageError, workersFor } from "#runtime";
+import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import {
   type Invocation,
@@ -62,7 +62,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     {
       tokenizers: [a, b],
       text: texts[0] ?? null,
-      workerCountFor: workersFor(workers, evaluatingThreadsMax(budget)),
+      workerCountFor: machine.workersFor(workers, evaluatingThreadsMax(budget)),
       budget,
       scratch,
     },
@@ -73,7 +73,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
   if (asked.report !== undefined) {
     const { writeDiffPage } = await import("./diff-page.ts");
-    const command = shellLine(["bpe", "diff", ...invocation.typed]);
+    const command = shell.line(["bpe", "diff", ...invocation.typed]);
     await writeDiffPage(asked.report, {
       difference,
       characters,

@@ -24,11 +24,11 @@ import {
   exitCode,
   MemoryBudget,
   type Message,
+  machine,
   phrase,
-  shellLine,
+  shell,
   UserError,
   usageError,
-  workersFor,
 } from "#runtime";
 import { ScratchDirectory } from "#store";
 import {
@@ -61,7 +61,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const trained = readRecordedReading(tokenizers.map(({ path }) => path));
   const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
   const texts = withTrainedBy(opened, tokenizers);
-  const workerCountFor = workersFor(workers, evaluatingThreadsMax(budget));
+  const workerCountFor = machine.workersFor(workers, evaluatingThreadsMax(budget));
   const { evaluation } = await evaluate(
     { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
@@ -80,7 +80,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   await print(evaluation, whole);
   if (reportPath !== undefined) {
     const { writeEvalPage } = await import("./eval-page.ts");
-    const command = shellLine(["bpe", "eval", ...invocation.typed]);
+    const command = shell.line(["bpe", "eval", ...invocation.typed]);
     await writeEvalPage(reportPath, await whole(), { command, elapsedMs });
   }
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);

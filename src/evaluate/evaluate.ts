@@ -33,7 +33,7 @@ import {
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
 import { type CompiledPattern, compilePattern, patternDigest } from "#pattern";
-import { collectGarbage, type MemoryBudget, runSliced, scaled, workerBytes } from "#runtime";
+import { host, type MemoryBudget, machine, runSliced, scaled } from "#runtime";
 import type { ScratchDirectory } from "#store";
 import { canBeCut, cuttingTokens, plainCutting } from "#text";
 import type { TokenizerParts } from "#tokenizer";
@@ -68,7 +68,7 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
   const pass = { ...options, inputs, workerCount, budget: encodersBudget };
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
   // The table of counted words, and the table that found equal words, are garbage by now.
-  if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
+  if (expectedTextBytes(inputs) > smallTextBytes) host.collectGarbage();
   const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
   const budgetWithTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
   const count: CountPretokens = async (tablesBytes, ...cuts) => {
@@ -211,7 +211,7 @@ function encodersBytes(options: EvaluateOptions): number {
   if (textBytes <= smallTextBytes) return loadedBytes + modelBytes;
   const cachesBytes =
     (Math.min(encodersMax, tokenizers.length) * cacheBytes) / 2 ** cacheShrinkBitsOf(options);
-  return loadedBytes + threadCountOf(options) * (workerBytes + modelBytes + cachesBytes);
+  return loadedBytes + threadCountOf(options) * (machine.workerBytes + modelBytes + cachesBytes);
 }
 
 /**
@@ -305,7 +305,7 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   const comparedBytes = comparedMergeBytes * mergeCount;
   options.budget.check("comparing these tokenizers", comparedBytes, "compare smaller ones");
   const difference = await runSliced(differenceOf(a.parts, b.parts));
-  if (comparedBytes > garbageBytesMax) collectGarbage();
+  if (comparedBytes > garbageBytesMax) host.collectGarbage();
   if (text === null) return { difference: { ...difference, text: null }, characters: 0 };
   const { tokens, merges } = difference;
   const lists = [tokens.onlyInA, tokens.onlyInB, tokens.moved, merges.onlyInA, merges.onlyInB, merges.moved];

@@ -9,7 +9,7 @@ import {
   type WordSlice,
 } from "#evaluation";
 import { type AnswerOf, type RequestOf, startJobs } from "#jobs";
-import { adoptKernelModule, collectGarbage, kernelModule, runSliced, scaled } from "#runtime";
+import { host, kernels, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
 import { compareCuts, differentWords, WordEncoder, type WordEncoding, wordCosts } from "./word-encoder.ts";
 
@@ -52,7 +52,7 @@ export class EvaluationJob {
   private readonly encoders = new Map<number, WordEncoder>();
 
   begin({ kernelModule, tokenizers }: EvaluationSetup): void {
-    adoptKernelModule(kernelModule);
+    kernels.adoptModule(kernelModule);
     this.tokenizers = tokenizers;
   }
 
@@ -127,7 +127,7 @@ function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefine
   let step = work.next();
   for (let done = 1; step.done !== true; step = work.next(), done++) {
     yield;
-    if (done % slicesPerCollection === 0) collectGarbage();
+    if (done % slicesPerCollection === 0) host.collectGarbage();
   }
   return step.value;
 }
@@ -165,7 +165,7 @@ export class EvaluationThreads {
     mainWorks: boolean,
     private readonly partWordsLeast = defaultPartWordsLeast,
   ) {
-    const setup = { kernelModule: kernelModule(), tokenizers };
+    const setup = { kernelModule: kernels.sharedModule(), tokenizers };
     if (mainWorks && threadCount === 1) {
       const job = new EvaluationJob();
       job.begin(setup);

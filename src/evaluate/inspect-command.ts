@@ -14,7 +14,7 @@ import {
 import { readTyped } from "#options";
 import { describeAliases, describeLlamaCpp, type PatternName, patterns } from "#pattern";
 import { takeReportPlace, writtenLine } from "#reports";
-import { runSliced, shellLine } from "#runtime";
+import { runSliced, shell } from "#runtime";
 import {
   type Invocation,
   type Line,
@@ -71,7 +71,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
   const { writeInspectionPage } = await import("#reports/vocabulary-page");
-  const command = shellLine(["bpe", "inspect", ...invocation.typed]);
+  const command = shell.line(["bpe", "inspect", ...invocation.typed]);
   const inspection = inspectionOf(described, statistics, text);
   await writeInspectionPage(reportPath, {
     command,

@@ -3,7 +3,7 @@ import type { NamedTokenizer } from "#evaluation";
 import { findTokenizer, sizesIn, tokenizersIn } from "#formats";
 import { loadInWorker, loadingBytes } from "#jobs";
 import { type Named, readNamed } from "#options";
-import { collectGarbage, isDirectory, type MemoryBudget, usageError } from "#runtime";
+import { files, host, type MemoryBudget, usageError } from "#runtime";
 import {
   type AskedTokenizer,
   nameOfTokenizer,
@@ -44,7 +44,7 @@ export async function openTokenizers(
       const parts = await loads[i]!;
       tokenizers.push({ name: names.get(one)!, path: one.path, parts: { ...parts, specialTokensAsText } });
     }
-    if (some.some(({ path }) => loadingBytes(path) > 0)) collectGarbage();
+    if (some.some(({ path }) => loadingBytes(path) > 0)) host.collectGarbage();
   }
   warnOfTokenizers(tokenizers, output);
   return tokenizers;
@@ -79,7 +79,7 @@ function findNamed(typed: Named): Named {
  */
 function expandSizes(named: Named): Named[] {
   const { name, path } = named;
-  if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
+  if (!files.isDirectory(path) || tokenizersIn(path).length > 0) return [named];
   const sizes = sizesIn(path);
   if (sizes.length === 0) return [named];
   return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));

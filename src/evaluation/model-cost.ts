@@ -1,5 +1,5 @@
 import { describeValue, groupDigits } from "#bytes";
-import { asOption, type Message, nearest, phrase, UserError, usageError, withValue } from "#runtime";
+import { asOption, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
 
 // What a vocabulary costs a model: the shape of the model's layers, from options or a config.json, and the
 // formulas of docs/evaluate.md.
@@ -141,7 +141,10 @@ export function readModelShape(
       continue;
     }
     refuse = (what, hint) =>
-      new UserError(phrase`${withValue(option, `"${value}"`)}: ${what}`, hint === undefined ? {} : { hint });
+      new UserError(
+        phrase`${messages.withValue(option, `"${value}"`)}: ${what}`,
+        hint === undefined ? {} : { hint },
+      );
     Object.assign(given, shapeOfConfig(json, refuse));
   }
   return settle(given, refuse);

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { byteCharacters, escapeBytes, isAscii, showValue } from "#bytes";
-import { asOption, assert, disableFtl, exitCode, phrase, UserError } from "#runtime";
+import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   buildModel,
@@ -160,7 +160,7 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   return { tokens: { bytes, starts, ids }, rawTexts };
 }
 
-disableFtl(decodeSpelled);
+host.disableFtl(decodeSpelled);
 
 /** Checks a parsed vocabulary, which maps tokens to ids. */
 export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {

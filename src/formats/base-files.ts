@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { isDirectory, isFile, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import {
   companionNames,
   readFile,
@@ -12,7 +12,7 @@ import type { SourceFile } from "./output-file.ts";
 export const readCompanionFiles = (directory: string): SourceFile[] =>
   companionNames
     .map((name) => join(directory, name))
-    .filter(isFile)
+    .filter(files.isFile)
     .map((path) => readFile(path));
 
 /**
@@ -23,7 +23,7 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizersAt(path);
   const sources: TokenizerSource[] = [];
-  for (const file of isDirectory(path) ? all : []) {
+  for (const file of files.isDirectory(path) ? all : []) {
     const { names, load } = file.format;
     const isUsual = basename(file.path) === names[0]![0];
     if (isUsual && (await load()).extend !== undefined) sources.push(await readSource(file, "usual"));

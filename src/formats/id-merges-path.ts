@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isFile, statOf, withRegularFile } from "#runtime";
+import { files } from "#runtime";
 
 /** The first bytes of merges.txt in a tokenizer over ids. */
 export const idMergesHead = "#bpe-ids ";
@@ -10,17 +10,17 @@ export const idMergesHead = "#bpe-ids ";
  * undefined for anything else.
  */
 export function idMergesPath(path: string): string | undefined {
-  const stats = statOf(path);
+  const stats = files.stat(path);
   const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
   // A pipe or a device is not a tokenizer, and no other files belong to it.
   if (!isNamed && !stats?.isDirectory()) return undefined;
   const mergesPath = join(isNamed ? dirname(path) : path, "merges.txt");
-  return isFile(mergesPath) && readStart(mergesPath) === idMergesHead ? mergesPath : undefined;
+  return files.isFile(mergesPath) && readStart(mergesPath) === idMergesHead ? mergesPath : undefined;
 }
 
 function readStart(path: string): string {
   const start = Buffer.alloc(idMergesHead.length);
-  return withRegularFile(path, (fd) =>
+  return files.withRegular(path, (fd) =>
     start.toString("latin1", 0, readSync(fd, start, 0, idMergesHead.length, 0)),
   );
 }

@@ -1,6 +1,6 @@
 import { showValue } from "#bytes";
 import { type NamedPattern, patterns } from "#pattern";
-import { asOption, phrase, statOf, UserError, usageError } from "#runtime";
+import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
@@ -24,7 +24,7 @@ import { frameWithIds } from "./tokenizer-json.ts";
  * if they cannot be reproduced.
  */
 export const readLike = async (typed: string): Promise<Like> =>
-  (statOf(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
+  (files.stat(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 
 async function likeAt(path: string): Promise<Like> {
   const source = await readSource(tokenizerFileOf(path));

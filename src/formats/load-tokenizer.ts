@@ -1,6 +1,6 @@
 import { readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isDirectory, isFile, readBytes, statOf, UserError, withRegularFile } from "#runtime";
+import { files, UserError } from "#runtime";
 import { imageName, type LoadOptions, type TokenizerParts } from "#tokenizer";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges-path.ts";
@@ -21,7 +21,7 @@ export const loadSource = ({ code, files, paths }: TokenizerSource, options: Loa
 
 /** Returns the tokenizer file at a path; the path may be a directory. */
 export function tokenizerFileOf(path: string): TokenizerFile {
-  const stats = statOf(path);
+  const stats = files.stat(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
       hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a rank file, a tokenizer.model or a tekken.json",
@@ -60,7 +60,7 @@ export type TokenizerFile = {
 
 /** Lists the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
 export const tokenizersAt = (path: string): TokenizerFile[] =>
-  isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
+  files.isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
 
 /**
  * Lists the paths of the tokenizers in a directory in search order: those with the preferred file names of a format
@@ -71,7 +71,7 @@ export function tokenizersIn(directory: string): string[] {
   const sets = formats.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
   const found = sets
     .sort((a, b) => a.order - b.order)
-    .filter(({ set }) => set.every((name) => isFile(inside(name))))
+    .filter(({ set }) => set.every((name) => files.isFile(inside(name))))
     .map(({ set }) => inside(set[0]!));
   // Two formats share a file name, so paths may occur twice.
   return [...new Set(found)];
@@ -86,7 +86,8 @@ export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?
  */
 export function pathsReadAt(path: string): string[] {
   const namesOf = (names: readonly string[]) => [...names, ...companionNames, recordName, tokensTsvName];
-  if (!isDirectory(path)) return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
+  if (!files.isDirectory(path))
+    return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
   const names = namesOf(usualNames);
   const directories = [path, ...sizesIn(path).map((size) => join(path, size))];
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
@@ -98,7 +99,7 @@ export function pathsReadAt(path: string): string[] {
  */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
-    .filter((name) => /^\d+$/.test(name) && isDirectory(join(directory, name)))
+    .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))
     .sort((a, b) => Number(a) - Number(b));
 
 /**
@@ -169,7 +170,7 @@ function startsWithMagic(magic: string): (head: Buffer) => boolean {
 
 function readHead(path: string): Buffer {
   const head = Buffer.alloc(headBytes);
-  return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, headBytes, 0)));
+  return files.withRegular(path, (fd) => head.subarray(0, readSync(fd, head, 0, headBytes, 0)));
 }
 
 /** The files of a tokenizer with their bytes, and the code of their format. */
@@ -194,7 +195,7 @@ export async function readSource(
 export const readFile = (path: string, name = basename(path)): SourceFile => ({
   name,
   path,
-  bytes: readBytes(path),
+  bytes: files.readBytes(path),
 });
 
 /** The names of files that `transformers` reads next to a tokenizer. */

@@ -1,18 +1,20 @@
 import { json } from "#bytes";
-import { isDirectory } from "#runtime";
+import { files } from "#runtime";
 import { contentOf, type JsonObject } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
 import { readRecordedRoles } from "./read-training-record.ts";
 
 /** Reads the configuration and the chat template from the files that `transformers` reads next to a tokenizer. */
 export function parseCompanionFiles(path: string) {
-  const files = new Map(isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : []);
+  const companions = new Map(
+    files.isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : [],
+  );
   const textOf = (name: string) => {
-    const file = files.get(name);
+    const file = companions.get(name);
     return file && new TextDecoder().decode(file.bytes);
   };
   const jsonOf = (name: string): JsonObject | null => {
-    const [text, file] = [textOf(name), files.get(name)];
+    const [text, file] = [textOf(name), companions.get(name)];
     return text === undefined
       ? null
       : json.objectAt(json.parse(text, file!.path), file!.path, "what is in it");

@@ -1,16 +1,6 @@
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createSha1,
-  createSha256,
-  isDirectory,
-  isFile,
-  readBytes,
-  readText,
-  shellLine,
-  statOf,
-  UserError,
-} from "#runtime";
+import { files, host, shell, UserError } from "#runtime";
 import type { AskedModelSettings } from "#tokenizer";
 import { tokenizersIn } from "./load-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
@@ -59,7 +49,7 @@ export type FoundTokenizer = { readonly name: string | undefined; readonly path:
  * found by its path has no name.
  */
 export function findTokenizer(typed: string): FoundTokenizer {
-  if (statOf(typed) !== undefined) return { name: undefined, path: typed };
+  if (files.stat(typed) !== undefined) return { name: undefined, path: typed };
   const known = publishedTokenizers.find(({ names }) => names.includes(typed));
   const repository = known === undefined ? typed : repositories[typed];
   if (known !== undefined && repository === undefined) {
@@ -76,7 +66,7 @@ export function findTokenizer(typed: string): FoundTokenizer {
   if (!isModel) return { name: undefined, path: typed };
   const path = modelInCache(repository!);
   if (path !== undefined) return { name: typed, path };
-  const fetched = shellLine(["hf", "download", repository!, "tokenizer.json", "tokenizer_config.json"]);
+  const fetched = shell.line(["hf", "download", repository!, "tokenizer.json", "tokenizer_config.json"]);
   throw notFoundError(typed, `if it is a model on Hugging Face, download it: ${fetched}`);
 }
 
@@ -95,13 +85,13 @@ const notFoundError = (typed: string, hint: string) =>
 function ranksInCache(url: string): string | undefined {
   const { TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR } = process.env;
   const directory = TIKTOKEN_CACHE_DIR ?? DATA_GYM_CACHE_DIR ?? join(tmpdir(), "data-gym-cache");
-  const path = join(directory, createSha1().update(url).digest("hex"));
-  return directory !== "" && isFile(path) ? path : undefined;
+  const path = join(directory, host.createSha1().update(url).digest("hex"));
+  return directory !== "" && files.isFile(path) ? path : undefined;
 }
 
 /** Throws a UserError unless the file has the published checksum: anyone may write to the temporary directory. */
 function checkRanks(path: string, encoding: keyof typeof rankSums): void {
-  if (createSha256().update(readBytes(path)).digest("hex") === rankSums[encoding]) return;
+  if (host.createSha256().update(files.readBytes(path)).digest("hex") === rankSums[encoding]) return;
   throw new UserError(`"${path}", tiktoken's copy of ${encoding}, is not the published file`, {
     hint: "remove it, and download it again",
   });
@@ -114,9 +104,9 @@ function checkRanks(path: string, encoding: keyof typeof rankSums): void {
 function modelInCache(repository: string): string | undefined {
   const directory = join(hubCache(), `models--${repository.replace("/", "--")}`);
   const head = join(directory, "refs/main");
-  if (!isFile(head)) return undefined;
-  const path = join(directory, "snapshots", readText(head).trim());
-  return isDirectory(path) && tokenizersIn(path).length > 0 ? path : undefined;
+  if (!files.isFile(head)) return undefined;
+  const path = join(directory, "snapshots", files.readText(head).trim());
+  return files.isDirectory(path) && tokenizersIn(path).length > 0 ? path : undefined;
 }
 
 /** Returns the path of the cache, by the rules of the package huggingface_hub. */

@@ -1,5 +1,5 @@
 import { decimal, grow } from "#bytes";
-import { createSha256, type Message, scaled } from "#runtime";
+import { host, type Message, scaled } from "#runtime";
 import type { Extension, JsonObject, LoadOptions, Numbering, Roles, TokenizerParts } from "#tokenizer";
 import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
@@ -15,7 +15,7 @@ export type OutputFile = {
 
 /** Returns the SHA-256 of all chunks, in hex. */
 export function sha256Of(chunks: Iterable<Uint8Array | string>): string {
-  const hasher = createSha256();
+  const hasher = host.createSha256();
   for (const chunk of chunks) hasher.update(chunk);
   return hasher.digest("hex");
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { isFile, readText, scaled } from "#runtime";
+import { files, scaled } from "#runtime";
 import type { TokenCountFacts, TokenizerParts } from "#tokenizer";
 import { readTokenCountFacts } from "./read-training-record.ts";
 import { tokensTsvName } from "./recorded-files.ts";
@@ -29,9 +29,9 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
   const { description, tokens, model } = parts;
   const { path } = description;
   const facts = readTokenCountFacts(path);
-  const tablePath = join(isFile(path) ? dirname(path) : path, tokensTsvName);
-  if (facts === null || basename(path) === tokensTsvName || !isFile(tablePath)) return null;
-  const rows = yield* parseRows(readText(tablePath), tokens.idLimit);
+  const tablePath = join(files.isFile(path) ? dirname(path) : path, tokensTsvName);
+  if (facts === null || basename(path) === tokensTsvName || !files.isFile(tablePath)) return null;
+  const rows = yield* parseRows(files.readText(tablePath), tokens.idLimit);
   if (rows === null) return null;
   const { lengths, createdCounts, endCounts, left, right } = rows;
   for (let id = 0; id < tokens.idLimit; id++) {

@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { schema } from "#bytes";
 import type { Reading } from "#corpus";
 import type { Compat } from "#merge";
-import { asOption, isFile, phrase, UserError } from "#runtime";
+import { asOption, files, phrase, UserError } from "#runtime";
 import type { Normalization } from "#text";
 import type { TokenCountFacts } from "#tokenizer";
 import { inputFields, optionFields } from "./record-fields.ts";
@@ -48,15 +48,15 @@ const recordFields = schema.object({
  */
 export function readTrainingRecord(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
-  if (!isFile(recordPath)) return null;
+  if (!files.isFile(recordPath)) return null;
   const root = readJson(recordPath);
   if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
-  const { files, options } = schema.checkOr(recordFields, root, (what) => {
+  const { files: listed, options } = schema.checkOr(recordFields, root, (what) => {
     throw new UserError(`"${recordPath}" is not a training record: ${what}`, {
       hint: phrase`train again, or move it away and give ${asOption("pattern")} and ${asOption("special-token")}`,
     });
   });
-  if (!files.includes(basename(path))) return null;
+  if (!listed.includes(basename(path))) return null;
   return {
     patternSources: options.pattern.regex,
     specialTokens: options.specialTokens ?? [],
@@ -152,9 +152,9 @@ function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
   fields: schema.Check<Fields>,
 ): Fields | null {
-  const isInside = isFile(path);
+  const isInside = files.isFile(path);
   const recordPath = join(isInside ? dirname(path) : path, recordName);
-  if (!isFile(recordPath)) return null;
+  if (!files.isFile(recordPath)) return null;
   try {
     const record = schema.checkOr(fields, readJson(recordPath), (what) => {
       throw new UserError(what);

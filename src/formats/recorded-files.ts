@@ -1,5 +1,5 @@
 import { json } from "#bytes";
-import { isFile, readText } from "#runtime";
+import { files } from "#runtime";
 
 /** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
@@ -7,11 +7,11 @@ export const recordName = "training.json";
 /** The table of tokens next to the record: tokens-tsv.ts. */
 export const tokensTsvName = "tokens.tsv";
 
-export const readJson = (path: string): unknown => json.parse(readText(path), path);
+export const readJson = (path: string): unknown => json.parse(files.readText(path), path);
 
 /** Returns the sizes in the record of several vocabularies; undefined for any other file. */
 export function readRecordedSizes(path: string): readonly number[] | undefined {
-  if (!isFile(path)) return undefined;
+  if (!files.isFile(path)) return undefined;
   const record = readJson(path) as { options?: { sizes?: unknown } } | null;
   const sizes = record?.options?.sizes;
   return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
@@ -19,7 +19,7 @@ export function readRecordedSizes(path: string): readonly number[] | undefined {
 
 /** Returns the files that a record lists, including itself; undefined for any other file. */
 export function readRecordedFiles(path: string): readonly string[] | undefined {
-  if (!isFile(path)) return undefined;
-  const files = (readJson(path) as { files?: unknown } | null)?.files;
-  return Array.isArray(files) && files.includes(recordName) ? files : undefined;
+  if (!files.isFile(path)) return undefined;
+  const listed = (readJson(path) as { files?: unknown } | null)?.files;
+  return Array.isArray(listed) && listed.includes(recordName) ? listed : undefined;
 }

@@ -1,5 +1,5 @@
 import { ascii, byteCharacters, bytesOf } from "#bytes";
-import { type KernelExports, scaled } from "#runtime";
+import { type Kernel, scaled } from "#runtime";
 import {
   isSpecialEntry,
   KernelArrays,
@@ -90,7 +90,7 @@ type RowKind = {
   /** The 64 base64 digits in ASCII. */
   readonly base64Digits?: Uint8Array;
   /** Makes the kernel write rows from `first` on. Returns the first row that it did not write. */
-  readonly write: (kernel: KernelExports, first: number, to: number, limit: number) => number;
+  readonly write: (kernel: Kernel["exports"], first: number, to: number, limit: number) => number;
   /** Appends a row that the kernel did not write. */
   readonly append: (chunk: Chunk, row: number) => void;
 };
@@ -158,7 +158,7 @@ function load(vocabulary: Vocabulary): KernelArrays {
   return arrays;
 }
 
-type Addresses = Parameters<KernelExports["useVocabulary"]>;
+type Addresses = Parameters<Kernel["exports"]["useVocabulary"]>;
 
 /**
  * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may

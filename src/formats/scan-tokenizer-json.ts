@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ascii, json, utf8 } from "#bytes";
-import { disableFtl } from "#runtime";
+import { host } from "#runtime";
 import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 
 /** A vocabulary, and its merges as ids. */
@@ -403,7 +403,15 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-disableFtl(json.skipSpace, readString, escapedCodeUnit, scanVocabulary, scanMerges, scanMergeLines, hashOf);
+host.disableFtl(
+  json.skipSpace,
+  readString,
+  escapedCodeUnit,
+  scanVocabulary,
+  scanMerges,
+  scanMergeLines,
+  hashOf,
+);
 
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
@@ -567,4 +575,4 @@ export class TokenIds {
   }
 }
 
-disableFtl(indexTexts, findText, indexOfSpan, equalSpans);
+host.disableFtl(indexTexts, findText, indexOfSpan, equalSpans);

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { json, showValue, utf8 } from "#bytes";
 import { type PatternExport, patterns } from "#pattern";
-import { asOption, type Message, phrase, toBase64, UserError } from "#runtime";
+import { asOption, host, type Message, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
@@ -247,7 +247,7 @@ function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<U
     const bytes = bytesOfEntry(vocabulary, entries[specialCount + rank]!)!;
     const token_str = isUtf8(bytes) ? decoder.decode(bytes) : null;
     chunk.text(
-      `${rank === 0 ? "" : ","}\n${JSON.stringify({ rank, token_bytes: toBase64(bytes), token_str })}`,
+      `${rank === 0 ? "" : ","}\n${JSON.stringify({ rank, token_bytes: host.toBase64(bytes), token_str })}`,
     );
     if (chunk.isFull) yield chunk.take();
   }

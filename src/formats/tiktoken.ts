@@ -1,6 +1,6 @@
 import { ascii, escapeBytes } from "#bytes";
 import { type PatternName, patterns, type ResolvedPattern } from "#pattern";
-import { asOption, assert, createSha256, exitCode, phrase, toBase64, UserError } from "#runtime";
+import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
   allAddedTokens,
@@ -51,7 +51,7 @@ export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
       const token = entries[id]!;
       const bytes = isSpecialEntry(token) ? otherOfEntry(vocabulary, token)?.bytes : tokenBytes.copy(token);
       if (bytes === undefined) return;
-      chunk.ascii(toBase64(bytes));
+      chunk.ascii(host.toBase64(bytes));
       chunk.ascii(" ");
       chunk.decimal(id);
       chunk.ascii("\n");
@@ -93,7 +93,7 @@ const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     bytes,
     path,
     options,
-    findKnownRanksBySum(createSha256().update(bytes).digest("hex")),
+    findKnownRanksBySum(host.createSha256().update(bytes).digest("hex")),
     readTrainingRecord(path),
   );
 
@@ -301,7 +301,7 @@ function tableOf(tokens: PackedTokens, addedTokens: readonly AddedToken[], path:
 }
 
 function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens }: Extension): OutputFile[] {
-  const lines = () => tokens.map(({ id, bytes }) => `${toBase64(bytes)} ${id}\n`).join("");
+  const lines = () => tokens.map(({ id, bytes }) => `${host.toBase64(bytes)} ${id}\n`).join("");
   return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
 }
 
@@ -312,7 +312,7 @@ function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: Numbe
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
       if (newIds[id] === removed || addedIds.has(id)) continue;
-      chunk.ascii(`${toBase64(tokenBytesOf(parts.tokens, id))} ${newIds[id]}\n`);
+      chunk.ascii(`${host.toBase64(tokenBytesOf(parts.tokens, id))} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
     }
     yield chunk.take();

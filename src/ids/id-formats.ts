@@ -1,16 +1,7 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
 import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
 import { type KeptColumns, type KeptField, zlib } from "#corpus";
-import {
-  asOption,
-  type ByteSink,
-  openRegularFile,
-  phrase,
-  scaled,
-  statOf,
-  UserError,
-  withRegularFile,
-} from "#runtime";
+import { asOption, type ByteSink, files, phrase, scaled, UserError } from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import {
   BinaryWriter,
@@ -265,7 +256,7 @@ export type FormattedIds = {
  * for bare ids. `needed` is the id type of files that do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
-  if (path === "-" || statOf(path)?.isFile() !== true) return undefined;
+  if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;
   const at = (name: IdFormat["name"]) => {
     const format = idFormatOf(name, "")!;
     return { format, base: baseOf(path, format) };
@@ -303,7 +294,7 @@ function rawIds(
     format,
     paths: format.endings.map((ending) => base + ending),
     *read() {
-      const fd = openRegularFile(path);
+      const fd = files.openRegular(path);
       try {
         const endByte = fstatSync(fd).size;
         const idCount = (endByte - startByte) / idBytes(type);
@@ -337,7 +328,7 @@ const damagedFileError = (path: string, what: string, hint?: string) =>
 
 const otherHint = "in this format, only files that bpe encode wrote can be read; save other ids as .npy";
 
-const bytesAt = (path: string) => withRegularFile(path, (fd) => readFileSync(fd));
+const bytesAt = (path: string) => files.withRegular(path, (fd) => readFileSync(fd));
 
 const megatronMagic = new TextEncoder().encode("MMIDIDX\0\0");
 
@@ -412,11 +403,11 @@ function checkAscending(ends: Float64Array, path: string): void {
 
 function headOf(path: string): Uint8Array {
   const head = new Uint8Array(12);
-  return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, head.length, 0)));
+  return files.withRegular(path, (fd) => head.subarray(0, readSync(fd, head, 0, head.length, 0)));
 }
 
 const isNpy = (path: string) =>
-  statOf(path) !== undefined && npyMagic.every((byte, i) => headOf(path)[i] === byte);
+  files.stat(path) !== undefined && npyMagic.every((byte, i) => headOf(path)[i] === byte);
 
 /** Returns the id type that a valid llm.c head states; undefined if the file has no such head. */
 function llmcTypeOf(path: string): IdType | undefined {
@@ -427,7 +418,7 @@ function llmcTypeOf(path: string): IdType | undefined {
     (type) => `${llmcHeads[type]}` === `${magic},${version}`,
   );
   if (type === undefined) return undefined;
-  return statOf(path)!.size === llmcHeadBytes + count! * idBytes(type) ? type : undefined;
+  return files.stat(path)!.size === llmcHeadBytes + count! * idBytes(type) ? type : undefined;
 }
 
 function parquetAt(path: string): FormattedIds {

@@ -1,5 +1,5 @@
 import { Chunk, idMergesHead } from "#formats";
-import { readText, scaled, UserError } from "#runtime";
+import { files, scaled, UserError } from "#runtime";
 import { narrowIdMax } from "#tokenizer";
 import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./id-writers.ts";
@@ -53,7 +53,7 @@ export function readIdMerges(path: string): IdMerges {
       hint: "name the directory, or the merges.txt, that bpe ids train wrote",
     });
   };
-  const lines = readText(path).split("\n");
+  const lines = files.readText(path).split("\n");
   const size = lines[0]!.startsWith(idMergesHead) ? Number(lines[0]!.slice(idMergesHead.length)) : Number.NaN;
   if (!(Number.isInteger(size) && size >= 1 && size <= alphabetSizeMax))
     fail("it contains no merges over ids");

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { ascii, escapeBytes } from "#bytes";
 import { checkUnchanged, inspectInput, type KeptValue, openTextStream } from "#corpus";
-import { asOption, nameOf, openRegularFile, phrase, scaled, tryRead, UserError } from "#runtime";
+import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 
 const windowBytes = scaled(1 << 20, 64);
@@ -23,7 +23,7 @@ export type BinaryType = { readonly asked: IdType | undefined; readonly needed: 
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
   if (!isIdFileName(path)) return yield* readDecimals(path);
   // Pipes are refused: their size is unknown, so the size in the head cannot be checked.
-  const fd = openRegularFile(path);
+  const fd = files.openRegular(path);
   try {
     yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
   } finally {
@@ -33,7 +33,7 @@ export async function* readIds(path: string, binaryType: BinaryType): AsyncGener
 
 function* readNpy(fd: number, path: string): Generator<ReadIds> {
   const head = new Uint8Array(npyHeadBytesMax);
-  const headBytes = tryRead(path, () => readSync(fd, head, 0, head.length, 0));
+  const headBytes = files.tryRead(path, () => readSync(fd, head, 0, head.length, 0));
   const layout = readNpyHead(head.subarray(0, headBytes), path);
   const { descr, itemBytes, startByte, count } = layout;
   const wantedBytes = startByte + count * itemBytes;
@@ -142,7 +142,7 @@ function refuseHalves(ids: ReadIds, path: string): void {
 
 function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
   for (let done = 0; done < byteCount; ) {
-    const readBytes = tryRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
+    const readBytes = files.tryRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
     if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
     done += readBytes;
   }
@@ -206,7 +206,7 @@ const showWord = (word: string) =>
   escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
 
 function notAnId(path: string, word: string): UserError {
-  return new UserError(`${nameOf(path)}: "${showWord(word)}" is not an id`, {
+  return new UserError(`${files.nameOf(path)}: "${showWord(word)}" is not an id`, {
     hint: "ids are decimal numbers separated by white space; bpe encode makes them from text",
   });
 }

@@ -4,8 +4,8 @@ import {
   phrase,
   runToEnd,
   startWorker,
+  systemError,
   UserError,
-  userErrorOf,
   type WorkerThread,
 } from "#runtime";
 
@@ -171,7 +171,7 @@ export type Failure =
 
 /** @param place where the error was thrown, for bugs; a UserError names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
-  const known = userErrorOf(error);
+  const known = systemError.userErrorOf(error);
   if (known !== undefined)
     return { isUserError: true, ...known.parts, exitCode: known.exitCode, kind: known.kind };
   const reason = error instanceof Error ? error.message : String(error);

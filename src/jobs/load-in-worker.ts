@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { loadTokenizerParts, pathsOf, recordName, usualNames } from "#formats";
-import { isDirectory, statOf, workerBytes, yieldToEventLoop } from "#runtime";
+import { files, machine, yieldToEventLoop } from "#runtime";
 import {
   type Like,
   type LoadOptions,
@@ -59,7 +59,7 @@ export async function readLikeInWorker(path: string): Promise<Like> {
  */
 export function loadingBytes(path: string): number {
   const ms = loadedHereMs(path);
-  return ms <= loadedHereMsMax ? 0 : workerBytes + garbageBytesPerMs * ms;
+  return ms <= loadedHereMsMax ? 0 : machine.workerBytes + garbageBytesPerMs * ms;
 }
 
 /** Garbage per millisecond of loading. Measured: 30 MB for 100,000 merges, in each format. */
@@ -81,13 +81,13 @@ const loadedHereMsMax = 100;
  */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {
-    const stats = statOf(file);
+    const stats = files.stat(file);
     return stats?.isFile() ? stats.size * (file.endsWith("tokenizer.json") ? 40e-6 : 130e-6) : 0;
   };
-  const files = isDirectory(path)
+  const paths = files.isDirectory(path)
     ? [...usualNames, recordName].map((name) => join(path, name))
     : [...pathsOf(path), join(dirname(path), recordName)];
-  return Math.max(...files.map(msOf));
+  return Math.max(...paths.map(msOf));
 }
 
 /** The job of the loading thread. */

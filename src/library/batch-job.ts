@@ -1,5 +1,5 @@
 import { Transferred } from "#jobs";
-import { adoptKernelModule } from "#runtime";
+import { kernels } from "#runtime";
 import { type EncodingParts, TextEncoding } from "#tokenizer";
 
 /** The initial data of an encoding thread. */
@@ -23,7 +23,7 @@ export class BatchJob {
   private encoding: TextEncoding | undefined;
 
   begin({ kernelModule, parts }: BatchSetup): void {
-    adoptKernelModule(kernelModule);
+    kernels.adoptModule(kernelModule);
     this.encoding = new TextEncoding(parts);
   }
 

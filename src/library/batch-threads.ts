@@ -1,6 +1,6 @@
 import { encodingParts } from "#encoding";
 import { type JobThread, startJobs } from "#jobs";
-import { kernelModule, scaled, UserError, usageError } from "#runtime";
+import { kernels, scaled, UserError, usageError } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
 import type { BatchJob, EncodedShare, TextShare } from "./batch-job.ts";
 import { type EncodedBatch, offsetMax } from "./special-ids.ts";
@@ -73,7 +73,7 @@ export class BatchThreads {
     clearTimeout(this.idleTimer);
     this.runningCount++;
     const missing = startJobs<BatchJob>("batch", Math.max(0, count - this.threads.length));
-    const setup = { kernelModule: kernelModule(), parts: encodingParts(this.parts) };
+    const setup = { kernelModule: kernels.sharedModule(), parts: encodingParts(this.parts) };
     for (const thread of missing) void thread.ask("begin", setup);
     this.threads.push(...missing);
     for (const thread of this.threads) thread.keepAlive(true);

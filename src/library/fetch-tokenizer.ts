@@ -1,8 +1,9 @@
 import { argument } from "#bytes";
 import { tokenizerOfJson } from "#formats";
-import { UserError, withEngineErrors } from "#runtime";
+import { UserError } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
 import { isSignal, signalArgument } from "./check-arguments.ts";
+import { withEngineErrors } from "./engine-errors.ts";
 
 export type FetchOptions = {
   /** Ends the request, which then rejects with the signal's reason. */

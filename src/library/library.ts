@@ -9,8 +9,9 @@ import {
   trainingOptions,
   wrongKind,
 } from "#options";
-import { asTyped, engineRefusal, type Spelling, UserError, usageError } from "#runtime";
+import { messages, UserError, usageError } from "#runtime";
 import { isSignal } from "./check-arguments.ts";
+import { engineRefusal } from "./engine-errors.ts";
 
 // The options of a library call: those of a training, and those that the command line does not have.
 
@@ -90,10 +91,10 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 type AskedCall = Requested<typeof callOptions>;
 
 /** Names options as the library does: `padTo 8` for `--pad-to 8`. */
-export const spellInLibrary: Spelling = (named) => {
+export const spellInLibrary: messages.Spelling = (named) => {
   const { option, value } = named;
   const found = Object.entries(callOptions).find(([, { name }]) => name === option);
-  if (found === undefined) return asTyped(named);
+  if (found === undefined) return messages.asTyped(named);
   return `${nameInLibrary(...found) ?? option}${value === undefined ? "" : ` ${value}`}`;
 };
 

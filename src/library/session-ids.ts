@@ -1,4 +1,4 @@
-import { createTextKernel, type TextKernel } from "#runtime";
+import { kernels, type TextKernel } from "#runtime";
 import type { TextSegment } from "#text";
 import { noMemory, type TextEncoding } from "#tokenizer";
 
@@ -21,7 +21,7 @@ let editing: TextKernel | undefined;
 /** Returns the kernel that plans edits. All sessions share it, because it keeps no state between edits. */
 function editingKernel(): TextKernel {
   if (editing !== undefined) return editing;
-  const kernel = createTextKernel();
+  const kernel = kernels.createForText();
   if (kernel.exports.beginDecoding(0, 0, 0) === 0) throw noMemoryForEdit();
   editing = kernel;
   return kernel;

@@ -1,5 +1,6 @@
-import { scaled, usageError, withEngineErrors } from "#runtime";
+import { scaled, usageError } from "#runtime";
 import { allAddedTokens, TextEncoding, TokenDecoder, type TokenizerParts } from "#tokenizer";
+import { withEngineErrors } from "./engine-errors.ts";
 
 /**
  * The WebAssembly memory with which a tokenizer encodes and decodes. It is allocated on first use. An engine

@@ -6,7 +6,7 @@ import { loadTokenizerParts, readRecordedReading } from "#formats";
 import { checkIdFileName, idTypeFor } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
-import { allowedCores, engineRefusal, usageError } from "#runtime";
+import { machine, usageError } from "#runtime";
 import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
 import { behaviorFingerprint, type SpecialTokenOption, specialTokenId } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
@@ -19,6 +19,7 @@ import {
   textArgument,
   wordOf,
 } from "./check-arguments.ts";
+import { engineRefusal } from "./engine-errors.ts";
 import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
 import { batchWithIdsAround, type EncodedBatch, idsAround } from "./special-ids.ts";
 import {
@@ -154,7 +155,7 @@ export class Tokenizer extends TextTokenizer {
     const call = "encodeBatchAsync";
     const asked = argument.checkOptions(call, options, encodeBatchAsyncOptionKinds);
     const given = readTexts(call, texts);
-    const { workers = allowedCores(), signal } = asked;
+    const { workers = machine.allowedCores(), signal } = asked;
     checkWorkers(call, workers);
     signal?.throwIfAborted();
     const around = asked.addSpecialTokens ? idsAround(this.parts) : undefined;

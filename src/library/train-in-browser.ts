@@ -22,7 +22,7 @@ import {
   type Warning,
 } from "#jobs";
 import { nameInLibrary } from "#options";
-import { runSliced, spell, UserError, usageError } from "#runtime";
+import { messages, runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
 import { baseSize, buildVocabulary, describeSharedIds, makeTokenCounts } from "#tokenizer";
 import {
@@ -116,7 +116,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
     },
   );
   for (const warning of warningsOf(training, trained))
-    onWarning?.(spell(formatWarning(warning), spellInLibrary));
+    onWarning?.(messages.spell(formatWarning(warning), spellInLibrary));
   return new TrainedTokenizer(training, trained, await loadFormats());
 }
 

@@ -4,7 +4,7 @@ import { findCorpus, reasonSkipped } from "#corpus";
 import { loadTokenizerParts, pathsReadAt } from "#formats";
 import { formatWarning, type Warning } from "#jobs";
 import { nameInLibrary, type RequestedTraining, trainingOptions } from "#options";
-import { spell, usageError } from "#runtime";
+import { messages, usageError } from "#runtime";
 import {
   checkOutputDirectory,
   type Lock,
@@ -80,7 +80,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 /** Returns how the library reads, locks, writes and reports. */
 function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
-  const warn = (warning: Warning) => onWarning?.(spell(formatWarning(warning), spellInLibrary));
+  const warn = (warning: Warning) => onWarning?.(messages.spell(formatWarning(warning), spellInLibrary));
   return {
     warn,
     report(progress) {

@@ -2,7 +2,16 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, lstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "#bytes";
 import type { Option } from "#options";
-import { asOption, codeOf, joined, type Message, phrase, shellLine, UserError, usageError } from "#runtime";
+import {
+  asOption,
+  type Message,
+  messages,
+  phrase,
+  shell,
+  systemError,
+  UserError,
+  usageError,
+} from "#runtime";
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 
 /**
@@ -89,7 +98,7 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   const usage = `usage: ${usageLine(command)}`;
   if (missing.length > 0) {
     const [last, others] = [missing.at(-1)!, missing.slice(0, -1)];
-    const list = others.length === 0 ? last : phrase`${joined(others, ", ")} and ${last}`;
+    const list = others.length === 0 ? last : phrase`${messages.joined(others, ", ")} and ${last}`;
     throw usageError(phrase`${list} ${missing.length === 1 ? "is" : "are"} missing`, usage);
   }
   const isEndless = taken.at(-1)?.endsWith("...");
@@ -99,7 +108,7 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
     const whole = ["bpe", command.name, ...files.slice(0, taken.length - 1), text];
     throw usageError(
       `${command.name} takes ${what}; "${files[taken.length]}" is one too many`,
-      taken.at(-1) === "<text>" ? `quote a text of several words: ${shellLine(whole)}` : usage,
+      taken.at(-1) === "<text>" ? `quote a text of several words: ${shell.line(whole)}` : usage,
     );
   }
 }
@@ -205,9 +214,9 @@ export function refuseTypedText({ name }: CommandSpec, { files, options, typed }
   const all = files.join(" ");
   const shown = /^.{1,100}$/.test(all) ? all : "TEXT";
   const explain = ["bpe", "explain", options.text("tokenizer")!, shown];
-  const how = name === "encode" ? `; ${shellLine(explain)} shows how it is encoded` : "";
+  const how = name === "encode" ? `; ${shell.line(explain)} shows how it is encoded` : "";
   throw new UserError(`"${text}": no such file`, {
-    hint: `to pass a text, pipe it: ${shellLine(["echo", shown])} | ${shellLine(["bpe", name, ...rest])}${how}`,
+    hint: `to pass a text, pipe it: ${shell.line(["echo", shown])} | ${shell.line(["bpe", name, ...rest])}${how}`,
   });
 }
 
@@ -215,6 +224,6 @@ function doesNotExist(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
   } catch (error) {
-    return codeOf(error) === "ENAMETOOLONG";
+    return systemError.codeOf(error) === "ENAMETOOLONG";
   }
 }

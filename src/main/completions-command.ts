@@ -1,6 +1,6 @@
 import { type Option, oneOf } from "#options";
 import { patterns } from "#pattern";
-import { spell } from "#runtime";
+import { messages } from "#runtime";
 import { type CommandSpec, type Invocation, type Output, writeStdout } from "#terminal";
 import { chatTemplates } from "#tokenizer";
 import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
@@ -236,7 +236,7 @@ function zshOption(option: Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;
   if (name === "help")
-    return `'(-h --help)'{-h,--help}'[${zshBracketed(spell(description))}]:topic:(${topicWords(command)})'`;
+    return `'(-h --help)'{-h,--help}'[${zshBracketed(messages.spell(description))}]:topic:(${topicWords(command)})'`;
   const [mark, suffix] = value === undefined ? ["", ""] : ["+", "="];
   const long = `--${name}${suffix}`;
   const names = short === undefined ? long : `{-${short}${mark},${long}}`;
@@ -244,7 +244,7 @@ function zshOption(option: Option, command: CommandSpec): string {
   const excluded = repeatable ? "'*'" : `'(${others})'`;
   const taken =
     value === undefined ? "" : `:${value.replaceAll(":", "\\:")}:${zshAction(completionOf(option))}`;
-  return `${excluded}${names}'[${zshBracketed(spell(description))}]${taken}'`;
+  return `${excluded}${names}'[${zshBracketed(messages.spell(description))}]${taken}'`;
 }
 
 function zshAction({ words, isList, path }: Completed): string {
@@ -302,7 +302,7 @@ function fishLines(command: CommandSpec): string {
 function optionFlags(option: Option): string {
   const { name, short, description } = option;
   const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
-  return `${names} -d ${fishQuoted(spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;
+  return `${names} -d ${fishQuoted(messages.spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;
 }
 
 /** fish's flags for a value. -x: the value is not a file; -r -F: it is a file; -a: it is one of these words. */

@@ -1,6 +1,6 @@
 import { type Option, type Topic, topics } from "#options";
 import { describeAliases, type NamedPattern } from "#pattern";
-import { type Message, nearest, type Spelling, spell, usageError } from "#runtime";
+import { type Message, messages, nearest, usageError } from "#runtime";
 import {
   type CommandSpec,
   type Example,
@@ -106,7 +106,7 @@ export function commandHelp(command: CommandSpec, page: Page): string {
 
 const row = (option: Option): Row => ({
   label: label(option),
-  text: `${spell(option.description)}${option.default === undefined ? "" : ` (default: ${spell(option.default)})`}`,
+  text: `${messages.spell(option.description)}${option.default === undefined ? "" : ` (default: ${messages.spell(option.default)})`}`,
 });
 
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
@@ -215,9 +215,13 @@ const label = ({ short, name, kind }: Option) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
 /** Makes sentences from a phrase and its details. */
-export function makeSentences(description: Message, details: Message = "", spelling?: Spelling): string {
-  const first = spell(description, spelling);
-  return `${first[0]!.toUpperCase()}${first.slice(1)}. ${spell(details, spelling)}`.trim();
+export function makeSentences(
+  description: Message,
+  details: Message = "",
+  spelling?: messages.Spelling,
+): string {
+  const first = messages.spell(description, spelling);
+  return `${first[0]!.toUpperCase()}${first.slice(1)}. ${messages.spell(details, spelling)}`.trim();
 }
 
 /** Returns all sentences about an option. */
@@ -230,7 +234,7 @@ export function describeOption(option: Option): string {
     words.length > 0 && `${which} ${words.join(", ")}.`,
     repeatable && "May be given several times.",
     required && "Required.",
-    option.default && `Default: ${spell(option.default)}.`,
+    option.default && `Default: ${messages.spell(option.default)}.`,
   ]
     .filter((sentence) => sentence)
     .join(" ");

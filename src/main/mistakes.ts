@@ -1,10 +1,10 @@
 import {
   asOption,
-  joined,
   type Message,
+  messages,
   nearest,
   phrase,
-  shellLine,
+  shell,
   type UserError,
   usageError,
 } from "#runtime";
@@ -69,7 +69,8 @@ const longName = (shown: string) =>
     .replaceAll("_", "-")
     .toLowerCase()}`;
 
-const suggest = (names: readonly string[]) => phrase`did you mean ${joined(names.map(named), " or ")}?`;
+const suggest = (names: readonly string[]) =>
+  phrase`did you mean ${messages.joined(names.map(named), " or ")}?`;
 
 /** Returns the error for `ids` as the format of inputs, which earlier versions of `train` and `encode` had. */
 export function idsAsFormat({ name }: CommandSpec, { typed }: Invocation): UserError {
@@ -80,7 +81,7 @@ export function idsAsFormat({ name }: CommandSpec, { typed }: Invocation): UserE
   const isCommand = commands.some((command) => command.name === `ids ${name}`);
   return usageError(
     "--input-format ids was removed: ids have their own commands",
-    isCommand ? shellLine(["bpe", "ids", name, ...rest]) : "bpe ids lists them",
+    isCommand ? shell.line(["bpe", "ids", name, ...rest]) : "bpe ids lists them",
   );
 }
 

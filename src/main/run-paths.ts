@@ -2,15 +2,7 @@ import { relative } from "node:path";
 import { filesMatching, includeFilter } from "#corpus";
 import { findTokenizer, pathsReadAt } from "#formats";
 import type { PathRead } from "#options";
-import {
-  asOption,
-  globMatcher,
-  isDirectory,
-  type Message,
-  phrase,
-  statOf,
-  withForwardSlashes,
-} from "#runtime";
+import { asOption, files, host, type Message, phrase, withForwardSlashes } from "#runtime";
 import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
@@ -100,7 +92,7 @@ function isMatched(path: string, typed: string): boolean {
   if (firstWild < 0) return false;
   const base = realPathOf(parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."));
   const below = withForwardSlashes(relative(base, path));
-  return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
+  return !isHidden(below) && host.globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 
 /** Whether a path, relative to a directory, is not among its listed files: it is hidden, or outside. */
@@ -135,5 +127,5 @@ function ifUsable<T>(look: () => T, otherwise: T): T {
   }
 }
 
-const isFolder = (path: string) => ifUsable(() => isDirectory(path), false);
-const isAbsent = (path: string) => ifUsable(() => statOf(path) === undefined, false);
+const isFolder = (path: string) => ifUsable(() => files.isDirectory(path), false);
+const isAbsent = (path: string) => ifUsable(() => files.stat(path) === undefined, false);

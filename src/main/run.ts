@@ -3,10 +3,10 @@ import {
   asOption,
   exitCode,
   isVersionRequest,
+  kernels,
+  type messages,
   phrase,
-  prepareKernel,
-  type Spelling,
-  shellLine,
+  shell,
   type UserError,
   usageError,
   versionLine,
@@ -45,7 +45,7 @@ const codeForMistakes = () => import("./mistakes.ts");
  * typed. The Python package starts this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its
  * messages in errors and warnings of its own.
  */
-const spellingFor = async (command: string): Promise<Spelling | undefined> =>
+const spellingFor = async (command: string): Promise<messages.Spelling | undefined> =>
   process.env.BPE_CALLER === "python"
     ? (await import("#options/python-spelling")).pythonSpellingFor(command)
     : undefined;
@@ -74,7 +74,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (isGroup(typed)) return await showHelp(name);
     const { command, rest: args } = await findCommand(typed);
     if (asksForHelp(args)) return await showHelp(command, topicAsked(command, args));
-    const kernel = command.usesKernel ? prepareKernel() : undefined;
+    const kernel = command.usesKernel ? kernels.prepare() : undefined;
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command.name);
@@ -199,7 +199,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
     quiet: options.has("quiet"),
     waits: options.has("wait"),
     progress: options.text("progress") ?? "auto",
-    command: shellLine(["bpe", ...typed]),
+    command: shell.line(["bpe", ...typed]),
     log: logPath === undefined ? undefined : new LogFile(logPath),
   };
 }
@@ -217,7 +217,7 @@ async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptio
     quiet: false,
     spelling: await spellingFor(command?.name ?? ""),
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
-    command: shellLine(["bpe", ...typed]),
+    command: shell.line(["bpe", ...typed]),
     log: logPath === undefined ? undefined : new LogFile(logPath),
   };
 }

@@ -1,11 +1,4 @@
-import {
-  adoptKernelModule,
-  createKernel,
-  type Kernel,
-  kernelModule,
-  startWorker,
-  type WorkerThread,
-} from "#runtime";
+import { type Kernel, kernels, startWorker, type WorkerThread } from "#runtime";
 
 /** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
 export type MergePlan = {
@@ -80,7 +73,7 @@ export function startMergeHelpers({
   plan,
   capacityBytes,
 }: Kernel & { readonly plan: MergePlan; readonly capacityBytes: number }): MergeHelpers {
-  const help: MergeHelp = { module: kernelModule(), memory, plan, capacityBytes };
+  const help: MergeHelp = { module: kernels.sharedModule(), memory, plan, capacityBytes };
   const workers = Array.from({ length: plan.threadCount - 1 }, () => startHelper(help)).filter(
     (worker) => worker !== undefined,
   );
@@ -111,8 +104,8 @@ function startHelper(help: MergeHelp): WorkerThread | undefined {
  * can be terminated.
  */
 export function helpMerging({ module, memory, plan, capacityBytes }: MergeHelp): void {
-  adoptKernelModule(module);
-  const kernel = createKernel(memory);
+  kernels.adoptModule(module);
+  const kernel = kernels.create(memory);
   planRegions(kernel, plan, capacityBytes);
   const { exports } = kernel;
   const turn = () => {

@@ -1,5 +1,5 @@
 import { byteCharacters } from "#bytes";
-import { createKernel, growMemory, type Kernel, requestHugePages } from "#runtime";
+import { type Kernel, kernels, requestHugePages } from "#runtime";
 import { type RecordWords, sizeOfWords, type TokenWords } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
@@ -155,12 +155,12 @@ function firstWord(wordCount: number, isAfter: (word: number) => boolean): numbe
  * it is tried.
  */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
-  const kernel = createKernel();
+  const kernel = kernels.create();
   for (let capacityBytes = bytesMax; ; ) {
     const plannedBytes = planRegions(kernel, plan, capacityBytes);
     if (plannedBytes === 0) return undefined;
     try {
-      growMemory(kernel.memory, plannedBytes);
+      kernels.growMemory(kernel.memory, plannedBytes);
       return { ...kernel, plan, capacityBytes };
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;

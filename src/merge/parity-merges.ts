@@ -1,4 +1,4 @@
-import { releasePages, wholeMemoryBytes } from "#runtime";
+import { kernels, releasePages } from "#runtime";
 import { byteWords, sizeOfWords, type TokenWords, type WordTable } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
 import {
@@ -189,7 +189,7 @@ type LanguageEngine = {
 const tuningOfEngines = (tuning: MergeTuning, engineCount: number): MergeTuning => ({
   ...tuning,
   threshold: 1,
-  memoryBytesMax: Math.min(tuning.memoryBytesMax, wholeMemoryBytes(2 ** 32, engineCount)),
+  memoryBytesMax: Math.min(tuning.memoryBytesMax, kernels.wholeMemoryBytes(2 ** 32, engineCount)),
 });
 
 function* startLanguage(

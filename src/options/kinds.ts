@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describeValue, groupDigits, isPlainObject } from "#bytes";
 import { type KeptField, keptKinds } from "#corpus";
 import type { InputWeight } from "#formats";
-import { type Message, nearest, phrase, UserError, usageError, withRegularFile, withValue } from "#runtime";
+import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
 import { readNormalization } from "#text";
 import { chatTemplates, type SpecialTokenOption } from "#tokenizer";
 
@@ -286,7 +286,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   read: ([text], name) =>
     text!.split(separator).map((part) => {
       if (/^\d+(\.\d+)?$/.test(part)) return Number(part);
-      throw usageError(phrase`${withValue(name, text!)}: "${part}" is not a number`);
+      throw usageError(phrase`${messages.withValue(name, text!)}: "${part}" is not a number`);
     }),
   wanted: "an array of numbers",
   take: (value) =>
@@ -310,7 +310,10 @@ export function fields<const Name extends string>(
     read(typed, name) {
       const numbers = read(typed, name);
       if (numbers.length === names.length) return named(numbers);
-      throw usageError(phrase`${withValue(name, typed[0]!)} is not ${value}`, phrase`e.g. ${example}`);
+      throw usageError(
+        phrase`${messages.withValue(name, typed[0]!)} is not ${value}`,
+        phrase`e.g. ${example}`,
+      );
     },
     wanted: `an object of the numbers ${names.join(" and ")}`,
     take(value) {
@@ -350,7 +353,7 @@ function readWeight(option: Message, typed: string): InputWeight {
   const hint =
     "write GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places";
   if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
-    throw usageError(phrase`${withValue(option, `"${typed}"`)} does not end with a weight`, hint);
+    throw usageError(phrase`${messages.withValue(option, `"${typed}"`)} does not end with a weight`, hint);
   }
   const { name, path } = readNamed(option, named);
   return { name, glob: path, weight: Number(text) };
@@ -365,8 +368,8 @@ export const oldAndNew = (example: string): Kind<Readonly<Record<string, string>
       const [, before, after] = /^([^=]+)=(.+)$/s.exec(one) ?? [];
       if (before !== undefined) return [before, after!];
       throw usageError(
-        phrase`${withValue(name, `"${one}"`)} is not OLD=NEW`,
-        phrase`e.g. ${withValue(name, example)}`,
+        phrase`${messages.withValue(name, `"${one}"`)} is not OLD=NEW`,
+        phrase`e.g. ${messages.withValue(name, example)}`,
       );
     });
     const twice = pairs.find(([before], i) => pairs.findIndex(([other]) => other === before) < i);
@@ -401,8 +404,8 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
       language = named ?? language;
       if (language !== null) return { language, file };
       throw usageError(
-        phrase`${withValue(name, `"${value}"`)} names no language`,
-        phrase`write NAME=FILE, e.g. ${withValue(name, `en=${value}`)}`,
+        phrase`${messages.withValue(name, `"${value}"`)} names no language`,
+        phrase`write NAME=FILE, e.g. ${messages.withValue(name, `en=${value}`)}`,
       );
     });
   },
@@ -445,8 +448,9 @@ export const chatTemplate: Kind<string> = {
 
 /** Reads a text file that an option names. */
 export function readTextFile(option: Message, path: string): string {
-  const bytes = withRegularFile(path, (fd) => readFileSync(fd));
-  if (!isUtf8(bytes)) throw new UserError(phrase`${withValue(option, `"${path}"`)} is not valid UTF-8`);
+  const bytes = files.withRegular(path, (fd) => readFileSync(fd));
+  if (!isUtf8(bytes))
+    throw new UserError(phrase`${messages.withValue(option, `"${path}"`)} is not valid UTF-8`);
   return new TextDecoder().decode(bytes);
 }
 
@@ -466,7 +470,8 @@ export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
       return { text, id: id === undefined ? undefined : Number(id) };
     });
     const twice = read.find(({ text }, i) => read.findIndex((other) => other.text === text) < i);
-    if (twice !== undefined) throw usageError(phrase`${withValue(name, `"${twice.text}"`)} is given twice`);
+    if (twice !== undefined)
+      throw usageError(phrase`${messages.withValue(name, `"${twice.text}"`)} is given twice`);
     return read;
   },
 );

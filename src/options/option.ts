@@ -1,5 +1,5 @@
 import { argument } from "#bytes";
-import { asOption, type Message, type NamedOption, nearest, phrase, usageError } from "#runtime";
+import { asOption, type Message, type messages, nearest, phrase, usageError } from "#runtime";
 import type { RunOutput } from "#store";
 import { type JsonSchema, type Kind, takeValue } from "./kinds.ts";
 
@@ -124,7 +124,7 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
 }
 
 /** Returns the option that an exclusion or a need names. It may have a value: `compat huggingface`. */
-function optionNamed(other: string): NamedOption {
+function optionNamed(other: string): messages.NamedOption {
   const [name, value] = other.split(" ");
   return asOption(name!, value);
 }

@@ -1,4 +1,4 @@
-import type { Spelling } from "#runtime";
+import type { messages } from "#runtime";
 import type { Option } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
@@ -14,12 +14,12 @@ const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${le
 export const pythonName = (key: string, { python = snakeCase(key) }: Option): string | null => python;
 
 /** Returns how a command's options are written in messages to Python callers. */
-export const pythonSpellingFor = (command: string): Spelling =>
+export const pythonSpellingFor = (command: string): messages.Spelling =>
   pythonSpelling(withParameters.includes(command));
 
 /** @internal Spells options as Python does: `vocab_size=300`. */
 export const pythonSpelling =
-  (hasParameters: boolean): Spelling =>
+  (hasParameters: boolean): messages.Spelling =>
   ({ option, value }) => {
     const found = Object.entries<Option>(trainingOptions).find(
       ([, { name }]) => hasParameters && name === option,

@@ -1,4 +1,4 @@
-import { createSha256, type Sha256 } from "#runtime";
+import { host } from "#runtime";
 import type { FourByteTables } from "./four-byte-tables.ts";
 import type { ScanTables } from "./scan-tables.ts";
 
@@ -65,7 +65,7 @@ export type CompileOptions = {
  * hash as the same pattern compiled now.
  */
 export function patternDigest(compiled: CompiledPattern): string {
-  const hasher = createSha256();
+  const hasher = host.createSha256();
   // `kind` has no use, but it is part of the digests in plans and cache entries that earlier builds wrote.
   addTo(hasher, { kind: "automata", ...compiled });
   return hasher.digest("hex");
@@ -78,7 +78,7 @@ export const automatonDigest = (tables: PatternTables): string => patternDigest(
 const skippedFields = ["fourBytes", "javascript"];
 
 /** Hashes plain data. Sizes and names precede contents, so that different data give different bytes. */
-function addTo(hasher: Sha256, value: unknown): void {
+function addTo(hasher: host.Sha256, value: unknown): void {
   if (ArrayBuffer.isView(value)) {
     hasher.update(`${value.constructor.name} ${value.byteLength} `);
     hasher.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));

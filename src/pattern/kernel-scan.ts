@@ -1,5 +1,5 @@
 import { namedMasks } from "#named-masks";
-import { fromBase64, type Kernel, putArray, scaled } from "#runtime";
+import { host, type Kernel, kernels, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 
@@ -75,9 +75,9 @@ function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): Auto
   let nextAddress = 0;
   let addresses: AutomatonAddresses | undefined;
   for (const tables of automata.toReversed()) {
-    const transitions = putArray(kernel, tables.transitions);
-    const columnBlocks = putArray(kernel, tables.columnBlocks);
-    const columns = putArray(kernel, tables.columns);
+    const transitions = kernels.putArray(kernel, tables.transitions);
+    const columnBlocks = kernels.putArray(kernel, tables.columnBlocks);
+    const columns = kernels.putArray(kernel, tables.columns);
     const annotation = tables.annotation === undefined ? 0 : setUpAnnotation(kernel, tables.annotation);
     const head = new Int32Array([
       transitions,
@@ -88,7 +88,7 @@ function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): Auto
       nextAddress,
     ]);
     const piecesBytes = tables === automata[0] ? 0 : 4 * kernel.exports.endsCapacity();
-    nextAddress = putArray(kernel, head, head.byteLength + piecesBytes);
+    nextAddress = kernels.putArray(kernel, head, head.byteLength + piecesBytes);
     if (annotation === undefined || [transitions, columnBlocks, columns, nextAddress].includes(0))
       return undefined;
     addresses = { columnBlocks, columns };
@@ -102,9 +102,13 @@ function setUpAnnotation(
   kernel: Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
-  const addresses = [steps, replacements, quiet, live].map((array) => putArray(kernel, array));
+  const addresses = [steps, replacements, quiet, live].map((array) => kernels.putArray(kernel, array));
   // After the addresses, the head has the variables of an annotation that has not begun (src/kernel/scan/annotate.ts).
-  const head = putArray(kernel, new Int32Array([...addresses, 0, -1, 0, 0]), kernel.exports.shadowBytes());
+  const head = kernels.putArray(
+    kernel,
+    new Int32Array([...addresses, 0, -1, 0, 0]),
+    kernel.exports.shadowBytes(),
+  );
   return [...addresses, head].includes(0) ? undefined : head;
 }
 
@@ -121,14 +125,14 @@ function setUpMasks(
   const masks = namedMasks?.[automatonDigest(tables)];
   if (masks === undefined) return;
   const columnsLength = tables.columns.length;
-  const address = putArray(kernel, fromBase64(masks), exports.maskTablesBytes(columnsLength));
+  const address = kernels.putArray(kernel, host.fromBase64(masks), exports.maskTablesBytes(columnsLength));
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
 /** Sets up four-byte tables if they exist and memory suffices. Otherwise the kernel scans byte by byte. */
 function setUpFourBytes(kernel: Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
-  const addresses = arrays.map((array) => putArray(kernel, array));
+  const addresses = arrays.map((array) => kernels.putArray(kernel, array));
   const hasAll = tables !== undefined && !addresses.includes(0);
   if (!hasAll) kernel.exports.useFourByteTables(0, 0, 0, 0);
   else kernel.exports.useFourByteTables(addresses[0]!, addresses[1]!, addresses[2]!, tables.quadBits);

@@ -1,4 +1,4 @@
-import { fromBase64 } from "#runtime";
+import { host } from "#runtime";
 import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
 /*
@@ -11,7 +11,7 @@ function decodeNumbers(base64: string): number[] {
   const numbers: number[] = [];
   let number = 0;
   let shift = 0;
-  for (const byte of fromBase64(base64)) {
+  for (const byte of host.fromBase64(base64)) {
     number += (byte & 127) << shift;
     shift += 7;
     if (byte >= 128) continue;

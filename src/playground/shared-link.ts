@@ -1,5 +1,5 @@
 import type { Compat } from "#merge";
-import { shellLine } from "#runtime";
+import { shell } from "#runtime";
 import type { Settings } from "./playground-job.ts";
 
 /** The content of a link: the settings, and the text if it is short. */
@@ -39,5 +39,5 @@ export function commandOf(
 ): string {
   const specials = specialTokens.flatMap((token) => ["-s", token]);
   const options = ["-n", String(vocabSize), ...specials, "--pattern", pattern, "--compat", compat];
-  return shellLine(["bpe", "train", ...files, ...options, "-o", "tokenizer"]);
+  return shell.line(["bpe", "train", ...files, ...options, "-o", "tokenizer"]);
 }

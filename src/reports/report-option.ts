@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { pageHeadBytes, pageMark } from "#pages";
-import { asOption, phrase, statOf, UserError, usageError, withRegularFile } from "#runtime";
+import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { lockFiles, type Output } from "#terminal";
 
 /** Rejects a `--report` path that cannot name a file, without accessing the file system. */
@@ -25,7 +25,7 @@ export const writtenLine = (path: string | undefined) => (path === undefined ? [
 
 /** Rejects a file that is not a report, such as a tokenizer's own. An empty file may be replaced. */
 export function refuseOtherFile(path: string): void {
-  const stats = statOf(path);
+  const stats = files.stat(path);
   if (!stats?.isFile() || stats.size === 0) return;
   if (headOf(path).includes(pageMark)) return;
   throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
@@ -35,5 +35,5 @@ export function refuseOtherFile(path: string): void {
 
 function headOf(path: string): string {
   const head = Buffer.alloc(pageHeadBytes);
-  return withRegularFile(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, pageHeadBytes, 0)));
+  return files.withRegular(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, pageHeadBytes, 0)));
 }

@@ -4,7 +4,7 @@
  */
 
 import { inflateSync } from "fflate";
-import { fromBase64 } from "#host";
+import * as host from "#host";
 import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
 import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };
 import { UserError } from "./errors.ts";
@@ -21,7 +21,7 @@ export {
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
   // The build replaces these paths with the content of the files, compressed and in base64 (at small scale, the
   // small-scale modules). Browsers can decompress by themselves, but only asynchronously.
-  const bytes = inflateSync(fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
+  const bytes = inflateSync(host.fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {
     hint: "use a browser of 2023 or later",

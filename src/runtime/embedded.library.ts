@@ -2,14 +2,15 @@
  * Replaces embedded.ts in the libraries for Bun and Node. All files are next to the importing module, in the package's
  * directory. Patterns are compiled on first use.
  */
+
 import { readFileSync } from "node:fs";
-import { openWorker } from "#host";
+import * as host from "#host";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
 
 export { availableParallelism, totalmem } from "node:os";
 
 export function startWorker(job: JobName): WorkerThread {
-  const worker = openWorker(import.meta.url);
+  const worker = host.openWorker(import.meta.url);
   worker.postMessage({ job });
   return worker;
 }

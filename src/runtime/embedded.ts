@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { checkOpenFiles } from "./system-limits.ts";
+import * as machine from "./machine.ts";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
 
 export { availableParallelism, totalmem } from "node:os";
@@ -18,7 +18,7 @@ let workerCount = 0;
 
 /** Starts a worker. The worker loads the code of its job, then handles the messages that arrived in the meantime. */
 export function startWorker(job: JobName): WorkerThread {
-  checkOpenFiles(workerCount + 1);
+  machine.checkOpenFiles(workerCount + 1);
   const worker = new Worker(workerUrl);
   workerCount++;
   worker.addEventListener("close", () => workerCount--);

@@ -1,4 +1,5 @@
-import { asOption, type Message, phrase, type Spelling, spell } from "./message.ts";
+import * as messages from "./message.ts";
+import { asOption, type Message, phrase } from "./message.ts";
 
 /** @internal The exit codes of the process. */
 export const exitCode = {
@@ -31,7 +32,7 @@ export class UserError extends Error {
     message: Message,
     options: { hint?: Message | undefined; exitCode?: number; kind?: "memory" | undefined } = {},
   ) {
-    super(shorten(spell(message)));
+    super(shorten(messages.spell(message)));
     this.parts = { message, hint: options.hint };
     this.hint = this.spelled().hint;
     this.exitCode = options.exitCode ?? exitCode.failed;
@@ -41,9 +42,9 @@ export class UserError extends Error {
   /**
    * @internal Returns the message and the hint, with options written by `spelling`; by default as on the command line.
    */
-  spelled(spelling?: Spelling): { message: string; hint: string | undefined } {
+  spelled(spelling?: messages.Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;
-    const text = (part: Message) => shorten(spell(part, spelling));
+    const text = (part: Message) => shorten(messages.spell(part, spelling));
     return { message: text(message), hint: hint === undefined ? undefined : text(hint) };
   }
 }
@@ -80,37 +81,6 @@ export function outOfMemory(error: unknown): UserError | undefined {
     kind: "memory",
     hint: phrase`use fewer workers (${asOption("workers", 1, "w")}); or lower ${asOption("memory-limit")}, so that counting keeps more words on disk`,
   });
-}
-
-/**
- * @internal The UserError for callers of the library if the engine does not allow WebAssembly or has no more memory for
- * it; undefined for any other error.
- */
-export function engineRefusal(error: unknown): UserError | undefined {
-  if (!(error instanceof Error) || error instanceof UserError) return undefined;
-  if (typeof WebAssembly === "undefined")
-    return new UserError("this JavaScript engine has no WebAssembly, which tokenizers need", {
-      hint: "lockdown modes of browsers disable it, and so does the option --jitless of Node",
-    });
-  const { name, message } = error;
-  if (name === "CompileError" || name === "EvalError")
-    return new UserError(`WebAssembly is not allowed here: ${message}`, {
-      hint: "a page with a Content-Security-Policy needs 'wasm-unsafe-eval' in its script-src; a service that compiles no code at run time (Cloudflare Workers) cannot run a tokenizer",
-    });
-  if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
-  return new UserError(`the JavaScript engine cannot allocate another WebAssembly memory: ${message}`, {
-    kind: "memory",
-    hint: "engines allow a few hundred at a time: use one tokenizer for many texts, and drop references to tokenizers that you no longer use",
-  });
-}
-
-/** @internal Runs `work`. If the engine refuses WebAssembly, throws a UserError that says how to allow it. */
-export function withEngineErrors<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw engineRefusal(error) ?? error;
-  }
 }
 
 /** @internal Throws an error that reports a bug if an invariant does not hold; `invariant` describes it. */

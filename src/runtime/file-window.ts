@@ -1,4 +1,4 @@
-import { addressOf, openLibc } from "#host";
+import * as host from "#host";
 
 /**
  * A window in a kernel's memory into which parts of files are mapped instead of read: the kernel sees the system's own
@@ -36,7 +36,7 @@ export class FileWindow {
   canMap(fd: number): boolean {
     const system = mappingSystem();
     if (system === null) return false;
-    this.address ||= addressOf(new Uint8Array(this.memory.buffer, this.startByte));
+    this.address ||= host.addressOf(new Uint8Array(this.memory.buffer, this.startByte));
     // `tryMapping` maps at another address: a mapping that fails in place may already have removed the memory there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
@@ -105,7 +105,7 @@ function mappingSystem(): MappingSystem | null {
  * Opens the system's calls. The addresses that they take are those of the process, not offsets in the kernel's memory.
  */
 function openSystem() {
-  const libc = openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
+  const libc = host.openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
   const pageBytes = libc.getpagesize();
   const map = (
@@ -174,7 +174,7 @@ export function requestHugePages(array: Uint8Array): void {
  * advice.
  */
 function advise(array: Int32Array | Uint8Array, advice: number): boolean {
-  const libc = array.byteLength < worthwhileBytes ? null : openLibc("madvise");
+  const libc = array.byteLength < worthwhileBytes ? null : host.openLibc("madvise");
   if (libc === null) return false;
   const { start, end } = pagesOf(array);
   return end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), advice) === 0;
@@ -182,7 +182,7 @@ function advise(array: Int32Array | Uint8Array, advice: number): boolean {
 
 /** Returns the address of an array in the process, and the bounds of the whole pages in it. */
 function pagesOf(array: Int32Array | Uint8Array) {
-  const address = addressOf(array);
+  const address = host.addressOf(array);
   const start = Math.ceil(address / pageBytes) * pageBytes;
   return { address, start, end: Math.floor((address + array.byteLength) / pageBytes) * pageBytes };
 }

@@ -3,113 +3,22 @@
 // kind of error.
 
 export { embeddedDirectory, startWorker } from "#embedded";
-export {
-  type Crc32,
-  collectGarbage,
-  crc32,
-  createSha1,
-  createSha256,
-  disableFtl,
-  fromBase64,
-  globMatcher,
-  openLibc,
-  pathsMatching,
-  releaseMemory,
-  type Sha256,
-  sleepSync,
-  toBase64,
-  xxHash32,
-  xxHash64,
-} from "#host";
-export {
-  assert,
-  engineRefusal,
-  exitCode,
-  shorten,
-  UserError,
-  usageError,
-  withEngineErrors,
-} from "./errors.ts";
-export {
-  type ByteSink,
-  beginFlush,
-  canLock,
-  canRenameOntoEmpty,
-  canRenameOpen,
-  exchange,
-  flush,
-  flushDirectory,
-  ignoreMissingFlush,
-  isOnThisMachine,
-  isSameFile,
-  lockFile,
-  rename,
-  writeAll,
-} from "./file-calls.ts";
+export * as host from "#host";
+export type { ByteSink } from "./byte-sink.ts";
+export { assert, exitCode, shorten, UserError, usageError } from "./errors.ts";
 export { FileWindow, releasePages, requestHugePages } from "./file-window.ts";
-export { nearest, shellLine, shellQuoted } from "./hints.ts";
-export {
-  adoptKernelModule,
-  type CountIds,
-  createEncodingKernel,
-  createKernel,
-  createRegionKernel,
-  createTextKernel,
-  createWholeMemory,
-  growMemory,
-  type Kernel,
-  kernelModule,
-  pageBytes,
-  prepareKernel,
-  putArray,
-  readNativeKernels,
-  type TextKernel,
-  wholeMemoryBytes,
-} from "./kernel.ts";
-export type { KernelExports } from "./kernel-exports.ts";
-export {
-  asOption,
-  asTyped,
-  joined,
-  type Message,
-  type NamedOption,
-  phrase,
-  type Spelling,
-  spell,
-  withValue,
-} from "./message.ts";
+export * as files from "./files.ts";
+export type { Kernel, TextKernel } from "./kernel.ts";
+export * as kernels from "./kernel.ts";
+export * as machine from "./machine.ts";
+export { MemoryBudget } from "./machine.ts";
+export * as messages from "./message.ts";
+export { asOption, type Message, phrase } from "./message.ts";
+export { nearest } from "./nearest.ts";
 export { scaled } from "./scale.ts";
+export * as shell from "./shell.ts";
 export { runSliced, runToEnd, yieldToEventLoop } from "./slices.ts";
-export {
-  codeOf,
-  faultOf,
-  hasReplacement,
-  isDirectory,
-  isFile,
-  isMissing,
-  nameOf,
-  openRegularFile,
-  readBytes,
-  readErrorOf,
-  readText,
-  reasonOf,
-  refusal,
-  statOf,
-  tryRead,
-  undecodableNameError,
-  userErrorOf,
-  withRegularFile,
-} from "./system-error.ts";
-export {
-  allowedCores,
-  defaultWorkerCount,
-  limitText,
-  MemoryBudget,
-  openFilesMax,
-  peakMemoryBytes,
-  workerBytes,
-  workersFor,
-} from "./system-limits.ts";
+export * as systemError from "./system-error.ts";
 export { build, codeIdentity, isVersionRequest, versionLine } from "./version.ts";
-export { isHeldOpen, isWindows, retryWhileHeldOpen, withForwardSlashes } from "./windows.ts";
+export { isWindows, withForwardSlashes } from "./windows.ts";
 export type { JobName, WorkerThread } from "./worker-jobs.ts";

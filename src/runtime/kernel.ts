@@ -1,5 +1,5 @@
 import { availableParallelism, hasKernelAsserts, readKernel, totalmem } from "#embedded";
-import { collectGarbage } from "#host";
+import * as host from "#host";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
@@ -36,18 +36,18 @@ const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssemb
  * Returns the kernel's code, loaded once per process and posted to workers, so that all threads share its compiled
  * code.
  */
-export function kernelModule(): WebAssembly.Module {
+export function sharedModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;
 }
 
 /** Loads and compiles the code before it is needed, by the engine's background threads. */
-export async function prepareKernel(): Promise<void> {
+export async function prepare(): Promise<void> {
   compiled ??= await WebAssembly.compile(readModule());
 }
 
 /** Uses the code that the main thread has loaded and posted to this worker. */
-export function adoptKernelModule(module: WebAssembly.Module): void {
+export function adoptModule(module: WebAssembly.Module): void {
   compiled = module;
 }
 
@@ -56,8 +56,8 @@ export function adoptKernelModule(module: WebAssembly.Module): void {
  * own reserves as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is a
  * shared memory, because shared memories never move.
  */
-export function createKernel(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
-  const { exports } = new WebAssembly.Instance(kernelModule(), { env: { memory, abort } });
+export function create(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
+  const { exports } = new WebAssembly.Instance(sharedModule(), { env: { memory, abort } });
   return { exports: exports as KernelExports, memory };
 }
 
@@ -65,13 +65,13 @@ const readEncodingKernel = () => readKernel(isSmallScale ? "kernel-encode-small"
 const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
 /** The parts of the kernel that other programs run in their own process (native/). */
-export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
+export const readNative = () => [readEncodingKernel(), readTextKernel()];
 
 /**
  * Returns an instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared
  * memory of its own.
  */
-export function createEncodingKernel(): Kernel {
+export function createForEncoding(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
   const { exports } = new WebAssembly.Instance(moduleOf(code), { env: { memory, poll() {} } });
@@ -89,7 +89,7 @@ let compiledText: WebAssembly.Module | undefined;
  * @param countIds counts the ids of a part of the text (src/kernel/env.ts); needed only for texts that are cut into
  * parts
  */
-export function createTextKernel(countIds: CountIds = () => 0): TextKernel {
+export function createForText(countIds: CountIds = () => 0): TextKernel {
   compiledText ??= moduleOf(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {}, countIds } });
@@ -116,13 +116,13 @@ let openedBytes = 0;
  * limits the sum of all memories, those that are garbage among them, but a thread that creates one collects only its
  * own garbage.
  */
-export function createRegionKernel(memory: WebAssembly.Memory): Kernel {
+export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   openedBytes += memory.buffer.byteLength;
   if (openedBytes > totalmem()) {
-    collectGarbage();
+    host.collectGarbage();
     openedBytes = memory.buffer.byteLength;
   }
-  const kernel = createKernel(memory);
+  const kernel = create(memory);
   kernel.exports.layOut();
   return kernel;
 }

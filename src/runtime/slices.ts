@@ -1,7 +1,7 @@
-import { scheduleMacrotask } from "#host";
+import * as host from "#host";
 
 /** Lets the event loop handle timers, messages and signals between two slices of work. */
-export const yieldToEventLoop = () => new Promise<void>(scheduleMacrotask);
+export const yieldToEventLoop = () => new Promise<void>(host.scheduleMacrotask);
 
 /** Does all of the work, and awaits `pause` after each slice. */
 export async function runSliced<T>(work: Generator<unknown, T>, pause = yieldToEventLoop): Promise<T> {

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  type Stats,
-  statSync,
-} from "node:fs";
 import { outOfMemory, UserError } from "./errors.ts";
-import { asOption, joined, type Message, phrase } from "./message.ts";
-import { moreFilesHint } from "./system-limits.ts";
+import * as machine from "./machine.ts";
+import * as messages from "./message.ts";
+import { type Message, phrase } from "./message.ts";
 
 /** What the system's error codes mean, for users. */
 const reasons: Readonly<Record<string, string>> = {
@@ -62,7 +53,7 @@ export function reasonOf(error: unknown): string {
 
 /** Hints that do not depend on the file. */
 const remedies: Readonly<Record<string, string>> = {
-  EMFILE: moreFilesHint,
+  EMFILE: machine.moreFilesHint,
   ENFILE: "close other programs: the system can open no more files",
 };
 
@@ -73,7 +64,9 @@ const remedies: Readonly<Record<string, string>> = {
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
-  return new UserError(phrase`${what}: ${reasonOf(error)}`, { hint: joined(hints, "; ") || undefined });
+  return new UserError(phrase`${what}: ${reasonOf(error)}`, {
+    hint: messages.joined(hints, "; ") || undefined,
+  });
 }
 
 /** Returns the UserError for an error; undefined if it is a bug. */
@@ -85,106 +78,4 @@ export function userErrorOf(error: unknown): UserError | undefined {
   return known instanceof UserError ? known : undefined;
 }
 
-/**
- * The message of an error that a library threw for malformed data. An error that the library made itself has a readable
- * message. The engine's own errors, such as a TypeError, quote the library's code, so their messages are replaced.
- */
-export const faultOf = (error: unknown): string =>
-  error instanceof Error && error.constructor === Error
-    ? error.message
-    : "its content contradicts the positions or sizes that it states";
-
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
-
-// Calls for files that the user named. If the system refuses, they throw a UserError that names the path.
-
-/** Returns the stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
-export function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw readErrorOf(path, error);
-  }
-}
-
-export const isFile = (path: string) => statOf(path)?.isFile() === true;
-export const isDirectory = (path: string) => statOf(path)?.isDirectory() === true;
-
-/**
- * Opens a file that the user named, without blocking. Throws a UserError unless it is a regular file. A blocking open
- * of a named pipe would wait for a writer, and no signal would be handled meanwhile.
- */
-export function openRegularFile(path: string): number {
-  const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
-  const stats = fstatSync(fd);
-  if (stats.isFile()) return fd;
-  closeSync(fd);
-  throw new UserError(
-    `"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "not a regular file"}`,
-  );
-}
-
-/** Opens a regular file, passes it to `read`, and closes it. */
-export function withRegularFile<T>(path: string, read: (fd: number) => T): T {
-  const fd = openRegularFile(path);
-  try {
-    return tryRead(path, () => read(fd));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Runs `read`. If the system refuses, throws the error that `readErrorOf` returns. */
-export function tryRead<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw readErrorOf(path, error);
-  }
-}
-
-/** Returns the UserError for a file that could not be opened or read. A UserError or a bug is returned unchanged. */
-export function readErrorOf(path: string, error: unknown): unknown {
-  if (!isMissing(error)) return refusal(`${nameOf(path)} cannot be read`, error);
-  if (hasReplacement(path)) return undecodableNameError(path);
-  return new UserError(isLink(path) ? `"${path}" is a broken link` : `"${path}": no such file`);
-}
-
-/** An input's name in messages. */
-export const nameOf = (path: string) => (path === "-" ? "standard input" : `"${path}"`);
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a path has the replacement character: a name that is not valid UTF-8 has one once it is decoded. */
-export const hasReplacement = (path: string) => path.includes("\ufffd");
-
-export function undecodableNameError(path: string): UserError {
-  return new UserError(`"${path}": this name is not valid UTF-8`, {
-    hint: phrase`rename it, or select other files with ${asOption("include")}`,
-  });
-}
-
-/**
- * The largest file that is read as a whole: half of JavaScriptCore's longest string. Files of tokenizers are far
- * smaller.
- */
-const wholeBytesMax = 2 ** 30;
-
-/** Reads a whole regular file. */
-export const readBytes = (path: string): Buffer =>
-  withRegularFile(path, (fd) => {
-    const { size } = fstatSync(fd);
-    if (size <= wholeBytesMax) return readFileSync(fd);
-    throw new UserError(
-      `"${path}" has ${size} bytes; a file of a tokenizer may have at most ${wholeBytesMax} bytes`,
-    );
-  });
-
-export const readText = (path: string): string => readBytes(path).toString("utf8");

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { runtimeVersion } from "#host";
+import * as host from "#host";
 import { version } from "../../package.json";
 
 /** Defined by build.ts; undefined when the sources run directly. */
@@ -7,7 +7,7 @@ declare const BPE_COMMIT: string | undefined;
 
 export const build = {
   version,
-  bunVersion: runtimeVersion,
+  bunVersion: host.runtimeVersion,
   commit: typeof BPE_COMMIT === "undefined" ? "unknown" : BPE_COMMIT,
 };
 

@@ -14,21 +14,10 @@ import {
 import { join } from "node:path";
 import { schema } from "#bytes";
 import { hasFields, type Input, type RangeStatistics } from "#corpus";
-import {
-  asOption,
-  createSha256,
-  type Message,
-  phrase,
-  reasonOf,
-  refusal,
-  rename,
-  UserError,
-  userErrorOf,
-  writeAll,
-  xxHash64,
-} from "#runtime";
+import { asOption, files, host, type Message, phrase, systemError, UserError } from "#runtime";
 import type { CountsOptions } from "#words";
 import { namesBelow } from "./existing-output.ts";
+import { rename } from "./file-system.ts";
 import { pathOf, placeOf } from "./output-place.ts";
 import {
   checkOwner,
@@ -113,7 +102,7 @@ export function optionsHash(
 }
 
 export function shortHash(text: string): string {
-  return createSha256().update(text).digest("hex").slice(0, 16);
+  return host.createSha256().update(text).digest("hex").slice(0, 16);
 }
 
 export class DamagedFile extends Error {
@@ -205,7 +194,7 @@ export class CacheDirectory {
     } catch (error) {
       if (error instanceof Untrusted)
         throw new UserError(phrase`${asOption("cache")} ${error.parts.message}`, { hint: error.parts.hint });
-      throw refusal(
+      throw systemError.refusal(
         phrase`${asOption("cache", `"${path}"`)} cannot be used`,
         error,
         "name a directory of its own for the cache",
@@ -220,11 +209,11 @@ export class CacheDirectory {
 
   /** Stores nothing more for the rest of the run, and warns once. Rethrows an error that is not the system's. */
   stopKeeping(error: unknown): void {
-    if (userErrorOf(error) === undefined) throw error;
+    if (systemError.userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
     this.isWritable = false;
     this.warn(
-      `the cache "${this.path}" cannot be written: ${reasonOf(error)}; this run stores nothing more in it`,
+      `the cache "${this.path}" cannot be written: ${systemError.reasonOf(error)}; this run stores nothing more in it`,
     );
   }
 
@@ -280,7 +269,7 @@ export class CacheDirectory {
     this.attempt(() => {
       const fd = openSync(temporaryPath, "w");
       try {
-        for (const part of partsOf()) writeAll(fd, part);
+        for (const part of partsOf()) files.writeAll(fd, part);
       } finally {
         closeSync(fd);
       }
@@ -438,7 +427,7 @@ export function isUpToDate(
 
 export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([, content]) => content);
 
-const checksumOf = (json: string) => xxHash64(json).toString(16);
+const checksumOf = (json: string) => host.xxHash64(json).toString(16);
 
 /**
  * Returns the path and SHA-256 of each file of an output; undefined if the output is not a directory, or a file is not
@@ -448,7 +437,7 @@ function filesOf(place: string, otherFiles: readonly string[]): Files | undefine
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
     const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
-    return paths.map((path) => [path, createSha256().update(readTrusted(path)).digest("hex")]);
+    return paths.map((path) => [path, host.createSha256().update(readTrusted(path)).digest("hex")]);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { bytesOf, schema } from "#bytes";
 import type { RangeStatistics } from "#corpus";
-import { rename, scaled, xxHash64 } from "#runtime";
+import { host, scaled } from "#runtime";
 import {
   addTable,
   type CountsOptions,
@@ -25,6 +25,7 @@ import {
   withFile,
   withPath,
 } from "./cache-directory.ts";
+import { rename } from "./file-system.ts";
 import { openTrusted, settlePermissions } from "./trusted-files.ts";
 
 /**
@@ -73,7 +74,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
     tail.set(payload);
     const view = new DataView(tail.buffer, payload.length);
     view.setUint32(0, payload.length, true);
-    view.setBigUint64(4, xxHash64(payload), true);
+    view.setBigUint64(4, host.xxHash64(payload), true);
     tail.set(entryMagic, payload.length + 12);
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
@@ -131,7 +132,7 @@ function readAbout(path: string, fd: number): About {
   const isEntry = entryMagic.every((byte, i) => tail[12 + i] === byte);
   if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new DamagedFile(path);
   const payload = fill(path, fd, new Uint8Array(size), fileBytes - tailBytes - size);
-  if (xxHash64(payload) !== view.getBigUint64(4, true)) throw new DamagedFile(path);
+  if (host.xxHash64(payload) !== view.getBigUint64(4, true)) throw new DamagedFile(path);
   const about = parseChecked(path, new TextDecoder().decode(payload), aboutFields);
   if (about.countsBytes !== fileBytes - tailBytes - size) throw new DamagedFile(path);
   return about;
@@ -142,7 +143,7 @@ function checksumOf(path: string, fd: number, sizeBytes: number): string {
   const block = new Uint8Array(Math.min(blockBytes, sizeBytes));
   for (let done = 0; done < sizeBytes; ) {
     const size = Math.min(block.length, sizeBytes - done);
-    checksum = xxHash64(fill(path, fd, block.subarray(0, size), done), checksum);
+    checksum = host.xxHash64(fill(path, fd, block.subarray(0, size), done), checksum);
     done += size;
   }
   return checksum.toString(16);
@@ -182,7 +183,7 @@ const headBytes = 24;
 /** The maximum size of a header, which has about 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
-const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => xxHash64(bytesOf(array)).toString(16);
+const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => host.xxHash64(bytesOf(array)).toString(16);
 
 export function sumFileParts(
   table: WordTable,
@@ -206,7 +207,7 @@ export function sumFileParts(
   head.set(sumMagic);
   const view = new DataView(head.buffer);
   view.setBigUint64(8, BigInt(headerBytes.length), true);
-  view.setBigUint64(16, xxHash64(headerBytes), true);
+  view.setBigUint64(16, host.xxHash64(headerBytes), true);
   return [head, headerBytes, bytesOf(counts), bytesOf(starts), bytes];
 }
 
@@ -241,7 +242,7 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   if (!sumMagic.every((byte, i) => head[i] === byte) || size > headerBytesMax) throw new DamagedFile(path);
   if (headBytes + size > fstatSync(fd).size) throw new DamagedFile(path);
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
-  if (xxHash64(payload) !== view.getBigUint64(16, true)) throw new DamagedFile(path);
+  if (host.xxHash64(payload) !== view.getBigUint64(16, true)) throw new DamagedFile(path);
   const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
   // No content may be listed twice.
   if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new DamagedFile(path);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { groupBy } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
-import { codeOf, type Message, reasonOf, UserError, userErrorOf } from "#runtime";
+import { type Message, systemError, UserError } from "#runtime";
 import {
   addTable,
   CountsFileError,
@@ -294,7 +294,7 @@ export class Cache {
       for (const _ of this.hash(inputIndex, known)) yield;
       return known.sha256 === sha256;
     } catch (error) {
-      if (userErrorOf(error) === undefined) throw error;
+      if (systemError.userErrorOf(error) === undefined) throw error;
       return false;
     }
   }
@@ -412,12 +412,12 @@ export class Cache {
     const name = basename(path);
     if (!names.isCacheFile(name) || this.unusableFiles.has(name)) throw error;
     this.unusableFiles.add(name);
-    if (codeOf(error) === "ENOENT") return;
+    if (systemError.codeOf(error) === "ENOENT") return;
     const reason = isDamaged
       ? "is damaged"
       : error instanceof Untrusted
         ? `is not used (${error.reason})`
-        : `cannot be read (${reasonOf(error)})`;
+        : `cannot be read (${systemError.reasonOf(error)})`;
     const remedy = names.entryIdOf(name) === undefined ? "entries will be added up" : "text will be counted";
     this.settings.warn(`"${path}" ${reason}: its ${remedy} again`);
     // Another user's file is not removed: only that user can remove it.

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Input, openInput, shrunkError } from "#corpus";
 import type { CountsRecord } from "#formats";
-import { createSha256, runSliced, scaled, xxHash64 } from "#runtime";
+import { host, runSliced, scaled } from "#runtime";
 
 /** The buffer for reading all files, which fits into the L2 cache. */
 const block = new Uint8Array(scaled(1 << 18, 64));
@@ -51,7 +51,7 @@ async function hashPath(path: string): Promise<string> {
  * `hashInput` does.
  */
 function* hashFile(fd: number, sizeBytesMax: number) {
-  const hasher = createSha256();
+  const hasher = host.createSha256();
   let done = 0;
   for (let yielded = 0; done < sizeBytesMax; ) {
     const size = readSync(fd, block, 0, Math.min(block.length, sizeBytesMax - done), done);
@@ -141,7 +141,7 @@ export function stateOf(path: string, nowMs: number): FileState {
 }
 
 const head = "bpe-index 1 ";
-const checksumOf = (lines: string) => xxHash64(lines).toString(16).padStart(16, "0");
+const checksumOf = (lines: string) => host.xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
 /** Parses an index; undefined if it is invalid. Each line is checked, because a hash becomes part of a file name. */

@@ -1,8 +1,9 @@
 import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import { recordName } from "#formats";
-import { isMissing, isWindows, refusal, rename, UserError, xxHash64 } from "#runtime";
+import { host, isWindows, systemError, UserError } from "#runtime";
 import { imageMagic, imageName } from "#tokenizer";
+import { rename } from "./file-system.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openTrusted, readTrusted } from "./trusted-files.ts";
 
@@ -37,7 +38,8 @@ export function inspectOutput(place: Place): ExistingOutput {
       return inspectOnce(place);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      if (!isMissing(error) || attempt === attemptsMax) throw refusal(`"${place.typed}"`, error);
+      if (!systemError.isMissing(error) || attempt === attemptsMax)
+        throw systemError.refusal(`"${place.typed}"`, error);
     }
   }
 }
@@ -230,7 +232,7 @@ const stamp = (time: Date) =>
  */
 export function recordMark(path: string): string {
   const bytes = readTrusted(join(path, recordName));
-  return xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
+  return host.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 
 /** Whether a result is the former result for which its hidden name was made. */

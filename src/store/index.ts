@@ -14,6 +14,7 @@ export {
 } from "./cache-directory.ts";
 export { describeCounts } from "./content-hash.ts";
 export { ChecksummedFile, checksumOf } from "./file-checksum.ts";
+export { isHeldOpen, retryWhileHeldOpen } from "./held-open.ts";
 export {
   describeHolder,
   type Holder,

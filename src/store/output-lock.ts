@@ -12,21 +12,11 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  asOption,
-  codeOf,
-  isOnThisMachine,
-  isSameFile,
-  lockFile,
-  phrase,
-  refusal,
-  rename,
-  retryWhileHeldOpen,
-  sleepSync,
-  UserError,
-  xxHash32,
-} from "#runtime";
+import { asOption, host, phrase, systemError, UserError } from "#runtime";
 import { isMarked, isResult, keepResult } from "./existing-output.ts";
+import { isOnThisMachine, lockFile } from "./file-lock.ts";
+import { isSameFile, rename } from "./file-system.ts";
+import { retryWhileHeldOpen } from "./held-open.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { isOwn, openTrusted } from "./trusted-files.ts";
 
@@ -49,7 +39,7 @@ export type HiddenKind = "new" | "old" | `keep-${string}`;
 
 const longestKind: HiddenKind = "keep-00000000";
 
-const hash8 = (text: string) => xxHash32(text).toString(16).padStart(8, "0");
+const hash8 = (text: string) => host.xxHash32(text).toString(16).padStart(8, "0");
 const hostHash = hash8(hostname());
 const runHash = hash8(crypto.randomUUID());
 
@@ -182,16 +172,16 @@ function checkParent(place: Place): void {
 /** Converts a system error to a UserError that names the place and its parent. Other errors are returned unchanged. */
 function notWritable(place: Place, error: unknown): unknown {
   const hint =
-    codeOf(error) === "ENAMETOOLONG"
+    systemError.codeOf(error) === "ENAMETOOLONG"
       ? `choose a shorter one: while it is written, it has a hidden name that is ${hiddenNameBytes} bytes longer`
       : "an output is written next to its destination and then renamed, so its parent directory must be writable";
   // Virtual file systems such as /proc report this when they accept no new file.
-  if (codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
+  if (systemError.codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
     return new UserError(`"${place.typed}" cannot be written: no file can be created in "${place.parent}"`, {
       hint,
     });
   }
-  return refusal(`"${place.typed}" cannot be written: "${place.parent}"`, error, hint);
+  return systemError.refusal(`"${place.typed}" cannot be written: "${place.parent}"`, error, hint);
 }
 
 /** Runs `write`. A system error becomes a UserError that names the path and the reason. */
@@ -199,7 +189,7 @@ export function tryWrite<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    throw refusal(`"${path}" cannot be written`, error);
+    throw systemError.refusal(`"${path}" cannot be written`, error);
   }
 }
 
@@ -293,7 +283,7 @@ function takeLockFile(place: Place): LockFile | Holder {
     } catch (error) {
       removeParents();
       // ENOENT: another run ended and removed the parent or its lock file. Try again.
-      if (attempt === attemptsMax || codeOf(error) !== "ENOENT") throw notWritable(place, error);
+      if (attempt === attemptsMax || systemError.codeOf(error) !== "ENOENT") throw notWritable(place, error);
     }
   }
 }
@@ -337,14 +327,14 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   try {
     return { fd: openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644), isReusable: true };
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (systemError.codeOf(error) !== "EEXIST") throw error;
   }
   try {
     const fd = openForLocking(path);
     const stats = fstatSync(fd);
     return { fd, isReusable: isOwn(stats) && stats.nlink === 1 };
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (systemError.codeOf(error) !== "ENOENT") throw error;
     return "changed";
   }
 }
@@ -357,7 +347,7 @@ function openForLocking(path: string): number {
   try {
     return openTrusted(path, constants.O_RDWR);
   } catch (error) {
-    if (codeOf(error) !== "EACCES") throw error;
+    if (systemError.codeOf(error) !== "EACCES") throw error;
     return openTrusted(path);
   }
 }
@@ -381,7 +371,7 @@ function readHolder(fd: number): Holder {
       return holderOf(JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0))));
     } catch {
       // The file is locked, but its content is not written yet.
-      sleepSync(1);
+      host.sleepSync(1);
     }
   }
   return {};

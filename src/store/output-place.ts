@@ -11,7 +11,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { codeOf, isWindows, refusal, UserError } from "#runtime";
+import { isWindows, systemError, UserError } from "#runtime";
 
 /** Where an output is written: its name in its parent, with links resolved, and the typed path, for messages. */
 export type Place = {
@@ -42,7 +42,8 @@ function realParent(path: string): string {
     try {
       return realParentOnce(path);
     } catch (error) {
-      if (error instanceof UserError || attempt === attemptsMax) throw refusal(`"${path}"`, error);
+      if (error instanceof UserError || attempt === attemptsMax)
+        throw systemError.refusal(`"${path}"`, error);
     }
   }
 }
@@ -70,7 +71,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    throw refusal(`"${path}"`, error);
+    throw systemError.refusal(`"${path}"`, error);
   }
 }
 
@@ -87,8 +88,8 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
   try {
     return look(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw refusal(`"${path}"`, error);
+    if (systemError.codeOf(error) === "ENOENT") return null;
+    throw systemError.refusal(`"${path}"`, error);
   }
 }
 
@@ -145,7 +146,7 @@ export function openDirectory(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (!["ENOTDIR", "ELOOP"].includes(codeOf(error))) throw error;
+    if (!["ENOTDIR", "ELOOP"].includes(systemError.codeOf(error))) throw error;
     return null;
   }
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
-import { refusal, UserError } from "#runtime";
+import { systemError, UserError } from "#runtime";
 import { inspectOutput } from "./existing-output.ts";
 import { type Place, pathOf, placeOf } from "./output-place.ts";
 import { checkOutputFile, placeOfFile } from "./staged-file.ts";
@@ -39,6 +39,6 @@ function checkReplaceable(place: Place, { uid }: Stats): void {
   try {
     accessSync(pathOf(place), constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw refusal(`"${place.typed}" cannot be replaced`, error);
+    throw systemError.refusal(`"${place.typed}" cannot be replaced`, error);
   }
 }

@@ -1,16 +1,10 @@
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  canLock,
-  canRenameOpen,
-  codeOf,
-  isHeldOpen,
-  isSameFile,
-  lockFile,
-  refusal,
-  UserError,
-} from "#runtime";
+import { systemError, UserError } from "#runtime";
+import { canLock, lockFile } from "./file-lock.ts";
+import { canRenameOpen, isSameFile } from "./file-system.ts";
+import { isHeldOpen } from "./held-open.ts";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isOwn } from "./trusted-files.ts";
 
@@ -59,7 +53,7 @@ export class ScratchDirectory {
       return this.created.path;
     } catch (error) {
       const what = `no directory for temporary files can be made in "${this.parent}"`;
-      throw refusal(what, error, "set TMPDIR to a writable directory with free space");
+      throw systemError.refusal(what, error, "set TMPDIR to a writable directory with free space");
     }
   }
 
@@ -100,7 +94,7 @@ function createDirectory(parent: string): Created {
       const fd = lockIn(path);
       if (fd !== null) return { path, fd };
     } catch (error) {
-      if (!(codeOf(error) === "ENOENT" || isHeldOpen(error)) || attempt === attemptsMax) {
+      if (!(systemError.codeOf(error) === "ENOENT" || isHeldOpen(error)) || attempt === attemptsMax) {
         removeQuietly(path);
         throw error;
       }

@@ -1,21 +1,17 @@
 import { closeSync, mkdirSync, openSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { assert, files, systemError, UserError } from "#runtime";
+import { findKeptPlaces, inspectOutput, keepResult, recordMark } from "./existing-output.ts";
 import {
-  assert,
   beginFlush,
   canRenameOntoEmpty,
   canRenameOpen,
-  codeOf,
   exchange,
   flush,
   flushDirectory,
-  isHeldOpen,
-  refusal,
   rename,
-  UserError,
-  writeAll,
-} from "#runtime";
-import { findKeptPlaces, inspectOutput, keepResult, recordMark } from "./existing-output.ts";
+} from "./file-system.ts";
+import { isHeldOpen } from "./held-open.ts";
 import {
   type HiddenKind,
   HiddenPath,
@@ -192,7 +188,7 @@ class StagedDirectory {
     const fd = tryWrite(typed, () => openSync(join(this.staged.path, name), "wx"));
     this.openFiles.set(name, fd);
     for (const chunk of chunks) {
-      tryWrite(typed, () => writeAll(fd, chunk));
+      tryWrite(typed, () => files.writeAll(fd, chunk));
       yield;
     }
     // Starts flushing, so that the device writes while the next files are created.
@@ -261,7 +257,7 @@ class StagedDirectory {
       return this.takePlace(keepsFormer, exchangePaths);
     } catch (error) {
       const held = isHeldOpen(error) ? " is not replaced: a program has it, or a file in it, open" : "";
-      const refused = refusal(`"${this.place.typed}"${held}`, error);
+      const refused = systemError.refusal(`"${this.place.typed}"${held}`, error);
       if (!(refused instanceof UserError)) throw error;
       this.settlePermissions(null);
       throw new UserError(refused.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
@@ -293,7 +289,7 @@ class StagedDirectory {
         rename(staged.path, path);
         return null;
       } catch (error) {
-        if (attempt === attemptsMax || !changedTargetCodes.has(codeOf(error))) throw error;
+        if (attempt === attemptsMax || !changedTargetCodes.has(systemError.codeOf(error))) throw error;
       }
     }
   }

@@ -1,18 +1,8 @@
 import { closeSync, fdatasync, openSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import {
-  type ByteSink,
-  flush,
-  flushDirectory,
-  ignoreMissingFlush,
-  isHeldOpen,
-  rename,
-  scaled,
-  shellQuoted,
-  UserError,
-  withForwardSlashes,
-  writeAll,
-} from "#runtime";
+import { type ByteSink, files, scaled, shell, UserError, withForwardSlashes } from "#runtime";
+import { flush, flushDirectory, ignoreMissingFlush, rename } from "./file-system.ts";
+import { isHeldOpen } from "./held-open.ts";
 import { recoverStaleOutputs, release, reserve, tryWrite } from "./output-lock.ts";
 import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import {
@@ -35,7 +25,7 @@ export function checkOutputFile(path: string): void {
   const parent = statOrNull(place.parent);
   if (parent === null) {
     throw new UserError(`"${path}" cannot be written: there is no directory "${dirname(path)}"`, {
-      hint: `create it first: mkdir -p ${shellQuoted(dirname(path))}`,
+      hint: `create it first: mkdir -p ${shell.quoted(dirname(path))}`,
     });
   }
 }
@@ -115,7 +105,7 @@ class StagedFile implements ByteSink {
   }
 
   write(chunk: Uint8Array): void {
-    tryWrite(this.typed, () => writeAll(this.fd!, chunk));
+    tryWrite(this.typed, () => files.writeAll(this.fd!, chunk));
     this.unflushedBytes += chunk.length;
     if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.startFlush();
   }

@@ -14,7 +14,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
-import { codeOf, UserError } from "#runtime";
+import { systemError, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
 /**
@@ -66,7 +66,7 @@ function openWithoutLink(path: string, access: number): number {
   try {
     return openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const reason = untrustedByCode[codeOf(error)];
+    const reason = untrustedByCode[systemError.codeOf(error)];
     throw reason === undefined ? error : new Untrusted(path, reason);
   }
 }

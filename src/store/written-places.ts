@@ -1,6 +1,6 @@
 import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { asOption, exitCode, type Message, nameOf, phrase, UserError } from "#runtime";
+import { asOption, exitCode, files, type Message, phrase, UserError } from "#runtime";
 import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
 import { followLinks } from "./trusted-files.ts";
@@ -108,7 +108,7 @@ export class WrittenPlaces {
 }
 
 const isDirectory = ({ kind }: RunOutput) => kind === "directory" || kind === "cache";
-const nameOfRead = ({ name, path }: RunInput): Message => name ?? nameOf(path);
+const nameOfRead = ({ name, path }: RunInput): Message => name ?? files.nameOf(path);
 
 function conflictOf(place: Place, read: RunInput): MisplacedOutput {
   if (place.kind === "cache") return isIn(place, read);

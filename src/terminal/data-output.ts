@@ -1,14 +1,5 @@
 import { fstatSync, write } from "node:fs";
-import {
-  asOption,
-  type ByteSink,
-  codeOf,
-  phrase,
-  refusal,
-  usageError,
-  writeAll,
-  yieldToEventLoop,
-} from "#runtime";
+import { asOption, type ByteSink, files, phrase, systemError, usageError, yieldToEventLoop } from "#runtime";
 import {
   type Holder,
   heldError,
@@ -42,7 +33,7 @@ export async function writeData<T>(
   // The module is loaded on demand, which takes 0.4 ms.
   const { open } = await import("node:fs/promises");
   const file = await open(path, "w").catch((error) => {
-    throw refusal(`"${path}" cannot be written`, error);
+    throw systemError.refusal(`"${path}" cannot be written`, error);
   });
   try {
     return await throughStream(new StreamWriter(file.fd, path), make);
@@ -148,7 +139,7 @@ class StreamWriter implements ByteSink {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
       try {
-        writeAll(this.fd, chunk);
+        files.writeAll(this.fd, chunk);
       } catch (error) {
         throw this.errorOf(error);
       }
@@ -201,7 +192,7 @@ class StreamWriter implements ByteSink {
 
   private errorOf(error: unknown): unknown {
     if (this.path === undefined) return errorOfStdout(error);
-    return refusal(`"${this.path}" cannot be written`, error);
+    return systemError.refusal(`"${this.path}" cannot be written`, error);
   }
 
   private wake(): void {
@@ -215,9 +206,9 @@ class StreamWriter implements ByteSink {
 const queuedBytesMax = 1 << 20;
 
 const errorOfStdout = (error: unknown): unknown =>
-  codeOf(error) === "EPIPE"
+  systemError.codeOf(error) === "EPIPE"
     ? new ClosedReader("the reader of stdout has closed it")
-    : refusal("standard output cannot be written", error);
+    : systemError.refusal("standard output cannot be written", error);
 
 /** Joins chunks if all are small, such as lines or single bytes, because each would cost a system call. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
@@ -231,7 +222,7 @@ function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     write(fd, bytes, 0, bytes.length, null, (error, size) => {
       if (error === null) resolve(size);
-      else if (codeOf(error) !== "EAGAIN") reject(error);
+      else if (systemError.codeOf(error) !== "EAGAIN") reject(error);
       else setTimeout(() => resolve(0), 1);
     });
   });

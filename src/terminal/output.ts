@@ -6,17 +6,14 @@ import { commonOptions } from "#options";
 import {
   asOption,
   exitCode,
+  files,
+  host,
   type Message,
-  openLibc,
+  messages,
   phrase,
-  reasonOf,
-  refusal,
-  type Spelling,
   shorten,
-  spell,
+  systemError,
   UserError,
-  userErrorOf,
-  writeAll,
 } from "#runtime";
 import {
   describeHolder,
@@ -39,7 +36,7 @@ export type OutputOptions = {
   /** The places of all outputs of the run. */
   readonly written?: WrittenPlaces;
   /** How messages on stderr spell options, if not as they are typed. */
-  readonly spelling?: Spelling | undefined;
+  readonly spelling?: messages.Spelling | undefined;
 };
 
 /**
@@ -56,7 +53,7 @@ const stderr = 2;
 /** Writes a message for people. If nobody reads it, the work continues. */
 function writeStderr(text: string): void {
   try {
-    writeAll(stderr, Buffer.from(text));
+    files.writeAll(stderr, Buffer.from(text));
   } catch {}
 }
 
@@ -136,7 +133,7 @@ export class Output {
   readonly warnings: string[] = [];
 
   warn(warning: Message): void {
-    const message = shorten(spell(warning));
+    const message = shorten(messages.spell(warning));
     this.warnings.push(message);
     this.options.log?.line(`warning: ${message}`);
     this.showWarning(warning);
@@ -205,7 +202,7 @@ export class Output {
   }
 
   private showWarning(warning: Message): void {
-    const message = shorten(spell(warning, this.options.spelling));
+    const message = shorten(messages.spell(warning, this.options.spelling));
     if (this.mode === "json") this.event("warning", { message });
     else if (!this.options.quiet) this.line([["bpe: ", piece("yellow", "warning:"), ` ${message}`]]);
   }
@@ -248,7 +245,7 @@ export class LogFile {
         throw new UserError(phrase`${asOption("log-file")} ${error.parts.message}`, {
           hint: error.parts.hint,
         });
-      throw refusal(phrase`${asOption("log-file", `"${this.path}"`)} cannot be written`, error);
+      throw systemError.refusal(phrase`${asOption("log-file", `"${this.path}"`)} cannot be written`, error);
     }
   }
 
@@ -278,7 +275,7 @@ export class LogFile {
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {
       if (!this.hasFailed)
-        this.onFailure(phrase`${asOption("log-file", `"${this.path}"`)}: ${reasonOf(error)}`);
+        this.onFailure(phrase`${asOption("log-file", `"${this.path}"`)}: ${systemError.reasonOf(error)}`);
       this.hasFailed = true;
     }
   }
@@ -286,9 +283,9 @@ export class LogFile {
 
 function explain(
   error: unknown,
-  spelling?: Spelling,
+  spelling?: messages.Spelling,
 ): { message: string; hint: string | undefined; code: number } {
-  const known = userErrorOf(error);
+  const known = systemError.userErrorOf(error);
   if (known !== undefined) return { ...known.spelled(spelling), code: known.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
   return {
@@ -310,7 +307,7 @@ export const isTerminal = (fd: Descriptor): boolean => columnsOf(fd) !== undefin
  */
 function columnsOf(fd: Descriptor): number | undefined {
   if (!isDevice(fd)) return undefined;
-  const libc = openLibc("ioctl");
+  const libc = host.openLibc("ioctl");
   if (libc === null) {
     const stream = fd === 1 ? process.stdout : process.stderr;
     return stream.isTTY === true ? (stream.getWindowSize?.()[0] ?? 0) : undefined;

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isWindows, readErrorOf, refusal, statOf, UserError, writeAll } from "#runtime";
+import { files, isWindows, systemError, UserError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import { onStop } from "./stop.ts";
 
@@ -28,7 +28,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
 
 /** Whether a path is neither a file nor a directory. A missing path is left to its reader. */
 export function isPipe(path: string): boolean {
-  const stats = statOf(path);
+  const stats = files.stat(path);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
@@ -43,7 +43,7 @@ async function spool(path: string, copyPath: string): Promise<number> {
 
 /** Copies a pipe to its end into a new file. The copy may use at most half of the free space of its file system. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
-  const stats = statOf(path);
+  const stats = files.stat(path);
   // Standard input may be a terminal.
   if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
     throw new UserError(`"${path}" is a device, which may never end`, { hint: "name a file or a pipe" });
@@ -74,7 +74,7 @@ export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   // Standard input has no path on Windows.
   if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
   const fail = (error: unknown) => {
-    throw readErrorOf(path, error);
+    throw files.readErrorOf(path, error);
   };
   const { open } = await import("node:fs/promises");
   const from = await open(path, "r").catch(fail);
@@ -94,9 +94,9 @@ const chunkSizeBytes = 1 << 20;
 
 function copy(bytes: Uint8Array, into: number, path: string): void {
   try {
-    writeAll(into, bytes);
+    files.writeAll(into, bytes);
   } catch (error) {
-    throw refusal(notCopied(path), error, moreRoom);
+    throw systemError.refusal(notCopied(path), error, moreRoom);
   }
 }
 

@@ -1,5 +1,5 @@
 import { escapeText } from "#bytes";
-import { shellLine } from "#runtime";
+import { shell } from "#runtime";
 
 // Rows for people: a name and a text, on lines that fit.
 
@@ -10,7 +10,7 @@ export type Row = readonly [name: string, text: string | readonly string[]];
 export const embeddingsRow = (before: string, after: string) =>
   [
     "embeddings",
-    `${shellLine(["bpe", "diff", before, after, "--pieces"])} FILE maps each new token to old ids`,
+    `${shell.line(["bpe", "diff", before, after, "--pieces"])} FILE maps each new token to old ids`,
   ] as const;
 
 /** The widths for text that is not read on a terminal: of lines, and of names. */

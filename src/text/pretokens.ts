@@ -1,6 +1,6 @@
 import type { Text } from "#bytes";
 import { KernelScan, type PatternTables, type SetUpAfter } from "#pattern";
-import { type Kernel, putArray, UserError } from "#runtime";
+import { type Kernel, kernels, UserError } from "#runtime";
 import { describeSections, type TokenToFind } from "./text-sections.ts";
 import type { CutWindow } from "./window-of-text.ts";
 
@@ -196,7 +196,7 @@ const longestOf = (tokens: readonly TokenToFind[]) =>
 /** Makes a kernel search for tokens while it cuts a text. Returns false if its memory is too small. */
 export function useTokens(kernel: Kernel, tokens: readonly TokenToFind[]): boolean {
   if (longestOf(tokens) === 0) return true;
-  const address = putArray(kernel, describeSections({ early: tokens }));
+  const address = kernels.putArray(kernel, describeSections({ early: tokens }));
   return address !== 0 && kernel.exports.useTokens(address) !== 0;
 }
 

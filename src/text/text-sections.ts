@@ -1,5 +1,5 @@
 import { ascii } from "#bytes";
-import { asOption, createTextKernel, phrase, type TextKernel, UserError } from "#runtime";
+import { asOption, kernels, phrase, type TextKernel, UserError } from "#runtime";
 import { makeFollowing } from "./window-of-text.ts";
 
 /** A token that is searched in a text. `flags` are those of src/kernel/token-search.ts. */
@@ -99,7 +99,7 @@ export class TextSections {
 
   constructor(settings: SectionSettings) {
     const description = describeSections(settings);
-    this.kernel = createTextKernel();
+    this.kernel = kernels.createForText();
     const { exports } = this.kernel;
     const address = exports.beginSections(description.length) >>> 0;
     this.lookAtMemory();

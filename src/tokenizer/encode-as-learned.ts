@@ -1,4 +1,4 @@
-import { createKernel, type Kernel, pageBytes, putArray } from "#runtime";
+import { type Kernel, kernels } from "#runtime";
 import { Pretokens, partTo, type Taker, tokensWhileCutting, tokenTablesBytes } from "#text";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
@@ -17,18 +17,18 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
   );
   if (normalization !== null || addsPrefixSpace || hasFlags) return undefined;
   if (model.dropsBytes || model.wholeTokens !== null || model.beginning !== undefined) return undefined;
-  const kernel = createKernel(memoryFor(parts, text));
+  const kernel = kernels.create(memoryFor(parts, text));
   const { exports, memory } = kernel;
   exports.layOutForText(text.length);
   const pretokens = new Pretokens(pattern.automata, tokensWhileCutting(parts), takerOf(kernel));
   new Uint8Array(memory.buffer, exports.textAddress() >>> 0, text.length).set(text);
-  if (exports.startTokens(text.length, putArray(kernel, model.byteIds)) === 0) return undefined;
+  if (exports.startTokens(text.length, kernels.putArray(kernel, model.byteIds)) === 0) return undefined;
   exports.takeToMark();
   pretokens.start(0, false);
   pretokens.searchText(text.length);
   while (!pretokens.take(partTo(text.length)));
   const { left, right, merged } = model.merges;
-  const addresses = [left, right, merged].map((array) => putArray(kernel, array));
+  const addresses = [left, right, merged].map((array) => kernels.putArray(kernel, array));
   if (addresses.includes(0)) return undefined;
   const [lefts, rights, ids] = addresses as [number, number, number];
   const count = exports.applyMerges(lefts, rights, ids, merged.length, model.idLimit);
@@ -48,7 +48,7 @@ function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Ar
   );
   const modelBytes = bytesIn(model.byteIds) + bytesIn(model.merges) + 2 * model.idLimit;
   const wantedBytes = fixedBytes + tokenBytes + patternBytes + modelBytes + bytesPerTextByte * text.length;
-  const pageCount = Math.ceil(wantedBytes / pageBytes);
+  const pageCount = Math.ceil(wantedBytes / kernels.pageBytes);
   return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
 }
 

@@ -1,5 +1,5 @@
 import { copyBytes, paddingBytes, type Text } from "#bytes";
-import { assert, createKernel, type Kernel, scaled } from "#runtime";
+import { assert, type Kernel, kernels, scaled } from "#runtime";
 import type { TokenWords, WordTable } from "#words";
 import {
   type CutPlaces,
@@ -52,7 +52,7 @@ export class EncodingKernel {
       cacheShrinkBits = 0,
     }: EncodingKernelOptions = {},
   ) {
-    this.kernel = createKernel(givenMemory);
+    this.kernel = kernels.create(givenMemory);
     const { exports, memory } = this.kernel;
     this.modelAddress = setUpModel(this.kernel, { model, isNarrow, cuts }, cacheShrinkBits);
     exports.limitGrowth(Math.min(growthBytesMax, 2 ** 32));

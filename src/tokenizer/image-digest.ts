@@ -1,4 +1,4 @@
-import { build, createSha256 } from "#runtime";
+import { build, host } from "#runtime";
 import { imageMagic } from "./image-name.ts";
 
 /**
@@ -6,7 +6,7 @@ import { imageMagic } from "./image-name.ts";
  * program's version, which determines the rest. An image of another version is compiled again.
  */
 export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
-  const hash = createSha256();
+  const hash = host.createSha256();
   for (const module of kernelModules) hash.update(module);
   return Buffer.from(hash.update(build.version).digest("hex"), "hex").subarray(0, 16);
 }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { bytesOf } from "#bytes";
-import { readNativeKernels } from "#runtime";
+import { kernels } from "#runtime";
 import {
   canBeCut,
   changesText,
@@ -76,7 +76,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   image.set(bytesOf(head));
   image.set(new TextEncoder().encode(imageMagic));
   image.set(bytesOf(Uint32Array.of(imageVersion)), 8);
-  image.set(imageDigest(readNativeKernels()), 16);
+  image.set(imageDigest(kernels.readNative()), 16);
   for (const [i, part] of body.entries()) image.set(part, head[partsAt / 4 + 2 * i]!);
   image.set(bytesOf(Uint32Array.of(crc32(image.subarray(16)))), 12);
   return image;

@@ -1,5 +1,5 @@
 import { bytesOf } from "#bytes";
-import { createKernel, growMemory, type Kernel } from "#runtime";
+import { type Kernel, kernels } from "#runtime";
 
 let kernel: Kernel | undefined;
 let last: KernelArrays | undefined;
@@ -22,14 +22,14 @@ export class KernelArrays {
    * arrays that were copied before are overwritten.
    */
   static put(arrays: readonly ArrayBufferView[], bytesAfter: number): KernelArrays {
-    kernel ??= createKernel();
+    kernel ??= kernels.create();
     let end = arraysStart;
     const addresses = arrays.map(({ byteLength }) => {
       const address = end;
       end = Math.ceil((end + byteLength) / 8) * 8;
       return address;
     });
-    growMemory(kernel.memory, end + bytesAfter);
+    kernels.growMemory(kernel.memory, end + bytesAfter);
     const memory = new Uint8Array(kernel.memory.buffer);
     for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
     last = new KernelArrays(kernel, addresses, end);

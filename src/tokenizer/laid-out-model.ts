@@ -1,6 +1,6 @@
 import { bytesOf } from "#bytes";
 import { KernelScan, type PatternTables } from "#pattern";
-import { createEncodingKernel, type Kernel, pageBytes, UserError } from "#runtime";
+import { type Kernel, kernels, UserError } from "#runtime";
 import { type TokenToFind, useTokens } from "#text";
 import { placeInKernel } from "./encoding-kernel.ts";
 import { noMemoryForTokenizer } from "./no-memory.ts";
@@ -29,7 +29,7 @@ export function layOut(
   { model, isNarrow, pattern }: TokenizerParts,
   tokens: readonly TokenToFind[],
 ): LaidOutModel {
-  const kernel = createEncodingKernel();
+  const kernel = kernels.createForEncoding();
   const { exports, memory } = kernel;
   const head = placeInKernel(kernel, { model, isNarrow, cuts: "next to foreign bytes" });
   if (exports.buildTables() === 0) throw noMemoryForTokenizer();
@@ -45,7 +45,7 @@ export function layOut(
   }
   const areas = areasOf(memory, head);
   return {
-    pageCount: memory.buffer.byteLength / pageBytes,
+    pageCount: memory.buffer.byteLength / kernels.pageBytes,
     areas: bytesOf(Uint32Array.from(areas.flat())),
     bytes: Buffer.concat(
       areas
@@ -110,7 +110,7 @@ type Variables = Readonly<Record<string, unknown>>;
 
 /** Returns the variables of an instance whose values are not those of a new instance. */
 function changedVariables(kernel: Kernel): Uint8Array {
-  const first: Variables = createEncodingKernel().exports;
+  const first: Variables = kernels.createForEncoding().exports;
   const now: Variables = kernel.exports;
   const entries: [key: number, value: bigint][] = [];
   for (const [name, variable] of Object.entries(now)) {

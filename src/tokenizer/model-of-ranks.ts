@@ -1,5 +1,5 @@
 import { escapeBytes } from "#bytes";
-import { createKernel, type Kernel, runToEnd, scaled } from "#runtime";
+import { type Kernel, kernels, runToEnd, scaled } from "#runtime";
 import { placeInKernel } from "./encoding-kernel.ts";
 import {
   buildModel,
@@ -27,7 +27,7 @@ export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator
   const { bytes, starts, ids: ranks } = tokens;
   const byteIds = byteIdsOf(tokens, path);
   const rankLimit = maxOf(ranks) + 1;
-  const kernel = createKernel();
+  const kernel = kernels.create();
   const head = useTokens(kernel, tokens, byteIds, rankLimit);
   const isMade = new Uint8Array(rankLimit);
   const wholeTokens = new Map<string, number>();

@@ -1,4 +1,4 @@
-import { createSha256 } from "#runtime";
+import { host } from "#runtime";
 import probe from "../../docs/probe-1.json";
 
 /** A part of the probe text: a sentence in one script, or other text that tokenizers cut differently. */
@@ -21,4 +21,4 @@ const digestDigits = 32;
 
 /** Returns the fingerprint of a tokenizer that gives the probe text these ids. */
 export const fingerprintOf = (ids: { join(separator: string): string }) =>
-  `${probeVersion}-${createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;
+  `${probeVersion}-${host.createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;

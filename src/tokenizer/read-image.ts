@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { schema } from "#bytes";
 import { compilePattern } from "#pattern";
-import { readNativeKernels, UserError } from "#runtime";
+import { kernels, UserError } from "#runtime";
 import { normalizationCheck } from "#text";
 import {
   droppedByte,
@@ -58,7 +58,7 @@ function readHead(image: Uint8Array, path: string, refuse: (what: string) => nev
   if (image.length < partsAt + 8 * imageParts.length) return damaged();
   const magic = new TextDecoder("latin1").decode(image.subarray(0, imageMagic.length));
   if (magic !== imageMagic) throw new UserError(`"${path}" is not a tokenizer image`);
-  const isOwn = Buffer.compare(image.subarray(16, 32), imageDigest(readNativeKernels())) === 0;
+  const isOwn = Buffer.compare(image.subarray(16, 32), imageDigest(kernels.readNative())) === 0;
   if (view.getUint32(8, true) !== imageVersion || !isOwn) refuse("is an image of another version of bpe");
   if (view.getUint32(12, true) !== crc32(image.subarray(16))) damaged();
   const parts = imageParts.map((name, i) => {

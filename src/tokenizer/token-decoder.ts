@@ -1,5 +1,5 @@
 import { ascii } from "#bytes";
-import { type CountIds, createTextKernel, scaled } from "#runtime";
+import { kernels, scaled } from "#runtime";
 import { noMemory, noMemoryForTokenizer } from "./no-memory.ts";
 import type { RecodedSpan } from "./recoded-span.ts";
 import type { TextNotes } from "./text-encoding.ts";
@@ -48,14 +48,14 @@ export class TokenDecoder {
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
   /** Counts the ids of a part of the text that the kernel cuts (src/kernel/env.ts). `TextCuts` sets it. */
-  countIds: CountIds = () => 0;
+  countIds: kernels.CountIds = () => 0;
 
   /**
    * @param trimming how a post-processor trims spans in characters
    * @param hasMarks see `FirstCharacters`
    */
   constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming, hasMarks = false) {
-    const { exports, memory } = createTextKernel((...part) => this.countIds(...part));
+    const { exports, memory } = kernels.createForText((...part) => this.countIds(...part));
     let longest = 0;
     for (let id = 0; id < idLimit; id++) longest = Math.max(longest, starts[id + 1]! - starts[id]!);
     if (exports.beginDecoding(idLimit, bytes.length, longest) === 0) throw noMemoryForTokenizer();

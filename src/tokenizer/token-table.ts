@@ -1,4 +1,4 @@
-import { disableFtl } from "#runtime";
+import { host } from "#runtime";
 import { noTokens, type PackedTokens } from "./encoding-model.ts";
 
 /**
@@ -87,7 +87,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   return { idLimit, tokenCount, bytes, starts };
 }
 
-disableFtl(tableOfPacked);
+host.disableFtl(tableOfPacked);
 
 /** Returns the reason why the tokens do not have unique names; undefined if they do. */
 export function nameObstacle(table: TokenTable): string | undefined {

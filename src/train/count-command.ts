@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
 import { countedInvalidBytes, type StageProgress, streamWithCache } from "#jobs";
 import { readTyped } from "#options";
-import { MemoryBudget, runSliced, workersFor } from "#runtime";
+import { MemoryBudget, machine, runSliced } from "#runtime";
 import {
   checkFiles,
   corpusNoteLines,
@@ -70,7 +70,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const inputs = planned?.inputs ?? found.inputs;
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
   const budget = new MemoryBudget(asked.memoryLimit);
-  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
+  const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   const { memory, cached } = await openMemory(asked, cutting, budget, (message) => output.warn(message));
   onStop(() => memory.scratch.remove());
   const cache = cached?.cache;

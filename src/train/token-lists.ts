@@ -1,6 +1,6 @@
 import { json, schema } from "#bytes";
 import { readTextFile, readTyped, trainingOptions } from "#options";
-import { asOption, type Message, phrase, UserError, usageError, withValue } from "#runtime";
+import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { TypedOptions } from "#terminal";
 import { checkSpecialTokens } from "#tokenizer";
 
@@ -22,7 +22,7 @@ const isJson = (path: string, content: string) =>
 
 /** Returns the tokens of a file with their places. Lines may end in CRLF, and empty lines are skipped. */
 function listedIn(option: Message, path: string, content: string): ListedToken[] {
-  const file = withValue(option, `"${path}"`);
+  const file = messages.withValue(option, `"${path}"`);
   const notTexts = (what: string) => {
     throw new UserError(phrase`${file} is not a list of texts: ${what}`);
   };
@@ -145,7 +145,7 @@ function specialTokensOf(
   takesIds: boolean,
   warn: (message: Message) => void,
 ): ListedToken[] {
-  const file = withValue(specialOption, `"${path}"`);
+  const file = messages.withValue(specialOption, `"${path}"`);
   const { added_tokens } = schema.checkOr(addedTokens, json.parse(content, path), (what) => {
     throw new UserError(phrase`${file} is not a tokenizer.json: ${what}`, {
       hint: "a file of special tokens has one on each line, or is a JSON list or a tokenizer.json",

@@ -2,7 +2,7 @@ import { countNoun } from "#bytes";
 import type { ExtensionRecord, TrainingRecord } from "#formats";
 import { type RequestedTraining, readTyped, trainingOptions } from "#options";
 import { checkReportPath, refuseOtherFile } from "#reports";
-import { asOption, phrase, shellLine, usageError } from "#runtime";
+import { asOption, phrase, shell, usageError } from "#runtime";
 import {
   corpusNotes,
   type Invocation,
@@ -21,7 +21,7 @@ import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } fro
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   const asked = await readTraining(invocation);
   const typed = ["train", ...invocation.typed];
-  const command = { command: shellLine(["bpe", ...typed]), arguments: typed };
+  const command = { command: shell.line(["bpe", ...typed]), arguments: typed };
   const finished = await runTraining(
     asked,
     { files: invocation.files, command },

@@ -8,7 +8,7 @@ import {
   writtenFormats,
 } from "#formats";
 import { exportForm } from "#pattern";
-import { asOption, joined, type Message, phrase, UserError, usageError } from "#runtime";
+import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
@@ -63,7 +63,7 @@ export function selectFiles(
     return [];
   });
   if (names === undefined ? files.length > 0 : refusals.length === 0) return files;
-  throw new UserError(joined(refusals, "; "));
+  throw new UserError(messages.joined(refusals, "; "));
 }
 
 /**

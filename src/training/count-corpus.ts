@@ -12,7 +12,7 @@ import {
   totalBytesOf,
 } from "#corpus";
 import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
-import { adoptKernelModule, kernelModule, runSliced, scaled, workerBytes } from "#runtime";
+import { kernels, machine, runSliced, scaled } from "#runtime";
 import { type Cutting, TextChain, textCutting, tokenTablesBytes } from "#text";
 import type { EncodingModel } from "#tokenizer";
 import {
@@ -234,11 +234,11 @@ function setupOf(
 ): CountSetup {
   const room = runOptions && {
     ...runOptions,
-    wordBytesMax: runOptions.wordBytesMax - (isExtra ? workerBytes : 0),
+    wordBytesMax: runOptions.wordBytesMax - (isExtra ? machine.workerBytes : 0),
   };
   return {
     ...own,
-    kernelModule: kernelModule(),
+    kernelModule: kernels.sharedModule(),
     inputs,
     cutting,
     liftingModel,
@@ -407,6 +407,6 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
 }
 
 export function startCounting(setup: CountSetup, { index }: Thread): ThreadCounter {
-  adoptKernelModule(setup.kernelModule);
+  kernels.adoptModule(setup.kernelModule);
   return new ThreadCounter(setup, index);
 }

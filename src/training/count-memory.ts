@@ -1,6 +1,6 @@
 import { type Input, type Range, sizeOfRanges } from "#corpus";
 import type { RequestedTraining } from "#options";
-import { type MemoryBudget, type Message, scaled, wholeMemoryBytes } from "#runtime";
+import { kernels, type MemoryBudget, type Message, scaled } from "#runtime";
 import { ScratchDirectory } from "#store";
 import type { CountsOptions, SortedRunOptions } from "#words";
 import type { OpenCache } from "./open-cache.ts";
@@ -56,7 +56,7 @@ export function runOptionsOf(
     textBytesMax !== undefined &&
     textBytesMax * wordBytesPerTextByte <= wordBytesMax &&
     textBytesMax * kernelBytesPerTextByte <=
-      wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte, wordMemoryCount(threadCount));
+      kernels.wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte, wordMemoryCount(threadCount));
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
 }
 

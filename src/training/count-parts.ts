@@ -7,7 +7,7 @@ import {
   wholeRange,
 } from "#corpus";
 import { byBytes, type Report, type StageProgress } from "#jobs";
-import { allowedCores, disableFtl, runSliced, scaled } from "#runtime";
+import { host, machine, runSliced, scaled } from "#runtime";
 import type { Cache } from "#store";
 import { changesText } from "#text";
 import {
@@ -117,7 +117,9 @@ export async function countParts(
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
   // Unsorted counts are added to a counter that has all words. With slices there is no such counter.
-  const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
+  const slicedWordsLeast = countsFiles?.hasUnsorted
+    ? undefined
+    : slicedWordsFor(workerCount, machine.allowedCores());
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),
@@ -166,4 +168,4 @@ function sumOf(values: Float64Array): number {
   return sum;
 }
 
-disableFtl(sumOf);
+host.disableFtl(sumOf);

@@ -11,7 +11,7 @@ import {
   tokenLimits,
   trainMerges,
 } from "#merge";
-import { allowedCores, yieldToEventLoop } from "#runtime";
+import { machine, yieldToEventLoop } from "#runtime";
 import { baseSize, type Extension, type TokenCounts, type Vocabulary } from "#tokenizer";
 import {
   sizeOfWords,
@@ -176,5 +176,5 @@ export async function runMerging<Found extends Merges | undefined>(
  */
 export function mergeThreads({ workerCount, workerCountFor }: MergeRun): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
-  return wanted === 1 ? 1 : Math.min(wanted, allowedCores());
+  return wanted === 1 ? 1 : Math.min(wanted, machine.allowedCores());
 }

@@ -8,7 +8,7 @@ import {
 } from "#corpus";
 import { countedInvalidBytes, earlyStop, Pace, type Report, streamWithCache, type Warning } from "#jobs";
 import type { RequestedTraining } from "#options";
-import { asOption, MemoryBudget, type Message, phrase, usageError, withValue, workersFor } from "#runtime";
+import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
 import { describeCounts, type Guard } from "#store";
 import { baseSize, describeSharedIds } from "#tokenizer";
 import type { CountsOptions, GivenWords, WordTable } from "#words";
@@ -102,7 +102,7 @@ export async function runTraining(
     const name = asOption("vocab-size");
     throw usageError(
       phrase`${name} is missing`,
-      phrase`${withValue(name, "+8k")} learns 8,192 tokens from the corpus`,
+      phrase`${messages.withValue(name, "+8k")} learns 8,192 tokens from the corpus`,
     );
   }
 
@@ -188,7 +188,7 @@ async function threadsFor(
   const textBytes =
     givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(files) + givenBytes;
   const budget = new MemoryBudget(asked.memoryLimit);
-  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
+  const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   return { inputs, budget, workerCount: workerCountFor(textBytes), workerCountFor };
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { decisiveFileNames } from "#formats";
-import { createSha256, isDirectory, isFile, readBytes, versionLine } from "#runtime";
+import { files, host, versionLine } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   allAddedTokens,
@@ -36,7 +36,8 @@ export function factsOf(
     roles,
     around: obstacle ?? { before, after },
     notes,
-    fingerprint: createSha256()
+    fingerprint: host
+      .createSha256()
       .update(JSON.stringify([fingerprint, roles]))
       .digest("hex"),
   };
@@ -58,12 +59,12 @@ export const imageFactsOf = (
   trimObstacle: trimObstacle(parts) ?? null,
   hasAllBytes: haveAllBytes(parts.model.byteIds, parts.tokens),
   nameObstacle: nameObstacle(parts.tokens) ?? null,
-  madeOf: isAsItIs && isDirectory(path) ? digestsIn(path) : null,
+  madeOf: isAsItIs && files.isDirectory(path) ? digestsIn(path) : null,
 });
 
 /** SHA-256 of each file that affects loading from a directory, by name; null if it does not exist. */
 function digestsIn(directory: string): Record<string, string | null> {
   const digestOf = (file: string) =>
-    isFile(file) ? createSha256().update(readBytes(file)).digest("hex") : null;
+    files.isFile(file) ? host.createSha256().update(files.readBytes(file)).digest("hex") : null;
   return Object.fromEntries(decisiveFileNames.map((name) => [name, digestOf(join(directory, name))]));
 }

@@ -1,6 +1,6 @@
 import { normalize } from "node:path";
 import type { InputWeight } from "#formats";
-import { asOption, globMatcher, phrase, usageError, withForwardSlashes } from "#runtime";
+import { asOption, host, phrase, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
 /** Weights are multiples of 1 / `weightParts`. */
@@ -65,7 +65,7 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
 function makePathMatcher(glob: string): (path: string) => boolean {
   const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
   // Without the backslash, the runtime would read a leading ! as negation.
-  const matches = globMatcher(plain.replace(/^!/, "\\!"));
+  const matches = host.globMatcher(plain.replace(/^!/, "\\!"));
   const isPath = plain.includes("/");
   return (path) => {
     const parts = withForwardSlashes(normalize(path)).split("/");

@@ -16,7 +16,7 @@ import {
 } from "#formats";
 import type { RequestedTraining } from "#options";
 import { loadCompiler, type ResolvedPattern } from "#pattern";
-import { build, createSha256, isFile, peakMemoryBytes, yieldToEventLoop } from "#runtime";
+import { build, files, host, machine, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import {
   fingerprintAsLearned,
@@ -136,7 +136,7 @@ export function filesOfSizes(
 const hashedFile = ({ name, chunks }: OutputFile, sums: Record<string, string>): OutputFile => ({
   name,
   *chunks() {
-    const hasher = createSha256();
+    const hasher = host.createSha256();
     for (const chunk of chunks()) {
       hasher.update(chunk);
       yield chunk;
@@ -388,7 +388,7 @@ export function makeDerivedRecord(
 /** Returns the options in the training record next to the file, if there is one. */
 function trainedOptions(path: string): object | undefined {
   const recordPath = join(path, "..", recordName);
-  if (!isFile(recordPath)) return undefined;
+  if (!files.isFile(recordPath)) return undefined;
   const { options } = readJson(recordPath) as { options?: unknown };
   return typeof options === "object" && options !== null ? options : undefined;
 }
@@ -403,6 +403,6 @@ function costOf({ startMs, endMs, trained }: Run, writeStartMs: number) {
       writeMs: Math.round(nowMs - writeStartMs),
       totalMs: Math.round((endMs ?? writeStartMs) - startMs + (nowMs - writeStartMs)),
     },
-    peakMemoryBytes: peakMemoryBytes(),
+    peakMemoryBytes: machine.peakMemoryBytes(),
   };
 }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { openRegularFile, statOf, tryRead, UserError } from "#runtime";
+import { files, UserError } from "#runtime";
 import { CountsReader } from "./counts-format.ts";
 import type { CountsTotals } from "./word-table.ts";
 
@@ -45,10 +45,10 @@ export class CountsFileReader extends CountsReader {
 }
 
 export const readerOf = (path: string, fd: number) => (into: Uint8Array) =>
-  tryRead(path, () => readSync(fd, into));
+  files.tryRead(path, () => readSync(fd, into));
 
 export function openFile(path: string): number {
-  const stats = statOf(path);
+  const stats = files.stat(path);
   if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
-  return openRegularFile(path);
+  return files.openRegular(path);
 }

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { describeValue, textOf, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
-import { asOption, phrase, scaled, statOf, UserError } from "#runtime";
+import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import { CountsFileReader, type CountsSource, isText, openFile, readerOf } from "./counts-file-reader.ts";
 import {
   type CountsOptions,
@@ -154,7 +154,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
  * as a glob.
  */
 export function countsPathsOf(name: string): string[] {
-  if (!/[*?[]/.test(name) || statOf(name) !== undefined) return [name];
+  if (!/[*?[]/.test(name) || files.stat(name) !== undefined) return [name];
   const { paths } = filesMatching(name);
   if (paths.length > 0) return paths;
   throw new UserError(

@@ -1,6 +1,6 @@
 import { allocateText, copyBytes, grow, growText, schema, showValue, type Text } from "#bytes";
 import { describePattern, unicodeVersion } from "#pattern";
-import { scaled, UserError, xxHash64 } from "#runtime";
+import { host, scaled, UserError } from "#runtime";
 import { type Normalization, normalizationCheck } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
@@ -347,7 +347,7 @@ const noBytes = new Uint8Array(0);
 /** Fills in the head of a frame, which is bytes [0, end) of `frame`, head included. Returns the checksum. */
 function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   const payload = frame.subarray(frameHeadBytes, end);
-  const checksum = xxHash64(payload, seed);
+  const checksum = host.xxHash64(payload, seed);
   const head = new DataView(frame.buffer, frame.byteOffset, frameHeadBytes);
   head.setUint32(0, payload.length, true);
   head.setBigUint64(4, checksum, true);
@@ -502,7 +502,7 @@ export class CountsReader implements SortedWords {
     if (sizeBytes > sizeBytesMax) throw this.damaged();
     this.frameEnd = this.read(sizeBytes);
     if (this.frameEnd < sizeBytes) throw this.cutShort();
-    this.checksum = xxHash64(this.frame.subarray(0, sizeBytes), this.checksum);
+    this.checksum = host.xxHash64(this.frame.subarray(0, sizeBytes), this.checksum);
     if (this.checksum !== checksum) throw this.damaged();
   }
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { refusal, scaled, UserError, writeAll } from "#runtime";
+import { files, scaled, systemError, UserError } from "#runtime";
 import type { CountsOptions } from "./counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "./counts-format.ts";
 import { type SortedWords, TableWords } from "./sorted-words.ts";
@@ -65,12 +65,12 @@ export function* writeSortedRun(
   try {
     const file = openSync(path, "wx", 0o600);
     fd = file;
-    writeAll(file, countsFileHead(countsOptions, unknownTotals));
-    const totals = yield* writeWords(words, (chunk) => writeAll(file, chunk));
-    writeAll(file, countsFileHead(countsOptions, totals), 0);
+    files.writeAll(file, countsFileHead(countsOptions, unknownTotals));
+    const totals = yield* writeWords(words, (chunk) => files.writeAll(file, chunk));
+    files.writeAll(file, countsFileHead(countsOptions, totals), 0);
     return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
   } catch (error) {
-    throw refusal(
+    throw systemError.refusal(
       `words cannot be written to "${directory}"`,
       error,
       "set TMPDIR to a directory with free space",

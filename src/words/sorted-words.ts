@@ -1,5 +1,5 @@
 import { allocateText, copyBytes, growText, type Text } from "#bytes";
-import { collectGarbage, releaseMemory, scaled, UserError } from "#runtime";
+import { host, scaled, UserError } from "#runtime";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import {
   type CountsTotals,
@@ -63,12 +63,12 @@ export class TableWords implements SortedWords {
     let releasedBytes = 0;
     for (const { buffer } of [bytes, starts, counts, this.order]) {
       releasedBytes += buffer.byteLength;
-      releaseMemory(buffer as ArrayBuffer);
+      host.releaseMemory(buffer as ArrayBuffer);
     }
     this.table = emptyTable;
     this.order = new Uint32Array(0);
     // The allocator keeps freed memory for some time unless garbage is collected, which takes milliseconds.
-    if (releasedBytes >= worthTellingBytes) collectGarbage();
+    if (releasedBytes >= worthTellingBytes) host.collectGarbage();
   }
 
   next(): boolean {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { type ByteSink, openFilesMax, scaled } from "#runtime";
+import { type ByteSink, machine, scaled } from "#runtime";
 import { CountsFileReader, type CountsSource } from "./counts-file-reader.ts";
 import { type CountsOptions, countsFileHead, unknownTotals } from "./counts-format.ts";
 import { listWords, type Parts, sourcesOfSortedRuns } from "./parts.ts";
@@ -162,7 +162,7 @@ export function* reduceSources(
 }
 
 /** The maximum number of sources that are open at once. */
-const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
+const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, machine.openFilesMax() - otherFiles));
 
 /** The number of sources that are open if the system allows it. Their frames take 40 MB. */
 const wantedSourceCount = scaled(512, 3);

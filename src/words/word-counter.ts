@@ -1,10 +1,9 @@
 import { paddingBytes, type Text } from "#bytes";
 import {
   asOption,
-  createRegionKernel,
-  createWholeMemory,
   FileWindow,
   type Kernel,
+  kernels,
   phrase,
   releasePages,
   runToEnd,
@@ -98,7 +97,7 @@ export class WordCounter {
   get kernel(): Kernel {
     if (this.ownKernel === undefined) {
       const wantedBytes = memoryBytesPerTextByte * this.textBytesMax;
-      this.open(openKernel(createWholeMemory(wantedBytes, this.memoryCount)));
+      this.open(openKernel(kernels.createWholeMemory(wantedBytes, this.memoryCount)));
       this.begin();
     }
     return this.ownKernel!;
@@ -423,7 +422,7 @@ export class WordCounter {
    */
   static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
     releasePages(partOf({ memory }, tables.text));
-    const kernel = createRegionKernel(memory);
+    const kernel = kernels.createWithRegions(memory);
     kernel.exports.layOutInText();
     kernel.exports.openTables();
     kernel.exports.setSlice(slice.index, slice.count);
@@ -530,7 +529,7 @@ export const textBytesForTables = (tableBytes: number) =>
 
 /** Creates a kernel that works on the tables in a memory. */
 function openKernel(memory: WebAssembly.Memory): Kernel {
-  const kernel = createRegionKernel(memory);
+  const kernel = kernels.createWithRegions(memory);
   kernel.exports.openTables();
   return kernel;
 }

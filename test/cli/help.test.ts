@@ -15,7 +15,7 @@ import {
 } from "../../src/main/help.ts";
 import type { Option } from "../../src/options/option.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
-import { spell } from "../../src/runtime/message.ts";
+import * as messages from "../../src/runtime/message.ts";
 import type { CommandSpec } from "../../src/terminal/command.ts";
 import { colourStyles, plainStyles } from "../../src/terminal/output.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
@@ -29,7 +29,7 @@ const pagesOf = (command: CommandSpec, columns: number) => [
 ];
 /** Returns the long texts of an option in the table. */
 const textsOf = ({ details, default: standard }: Option) =>
-  [details, standard].map((text) => text && spell(text));
+  [details, standard].map((text) => text && messages.spell(text));
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
 
 describe("every page", () => {
@@ -79,7 +79,7 @@ describe("the page of a command", () => {
       const text = commandHelp(command, page(120));
       const joined = text.split("\nExample")[0]!.replaceAll(/\s+/g, " ");
       for (const { name, rare, kind, description } of command.options) {
-        const named = `--${name}${kind.value === undefined ? "" : ` ${kind.value}`} ${spell(description)}`;
+        const named = `--${name}${kind.value === undefined ? "" : ` ${kind.value}`} ${messages.spell(description)}`;
         expect([named, joined.includes(named)]).toEqual([named, !rare]);
       }
       expect(text).toContain(`\n  ${command.examples[0]!.what}:\n`);
@@ -273,9 +273,9 @@ describe("the table", () => {
   test("has short phrases that repeat no other field", () => {
     for (const { options } of commands) {
       for (const { description, default: standard } of options) {
-        expect(spell(description)).toMatch(/^.{3,70}$/);
-        expect(spell(description)).not.toMatch(/[.]$|\(required|\(default/);
-        expect(spell(standard ?? "")).not.toMatch(/[.]$/);
+        expect(messages.spell(description)).toMatch(/^.{3,70}$/);
+        expect(messages.spell(description)).not.toMatch(/[.]$|\(required|\(default/);
+        expect(messages.spell(standard ?? "")).not.toMatch(/[.]$/);
       }
     }
   });

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { optionsPagePath, pagesOfCommands, pagesOfOptions } from "../../scripts/options-page.ts";
 import { commands } from "../../src/main/all-commands.ts";
-import { type Message, spell } from "../../src/runtime/message.ts";
+import type { Message } from "../../src/runtime/message.ts";
+import * as messages from "../../src/runtime/message.ts";
 import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
 import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
@@ -23,7 +24,7 @@ test("all pages are tested", () => {
 });
 
 describe("docs/options.md", () => {
-  const plain = (text: Message) => spell(text).replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
+  const plain = (text: Message) => messages.spell(text).replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
   const page = readFileSync(optionsPagePath, "utf8");
   /** The items of the page's lists: commands, options, and options that exclude each other. */
   const items = page.split(/\n(?=- |\n)/).map((item) => plain(item.trim().replace(/^- /, "")));
@@ -49,7 +50,8 @@ describe("docs/options.md", () => {
         const [entry = "", ...more] = itemsOf(new RegExp(`^(-\\w, )?--${option.name} `));
         expect([option.name, more]).toEqual([option.name, []]);
         const given = pagesOfOptions[option.name];
-        const details = given === undefined ? spell(option.details ?? "").split(/(?<=[.]) (?=[A-Z])/) : [];
+        const details =
+          given === undefined ? messages.spell(option.details ?? "").split(/(?<=[.]) (?=[A-Z])/) : [];
         for (const text of [...details, option.default, option.needs?.other, ...(option.kind.words ?? [])]) {
           expect(entry).toContain(plain(text ?? ""));
         }

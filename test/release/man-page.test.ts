@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { manPage, roff } from "../../scripts/release/man-page.ts";
 import { shellFiles } from "../../scripts/release/shell-files.ts";
 import { commands } from "../../src/main/all-commands.ts";
-import { spell } from "../../src/runtime/message.ts";
+import * as messages from "../../src/runtime/message.ts";
 
 const page = manPage({ version: "1.2.3", seconds: 1_700_000_000 });
 
@@ -38,7 +38,7 @@ test.skipIf(Bun.which("groff") === null)(
         expect(flat).toContain(
           `${short}--${option.name}${option.kind.value === undefined ? "" : ` ${option.kind.value}`}`,
         );
-        if (option.details !== undefined) expect(flat).toContain(spell(option.details));
+        if (option.details !== undefined) expect(flat).toContain(messages.spell(option.details));
       }
       // Quotes and dashes must be ASCII, so that readers can paste examples into a shell.
       for (const { command } of examples) expect(shown).toContain(command);

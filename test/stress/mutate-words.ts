@@ -1,4 +1,4 @@
-import { xxHash64 } from "../../src/runtime/host.ts";
+import * as host from "../../src/runtime/host.ts";
 import { frameHeadBytes, magic } from "../../src/words/counts-format.ts";
 import { oneOf, type Random } from "./jobs.ts";
 import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
@@ -23,7 +23,7 @@ function fileOf(head: Buffer, frames: readonly Buffer[]): Buffer {
   const parts = frames.map((payload, i) => {
     const part = Buffer.alloc(frameHeadBytes + payload.length);
     part.writeUInt32LE(payload.length);
-    checksum = xxHash64(payload, i === 1 ? 0n : checksum);
+    checksum = host.xxHash64(payload, i === 1 ? 0n : checksum);
     part.writeBigUInt64LE(checksum, 4);
     payload.copy(part, frameHeadBytes);
     return part;

@@ -1,6 +1,7 @@
 // `npm run suite windows`: tests the executable for Windows in wine. It must give the same bytes as the one for Linux,
 // and handle locks, publication, signals and paths as Windows requires. docs/internals/building.md lists what wine
 // cannot show.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   cpSync,
@@ -15,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { xxHash32 } from "../../src/runtime/host.ts";
+import * as host from "../../src/runtime/host.ts";
 import { binary, environment, scratch } from "../binary.ts";
 import {
   beginWine,
@@ -274,8 +275,8 @@ describe("publication:", () => {
 
   test("the leftovers of a run that died between its two renames are restored by the next", async () => {
     const before = files("out");
-    const { host } = await killed();
-    const left = `.out.bpe-${xxHash32(host).toString(16).padStart(8, "0")}-00000001`;
+    const { host: lockHost } = await killed();
+    const left = `.out.bpe-${host.xxHash32(lockHost).toString(16).padStart(8, "0")}-00000001`;
     renameSync(join(home, "out"), join(home, `${left}.old`));
     mkdirSync(join(home, `${left}.new`));
     for (const name of readdirSync(home).filter((name) => name.startsWith("out.")))
@@ -363,10 +364,10 @@ async function started() {
 }
 
 async function killed() {
-  const { run, host } = await started();
+  const { run, host: lockHost } = await started();
   run.kill("SIGKILL");
   await run.exited;
-  return { host };
+  return { host: lockHost };
 }
 
 async function shown(run: ReturnType<typeof start>, text: string): Promise<void> {

@@ -33,7 +33,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Saves computing the same counts again.",
   },
   {
-    file: "src/runtime/windows.ts",
+    file: "src/store/file-lock.ts",
     before: "/** ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED: the file system or its server has no locks. */",
     line: "const lockUnsupportedErrors = new Set([1, 50]);",
     changed: "const lockUnsupportedErrors = new Set([1, 51]);",
@@ -133,7 +133,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Less is given back at the ends, and filled with zeros instead.",
   },
   {
-    file: "src/runtime/hints.ts",
+    file: "src/runtime/nearest.ts",
     before: "const exchanged = isExchange ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY;",
     line: "next.push(Math.min(replaced, exchanged, row[j]! + 1, next[j - 1]! + 1));",
     changed: "next.push(Math.min(replaced, exchanged, row[j]! + 1, next[j - 1]! + 2));",

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { type Content, contentOf, headBytesMax } from "../../../src/corpus/content.ts";
 import { findCorpus, findInputs } from "../../../src/corpus/find-inputs.ts";
-import { type Message, spell } from "../../../src/runtime/message.ts";
+import type { Message } from "../../../src/runtime/message.ts";
+import * as messages from "../../../src/runtime/message.ts";
 import { put, scratch } from "../../binary.ts";
 import { bzipped, heads } from "./heads.ts";
 
@@ -160,7 +161,7 @@ test("a long beginning is decompressed only as far as needed to determine its co
 
 test("a hint offers a remedy, and --binary text overrides the check", () => {
   const hintOf = (head: string, path: string) =>
-    spell((contentOf(bytes(head), path) as { hint: Message }).hint);
+    messages.spell((contentOf(bytes(head), path) as { hint: Message }).hint);
   expect(hintOf("PK\x03\x04", "a.zip")).toContain("unzip -p a.zip | bpe … -");
   expect(hintOf("\x93NUMPY", "a.npy")).toContain("bpe decode --tokenizer PATH a.npy");
   expect(hintOf("PK\x03\x04", "my $& a.zip")).toContain("unzip -p 'my $& a.zip' | bpe … -");

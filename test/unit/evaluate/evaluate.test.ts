@@ -4,7 +4,7 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { compareTokenizers, type Evaluated, evaluate } from "../../../src/evaluate/evaluate.ts";
 import type { NamedTokenizer } from "../../../src/evaluation/evaluation.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { MemoryBudget } from "../../../src/runtime/system-limits.ts";
+import { MemoryBudget } from "../../../src/runtime/machine.ts";
 import { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
 import { put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";

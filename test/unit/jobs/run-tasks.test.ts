@@ -14,7 +14,7 @@ import { IdsOutput } from "../../../src/encoding/encode-corpus.ts";
 import { Outbox, runTasks, type Sink, TaskQueue } from "../../../src/jobs/run-tasks.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { kernelModule } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { IdBuffer, type Ids } from "../../../src/tokenizer/encoding-kernel.ts";
@@ -44,7 +44,7 @@ type RangeSink = {
 /** Counts the documents of each input, which is one range. */
 async function jobOn(threadCount: number, { endRange, drain }: RangeSink, given = inputs): Promise<void> {
   const setup = {
-    kernelModule: kernelModule(),
+    kernelModule: kernels.sharedModule(),
     inputs: given,
     cutting: plainCutting(compilePattern(patterns.gpt2.sources), specialTokens),
     distinctWordCounts: new Float64Array(threadCount + 2),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type MergePlan, planRegions } from "../../../src/merge/merge-helpers.ts";
-import { createKernel } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 
 const cellCount = 100_000_000;
 const threadCount = 64;
@@ -15,7 +15,7 @@ const plan: MergePlan = {
 };
 
 test("threads get equal parts of a text, even if cells times threads do not fit into 32 bits", () => {
-  const { exports, memory } = createKernel();
+  const { exports, memory } = kernels.create();
   expect(planRegions({ exports, memory }, plan, 2 ** 32 - 1)).toBeGreaterThan(0);
   const before = new Uint32Array(memory.buffer, 0, memory.buffer.byteLength / 4).slice();
   exports.startText();

@@ -3,7 +3,8 @@ import { buildMaskTables } from "../../../scripts/masks/write-named-masks.ts";
 import { endsOfText } from "../../../src/pattern/cut-text.ts";
 import { type NamedPattern, patterns, usualSuperwordPattern } from "../../../src/pattern/named-patterns.ts";
 import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
-import { createRegionKernel, createWholeMemory, type Kernel } from "../../../src/runtime/kernel.ts";
+import type { Kernel } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { randomNumbers } from "../../random.ts";
 import { places, rounds } from "../../rounds.ts";
 import { compiledTables, randomText } from "../pattern/texts.ts";
@@ -26,7 +27,7 @@ const lookAhead = 132;
 const withLines = (sources: readonly string[]) =>
   [false, true].map((lineWise) => [sources, lineWise] as const);
 
-const kernel = createRegionKernel(createWholeMemory(1 << 28));
+const kernel = kernels.createWithRegions(kernels.createWholeMemory(1 << 28));
 
 /** Copies a pattern's tables into the kernel. */
 function setUp({ exports, memory }: Kernel, tables: ScanTables): void {

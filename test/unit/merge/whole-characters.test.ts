@@ -4,7 +4,7 @@ import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
-import { createKernel } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { places, rounds } from "../../rounds.ts";
@@ -13,7 +13,7 @@ import { type NaiveWords, naiveMerges, spelledMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
 import { bytesOf, isBegun, isWhole, naiveMayJoin } from "./naive-whole-characters.ts";
 
-const { exports } = createKernel();
+const { exports } = kernels.create();
 const stateOf = (bytes: string) =>
   bytesOf(bytes).reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 

@@ -23,7 +23,7 @@ import {
 import { namedMasks } from "../../../src/pattern/named-masks.ts";
 import { type NamedPattern, patterns, usualSuperwordPattern } from "../../../src/pattern/named-patterns.ts";
 import { columnAt, type ScanTables } from "../../../src/pattern/scan-tables.ts";
-import { createRegionKernel, createWholeMemory } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { compiledTables, randomText, tablesOf } from "./texts.ts";
@@ -77,7 +77,7 @@ test("every other named pattern has a proved formula, and its masks", () => {
 
 test("a pattern that cuts like a named one has its masks, and any other runs on the tables", () => {
   const isTold = (source: string) => {
-    const kernel = createRegionKernel(createWholeMemory(1 << 28));
+    const kernel = kernels.createWithRegions(kernels.createWholeMemory(1 << 28));
     const told: number[] = [];
     const useMaskTables = (address: number) => told.push(address) > 0;
     const exports = {

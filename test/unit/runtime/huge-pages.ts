@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { addressOf } from "../../../src/runtime/host.ts";
+import * as host from "../../../src/runtime/host.ts";
 
 /** Whether huge pages were requested for the start of an array; null if the system has none. */
 export function isHuge(array: Uint8Array): boolean | null {
   if (!existsSync("/sys/kernel/mm/transparent_hugepage")) return null;
-  const address = addressOf(array);
+  const address = host.addressOf(array);
   const areas = readFileSync("/proc/self/smaps", "utf8").split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);
   const area = areas.find((lines) => {
     const [from, to] = lines.slice(0, lines.indexOf(" ")).split("-");

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { createKernel, kernelModule, prepareKernel, wholeMemoryBytes } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { wordMemoryCount } from "../../../src/training/count-memory.ts";
 
 test("a kernel is prepared once, and then used by all", async () => {
-  await Promise.all([prepareKernel(), prepareKernel()]);
-  const module = kernelModule();
-  await prepareKernel();
-  expect(kernelModule()).toBe(module);
-  expect(createKernel().exports.memoryBytes()).toBeGreaterThan(0);
+  await Promise.all([kernels.prepare(), kernels.prepare()]);
+  const module = kernels.sharedModule();
+  await kernels.prepare();
+  expect(kernels.sharedModule()).toBe(module);
+  expect(kernels.create().exports.memoryBytes()).toBeGreaterThan(0);
 });
 
 const gigabyte = 2 ** 30;
@@ -19,7 +19,7 @@ test("the memories of all threads together are less than three times the machine
       for (const isPerInput of [false, true]) {
         const count = wordMemoryCount(threadCount, isPerInput);
         const machineBytes = machineGigabytes * gigabyte;
-        const sizeBytes = wholeMemoryBytes(anyText, count, machineBytes);
+        const sizeBytes = kernels.wholeMemoryBytes(anyText, count, machineBytes);
         const leastBytes = 2 ** 26;
         expect([sizeBytes >= leastBytes, sizeBytes <= 4 * gigabyte]).toEqual([true, true]);
         if (sizeBytes > leastBytes) expect(count * sizeBytes).toBeLessThan(3 * machineBytes);
@@ -30,11 +30,11 @@ test("the memories of all threads together are less than three times the machine
 
 test("96 cores and 64 GB: each thread has a memory of 1 GB, or with a cache two of 512 MB", () => {
   const sizeOf = (isPerInput: boolean) =>
-    wholeMemoryBytes(anyText, wordMemoryCount(96, isPerInput), 64 * gigabyte);
+    kernels.wholeMemoryBytes(anyText, wordMemoryCount(96, isPerInput), 64 * gigabyte);
   expect([sizeOf(false), sizeOf(true)]).toEqual([gigabyte, gigabyte / 2]);
-  expect(wholeMemoryBytes(anyText, wordMemoryCount(2), 24 * gigabyte)).toBe(4 * gigabyte);
+  expect(kernels.wholeMemoryBytes(anyText, wordMemoryCount(2), 24 * gigabyte)).toBe(4 * gigabyte);
 });
 
 test("a small text gets no more memory than usual", () => {
-  expect(wholeMemoryBytes(1000, 3, 64 * gigabyte)).toBe(2 ** 28);
+  expect(kernels.wholeMemoryBytes(1000, 3, 64 * gigabyte)).toBe(2 ** 28);
 });

@@ -2,36 +2,39 @@ import { expect, test } from "bun:test";
 import { spellInLibrary } from "../../../src/library/library.ts";
 import { pythonSpelling } from "../../../src/options/python-spelling.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { asOption, joined, type Message, phrase, spell, withValue } from "../../../src/runtime/message.ts";
+import * as messages from "../../../src/runtime/message.ts";
+import { asOption, type Message, phrase } from "../../../src/runtime/message.ts";
 
 const small = phrase`${asOption("vocab-size", 300)} is too small: ${phrase`with ${asOption("bos")}`} it is ${400}`;
 
 test("the type checker refuses a message that would become [object Object]", () => {
-  const messages: Message[] = [small, asOption("bos")];
+  const texts: Message[] = [small, asOption("bos")];
   // @ts-expect-error
-  expect(messages.map((message) => `bad: ${message}`).join()).toContain("[object Object]");
-  expect(messages.map((message) => spell(phrase`good: ${message}`)).join()).not.toContain("object");
+  expect(texts.map((message) => `bad: ${message}`).join()).toContain("[object Object]");
+  expect(texts.map((message) => messages.spell(phrase`good: ${message}`)).join()).not.toContain("object");
 });
 
 test("each caller spells the options of a message, and the rest is the same", () => {
-  expect(spell(small)).toBe("--vocab-size 300 is too small: with --bos it is 400");
-  expect(spell(small, spellInLibrary)).toBe("vocabSize 300 is too small: with model.roles.bos it is 400");
-  expect(spell(small, pythonSpelling(true))).toBe("vocab_size=300 is too small: with bos it is 400");
+  expect(messages.spell(small)).toBe("--vocab-size 300 is too small: with --bos it is 400");
+  expect(messages.spell(small, spellInLibrary)).toBe(
+    "vocabSize 300 is too small: with model.roles.bos it is 400",
+  );
+  expect(messages.spell(small, pythonSpelling(true))).toBe("vocab_size=300 is too small: with bos it is 400");
   const quoted = phrase`"--pad-to" is no ${asOption("pad-to")}`;
-  expect(spell(quoted)).toBe('"--pad-to" is no --pad-to');
-  expect(spell(quoted, spellInLibrary)).toBe('"--pad-to" is no padTo');
+  expect(messages.spell(quoted)).toBe('"--pad-to" is no --pad-to');
+  expect(messages.spell(quoted, spellInLibrary)).toBe('"--pad-to" is no padTo');
 });
 
 test("the command line prints a letter if the message has one", () => {
   const fewer = phrase`use fewer workers (${asOption("workers", 1, "w")})`;
-  expect(spell(fewer)).toBe("use fewer workers (-w 1)");
-  expect(spell(fewer, spellInLibrary)).toBe("use fewer workers (workers 1)");
-  expect(spell(fewer, pythonSpelling(true))).toBe("use fewer workers (workers=1)");
+  expect(messages.spell(fewer)).toBe("use fewer workers (-w 1)");
+  expect(messages.spell(fewer, spellInLibrary)).toBe("use fewer workers (workers 1)");
+  expect(messages.spell(fewer, pythonSpelling(true))).toBe("use fewer workers (workers=1)");
 });
 
 test("Python's values are those of the parameter", () => {
   const spelled = (option: string, value: string, hasParameters = true) =>
-    spell(asOption(option, value), pythonSpelling(hasParameters));
+    messages.spell(asOption(option, value), pythonSpelling(hasParameters));
   expect(spelled("special-token", "'<|pad|>'")).toBe("special_tokens=['<|pad|>']");
   expect(spelled("special-token", "'<|pad|>'", false)).toBe("special_token='<|pad|>'");
   expect(spelled("language", "en=corpus/en")).toBe('languages={"en": "corpus/en"}');
@@ -42,27 +45,29 @@ test("Python's values are those of the parameter", () => {
 });
 
 test("the library leaves unknown options as typed", () => {
-  expect(spell(asOption("shard-size", "100M"), spellInLibrary)).toBe("--shard-size 100M");
+  expect(messages.spell(asOption("shard-size", "100M"), spellInLibrary)).toBe("--shard-size 100M");
 });
 
 test("text without options is a string", () => {
   expect(phrase`a ${1} ${"b"} ${phrase`c`}`).toBe("a 1 b c");
   expect(phrase``).toBe("");
-  expect(joined(["a", phrase`b`], "; ")).toBe("a; b");
-  expect(spell(joined([asOption("a"), asOption("b", 2)], ", "))).toBe("--a, --b 2");
+  expect(messages.joined(["a", phrase`b`], "; ")).toBe("a; b");
+  expect(messages.spell(messages.joined([asOption("a"), asOption("b", 2)], ", "))).toBe("--a, --b 2");
 });
 
 test("a value is attached to the option before it, or else to the text", () => {
-  expect(withValue(asOption("cache"), '"c"')).toEqual([asOption("cache", '"c"')]);
-  expect(spell(withValue(phrase`see ${asOption("cache")}`, "c"), pythonSpelling(true))).toBe('see cache="c"');
-  expect(withValue("texts", "3")).toBe("texts 3");
+  expect(messages.withValue(asOption("cache"), '"c"')).toEqual([asOption("cache", '"c"')]);
+  expect(
+    messages.spell(messages.withValue(phrase`see ${asOption("cache")}`, "c"), pythonSpelling(true)),
+  ).toBe('see cache="c"');
+  expect(messages.withValue("texts", "3")).toBe("texts 3");
 });
 
 test("an error has its texts as typed, and as spelled by a caller", () => {
   const error = new UserError(small, { hint: phrase`give ${asOption("pad-to", 8)}` });
-  expect([error.message, error.hint]).toEqual([spell(small), "give --pad-to 8"]);
+  expect([error.message, error.hint]).toEqual([messages.spell(small), "give --pad-to 8"]);
   expect(error.spelled(spellInLibrary)).toEqual({
-    message: spell(small, spellInLibrary),
+    message: messages.spell(small, spellInLibrary),
     hint: "give padTo 8",
   });
   expect(new UserError("plain").spelled()).toEqual({ message: "plain", hint: undefined });

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import * as fileCalls from "../../../src/runtime/file-calls.ts";
+import * as fileSystem from "../../../src/store/file-system.ts";
 import {
   describeHolder,
   isLock,
@@ -266,7 +266,7 @@ test("only the part of a lock's text that a holder writes is trusted", () => {
 });
 
 test("a lock that vanishes each time it is taken is tried a thousand times, and then counts as taken", () => {
-  const isSameFile = spyOn(fileCalls, "isSameFile").mockReturnValue(false);
+  const isSameFile = spyOn(fileSystem, "isSameFile").mockReturnValue(false);
   try {
     expect(isLock(takeLock(placeOf(out)))).toBe(false);
     expect(isSameFile).toHaveBeenCalledTimes(1000);

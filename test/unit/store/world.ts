@@ -4,8 +4,8 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { spell } from "../../../src/runtime/message.ts";
-import { MemoryBudget } from "../../../src/runtime/system-limits.ts";
+import { MemoryBudget } from "../../../src/runtime/machine.ts";
+import * as messages from "../../../src/runtime/message.ts";
 import { Cache } from "../../../src/store/cache.ts";
 import { CacheDirectory } from "../../../src/store/cache-directory.ts";
 import { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
@@ -56,12 +56,12 @@ export async function countCached(
   const { specialTokens = [], wordBytesMax = 1e12, workers = 1, version = "1" } = options;
   const warnings: string[] = [];
   const countsOptions: CountsOptions = { patterns: sources, specialTokens, isLinewise: false };
-  const directory = new CacheDirectory(cachePath, (message) => warnings.push(spell(message)));
+  const directory = new CacheDirectory(cachePath, (message) => warnings.push(messages.spell(message)));
   const scratch = new ScratchDirectory(cachePath);
   const cache = new Cache(directory, {
     countsOptions,
     version,
-    warn: (message) => warnings.push(spell(message)),
+    warn: (message) => warnings.push(messages.spell(message)),
     nowMs: () => Date.now() + (options.laterMs ?? 10_000),
     scratchPath: () => scratch.path,
   });

@@ -7,7 +7,7 @@ import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { readKernel } from "../../../src/runtime/embedded.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { adoptKernelModule, kernelModule } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens, partTo } from "../../../src/text/pretokens.ts";
@@ -189,17 +189,17 @@ function memoized<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-const testModule = kernelModule();
+const testModule = kernels.sharedModule();
 const flavours = {
   "with SIMD and assertions": testModule,
   baseline: new WebAssembly.Module(readKernel("kernel-baseline")),
 };
 
 describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
-  afterAll(() => adoptKernelModule(testModule));
+  afterAll(() => kernels.adoptModule(testModule));
 
   test("counts like its twin, for all named patterns and chains of automata", () => {
-    adoptKernelModule(module);
+    kernels.adoptModule(module);
     for (const { name, pattern } of cases) {
       const count = /^marin|three/.test(name) ? 3 : name.includes("two") ? 2 : 1;
       expect([name, pattern.automata.length]).toEqual([name, count]);
@@ -221,7 +221,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   });
 
   test.skipIf(isSmallScale)("in a long text, counts what its twin counts, by four bytes and by one", () => {
-    adoptKernelModule(module);
+    kernels.adoptModule(module);
     const bytes = longText(randomNumbers(seed), rounds(800_000));
     for (const one of cases) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
@@ -230,7 +230,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   });
 
   test("counts like its twin, for random patterns", () => {
-    adoptKernelModule(module);
+    kernels.adoptModule(module);
     const random = randomNumbers(seed + 2);
     for (const one of somePatterns()) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
@@ -243,7 +243,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   });
 
   test("finds special tokens as its twin does", () => {
-    adoptKernelModule(module);
+    kernels.adoptModule(module);
     const random = randomNumbers(seed + 2);
     for (let round = 0; round < rounds(30); round++) {
       const one = caseOf("", round % 4 === 0 ? ["[0-9]{3}", ...gpt2] : gpt2);
@@ -337,10 +337,10 @@ const lookCases = memoized(() =>
 );
 
 describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_, module) => {
-  afterAll(() => adoptKernelModule(testModule));
+  afterAll(() => kernels.adoptModule(testModule));
 
   test("have the results of the twin, in any windows, up to tokens", () => {
-    adoptKernelModule(module);
+    kernels.adoptModule(module);
     const random = randomNumbers(seed + 4);
     const tokens = [encoded("444"), encoded("<|x|>"), encoded("é7")];
     for (const one of lookCases()) {
@@ -358,7 +358,7 @@ describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_,
   });
 
   test.skipIf(isSmallScale)("may span many blocks and windows", () => {
-    adoptKernelModule(module);
+    kernels.adoptModule(module);
     const random = randomNumbers(seed + 5);
     const tokens = [encoded("444")];
     for (const one of lookCases()) {

@@ -3,7 +3,7 @@ import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import type { PatternTables } from "../../../src/pattern/compiled-pattern.ts";
 import { cutText, findSafeCut } from "../../../src/pattern/cut-text.ts";
 import { KernelScan } from "../../../src/pattern/kernel-scan.ts";
-import { createEncodingKernel } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { placeInKernel } from "../../../src/tokenizer/encoding-kernel.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -15,7 +15,7 @@ const seed = Number(process.env.TEST_SEED ?? 17);
 
 /** Sets up the kernel's search for cuts in a text without added tokens. */
 function kernelOf(parts: ReturnType<typeof tokenizerOfJson>) {
-  const kernel = createEncodingKernel();
+  const kernel = kernels.createForEncoding();
   const { exports, memory } = kernel;
   placeInKernel(kernel, { model: parts.model, isNarrow: parts.isNarrow, cuts: "nowhere" });
   KernelScan.create(kernel, parts.pattern.automata);

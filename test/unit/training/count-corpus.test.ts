@@ -5,7 +5,7 @@ import { runTasks } from "../../../src/jobs/run-tasks.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { kernelModule } from "../../../src/runtime/kernel.ts";
+import * as kernels from "../../../src/runtime/kernel.ts";
 import { runSliced } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import {
@@ -234,7 +234,7 @@ test("a worker that fails in its slice fails the run with its reason", async () 
   const setup = {
     inputs,
     cutting: many.cutting,
-    kernelModule: kernelModule(),
+    kernelModule: kernels.sharedModule(),
     liftingModel: undefined,
     countedPerInput: undefined,
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { MemoryBudget } from "../../../src/runtime/system-limits.ts";
+import { MemoryBudget } from "../../../src/runtime/machine.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { openMemory } from "../../../src/training/count-memory.ts";
 import { countWords } from "../../../src/training/count-words.ts";

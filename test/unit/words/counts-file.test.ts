@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
-import { xxHash64 } from "../../../src/runtime/host.ts";
+import * as host from "../../../src/runtime/host.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import {
   type CountsOptions,
@@ -262,7 +262,7 @@ describe("a wrong file is refused", () => {
       frame.set(word, frameHeadBytes);
       const view = new DataView(frame.buffer);
       view.setUint32(0, word.length, true);
-      view.setBigUint64(4, xxHash64(Uint8Array.from(word), 0n), true);
+      view.setBigUint64(4, host.xxHash64(Uint8Array.from(word), 0n), true);
       expect(readAll(Buffer.concat([head, frame]))).toBe(
         "some.counts is damaged: it contains a word that is invalid or out of order",
       );
@@ -279,7 +279,7 @@ describe("a wrong file is refused", () => {
       const payload = new TextEncoder().encode(json);
       const head = new Uint8Array(frameHeadBytes);
       new DataView(head.buffer).setUint32(0, payload.length, true);
-      new DataView(head.buffer).setBigUint64(4, xxHash64(payload, 0n), true);
+      new DataView(head.buffer).setBigUint64(4, host.xxHash64(payload, 0n), true);
       return readAll(Buffer.concat([file.subarray(0, magic.length + 4), head, payload]));
     };
     expect(wrong({})).toBe("some.counts is cut short: the counts end early");

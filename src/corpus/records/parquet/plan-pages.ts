@@ -9,9 +9,10 @@ import {
 } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { snappyUncompressor } from "hysnappy";
-import { asOption, faultOf, phrase, scaled, UserError } from "#runtime";
+import { asOption, phrase, scaled, UserError } from "#runtime";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
+import { faultOf } from "../../malformed-data.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
 
 /** The column of a Parquet file that holds the texts: one column chunk for each row group that has rows. */

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beginFlush, exchange, flush, writeAll } from "../../../src/runtime/file-calls.ts";
+import * as files from "../../../src/runtime/files.ts";
+import { beginFlush, exchange, flush } from "../../../src/store/file-system.ts";
 import { scratch } from "../../binary.ts";
 
 test("a flush may be started on anything open: a file keeps its bytes, and anything else is unaffected", () => {
   const path = join(scratch(), "file");
   const fd = openSync(path, "wx");
-  writeAll(fd, Buffer.from("one "));
+  files.writeAll(fd, Buffer.from("one "));
   beginFlush(fd);
-  writeAll(fd, Buffer.from("two"));
+  files.writeAll(fd, Buffer.from("two"));
   beginFlush(fd);
   flush(fd);
   closeSync(fd);

@@ -1,10 +1,3 @@
-/** Joins arguments to a command line for a POSIX shell. */
-export const shellLine = (args: readonly string[]) => args.map(shellQuoted).join(" ");
-
-/** Quotes an argument for a POSIX shell if necessary. */
-export const shellQuoted = (argument: string) =>
-  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
-
 /** Returns the candidate with the smallest edit distance from `typed`; undefined if none is close. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;

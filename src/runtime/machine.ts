@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join, relative } from "node:path";
 import { exitCode, UserError } from "./errors.ts";
-import { asOption, joined, type Message, phrase } from "./message.ts";
+import * as messages from "./message.ts";
+import { asOption, type Message, phrase } from "./message.ts";
 
 /**
  * Returns the memory in bytes that this process may use: the machine's, or the lowest limit of its control groups.
@@ -250,7 +251,7 @@ export class MemoryBudget {
   private error(what: string, remedies: readonly Message[]): UserError {
     const of = this.hasExplicitLimit ? "" : ` (${100 * defaultShare} % of what this process may use)`;
     return new UserError(`${what} of memory; the limit is ${limitText(this.limitBytes)}${of}`, {
-      hint: joined(remedies, ", or "),
+      hint: messages.joined(remedies, ", or "),
       exitCode: exitCode.failed,
       kind: "memory",
     });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearest } from "../../../src/runtime/hints.ts";
+import { nearest } from "../../../src/runtime/nearest.ts";
 
 test("a word two edits away is near; for longer words, up to a third of the letters", () => {
   expect(nearest("abc", ["abcxy"])).toBe("abcxy");

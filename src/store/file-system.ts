@@ -1,47 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  renameSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { hostname } from "node:os";
-import { errnoOf, openLibc, openWindows, sleepSync } from "#host";
-import { codeOf } from "./system-error.ts";
-import { isHeldOpen, isWindows, lockOnWindows, retryWhileHeldOpen } from "./windows.ts";
-
-/** The destination of bytes: a file or a stream. */
-export type ByteSink = {
-  write(chunk: Uint8Array): void;
-  /** Overwrites bytes, for a header that is known only at the end. Absent for a stream. */
-  overwrite?(chunk: Uint8Array, pos: number): void;
-  /**
-   * Returns a promise to await before the next `write`, or undefined if the sink accepts more at once. Absent if it
-   * always does. If the promise's work fails, the next `write` throws the error.
-   */
-  drain?(): Promise<void> | undefined;
-};
-
-/**
- * Writes all of the bytes, at `offset` if given, although a single system call may write fewer. Waits while a pipe is
- * full.
- */
-export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
-  for (let pos = 0; pos < bytes.length; ) {
-    const place = offset === undefined ? null : offset + pos;
-    try {
-      pos += writeSync(fd, bytes, pos, bytes.length - pos, place);
-    } catch (error) {
-      if (codeOf(error) !== "EAGAIN") throw error;
-      sleepSync(1);
-    }
-  }
-}
+import { closeSync, constants, fstatSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { host, isWindows, systemError } from "#runtime";
+import { isHeldOpen, retryWhileHeldOpen } from "./held-open.ts";
 
 /** Flushes an open file to the device. Does nothing if the file system has no flush. */
 export function flush(fd: number): void {
@@ -58,9 +17,9 @@ export function flush(fd: number): void {
  * covers them; otherwise each flush waits for a commit of its own.
  */
 export function beginFlush(fd: number): void {
-  const libc = openLibc("sync_file_range", "__errno_location");
+  const libc = host.openLibc("sync_file_range", "__errno_location");
   if (libc === null || libc.sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) === 0) return;
-  const code = lossCodes.get(errnoOf(libc));
+  const code = lossCodes.get(host.errnoOf(libc));
   // Subtle: data that cannot be written here is dropped, and a later flush may not report the loss, so it must be an
   // error now.
   if (code !== undefined) throw Object.assign(new Error(`${code}: sync_file_range`), { code });
@@ -128,7 +87,7 @@ const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSY
  */
 export function exchange(path: string, otherPath: string): boolean {
   const number = callNumbers[process.arch];
-  const call = number === undefined ? undefined : openLibc("syscall")?.syscall;
+  const call = number === undefined ? undefined : host.openLibc("syscall")?.syscall;
   if (number === undefined || call === undefined) return false;
   const [from, to] = [cString(path), cString(otherPath)];
   return call(number, ignoredDirectory, from, ignoredDirectory, to, RENAME_EXCHANGE) === 0n;
@@ -142,60 +101,6 @@ const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
 
-type LockResult = "acquired" | "held" | "unsupported";
-
-/**
- * Locks an open file, without waiting. The system releases the lock when the file is closed, so a process that has
- * ended, for whatever reason, holds no lock.
- */
-export function lockFile(fd: number): LockResult {
-  const locked = lockOnWindows(fd);
-  if (locked !== null) return locked;
-  const libc = openFlock();
-  if (libc === null) return isHolderAlive(fd) ? "held" : "unsupported";
-  for (;;) {
-    if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return "acquired";
-    const errno = errnoOf(libc);
-    if (lockUnsupportedErrnos.has(errno)) return "unsupported";
-    if (errno !== EINTR) return "held";
-  }
-}
-
-const openFlock = () => openLibc("flock", "__errno_location");
-
-/** Whether this process can lock files. The library under Node cannot. */
-export const canLock = (): boolean => openFlock() !== null || openWindows() !== null;
-
-/**
- * Whether a path is on a local file system. There, a lock holds for every process that can reach the file, also in
- * other containers. False if that is unknown, as for network file systems and FUSE.
- */
-export function isOnThisMachine(path: string): boolean {
-  try {
-    return process.platform === "linux" && localFileSystems.has(statfsSync(path).type >>> 0);
-  } catch {
-    return false;
-  }
-}
-
-/** The magic numbers of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs. */
-const localFileSystems = new Set([
-  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
-]);
-
-/** Whether the lock file names a live process of this machine: the best check where files cannot be locked. */
-function isHolderAlive(fd: number): boolean {
-  const text = Buffer.alloc(1 << 12);
-  try {
-    const holder = JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0)));
-    if (holder.host !== hostname() || !Number.isSafeInteger(holder.pid) || holder.pid <= 0) return false;
-    process.kill(holder.pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
-}
-
 /**
  * Whether the path still names the open file. Check it after locking: the previous holder of the lock may have removed
  * the file, and a lock on a removed file excludes no other process.
@@ -208,13 +113,7 @@ export function isSameFile(fd: number, path: string): boolean {
     return named.dev === dev && named.ino === ino;
   } catch (error) {
     // On Windows, an open file that was removed keeps its name until it is closed, but stat fails.
-    if (codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
+    if (systemError.codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
     return false;
   }
 }
-
-const LOCK_EX = 2;
-const LOCK_NB = 4;
-const EINTR = 4;
-/** ENOLCK, ENOSYS, EOPNOTSUPP: the file system or its server does not support locks. */
-const lockUnsupportedErrnos = new Set([37, 38, 95]);

@@ -1,0 +1,32 @@
+import { UserError } from "#runtime";
+
+/**
+ * @internal The UserError for callers of the library if the engine does not allow WebAssembly or has no more memory for
+ * it; undefined for any other error.
+ */
+export function engineRefusal(error: unknown): UserError | undefined {
+  if (!(error instanceof Error) || error instanceof UserError) return undefined;
+  if (typeof WebAssembly === "undefined")
+    return new UserError("this JavaScript engine has no WebAssembly, which tokenizers need", {
+      hint: "lockdown modes of browsers disable it, and so does the option --jitless of Node",
+    });
+  const { name, message } = error;
+  if (name === "CompileError" || name === "EvalError")
+    return new UserError(`WebAssembly is not allowed here: ${message}`, {
+      hint: "a page with a Content-Security-Policy needs 'wasm-unsafe-eval' in its script-src; a service that compiles no code at run time (Cloudflare Workers) cannot run a tokenizer",
+    });
+  if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
+  return new UserError(`the JavaScript engine cannot allocate another WebAssembly memory: ${message}`, {
+    kind: "memory",
+    hint: "engines allow a few hundred at a time: use one tokenizer for many texts, and drop references to tokenizers that you no longer use",
+  });
+}
+
+/** @internal Runs `work`. If the engine refuses WebAssembly, throws a UserError that says how to allow it. */
+export function withEngineErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw engineRefusal(error) ?? error;
+  }
+}
