@@ -195,8 +195,9 @@ typedef struct {
   const Segment *segments; /* none is empty. NULL: the text is one segment, and `specials_as_text` applies */
   const uint8_t *text;
   size_t size;
-  bool continues;           /* the text follows a safe cut */
-  const uint8_t *following; /* what follows the safe cut where the text ends: all, or >= `cut_reach` bytes (4 if direct); or NULL */
+  bool continues; /* the text follows a safe cut */
+  /* If the text ends at a safe cut: all bytes after it, or at least `cut_reach` (4 if direct). Else NULL. */
+  const uint8_t *following;
   size_t following_size;
   Ids *out;
   size_t id_limit;  /* encoding stops once there are more ids than this; SIZE_MAX: never */

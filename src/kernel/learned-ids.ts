@@ -144,7 +144,7 @@ function mergeAll(pair: Pair, id: i32): void {
     let position = place.position;
     // Since the position was added, one of the two tokens may have been merged with another one.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
-    // In a run of equal tokens, the first two are merged first, even if the list is not ascending because two merges
+    // A run of equal tokens is merged from its start. The list may have its positions in another order, if two merges
     // make that token.
     if (left === right) position = startOfRun(position, left);
     const middle = endOf(position);
@@ -192,7 +192,7 @@ function findPair(left: i32, right: i32): Pair | null {
   return index === 0 ? null : pairAt(index);
 }
 
-/** Returns the address of the slot with a pair, or of the free one for it. */
+/** Returns the address of the slot with a pair, or of the free slot where it belongs. */
 function slotOf(left: i32, right: i32): usize {
   const mask: u32 = (1 << slotBits) - 1;
   const hash = ((((<u64>(<u32>left)) << 32) | <u32>right) * 0x9e3779b97f4a7c15) >> (64 - slotBits);

@@ -96,8 +96,8 @@ export function layOutForText(textBytes: u32): void {
 }
 
 /**
- * Lays out a second set of tables inside the text's region, which must be all zeros. Sixteenths are those of that
- * region; its first five remain for text. The first set of tables is unchanged, and other threads may read it.
+ * Lays out a second set of tables inside the text's region, which must be all zeros. The first five sixteenths of that
+ * region remain for text. The first set of tables is unchanged, and other threads may read it.
  */
 export function layOutInText(): void {
   sixteenth = ((shortStart - textStart) / 16) & ~(pageBytes - 1);

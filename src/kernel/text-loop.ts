@@ -56,7 +56,7 @@ let taker: u32 = countsWords;
 /** The added tokens that are searched while a text is cut. */
 let addedTokens: TokenSearch = changetype<TokenSearch>(0);
 let findsTokens: bool = false;
-/** Whether special tokens stay text; other tokens still do not overlap them. */
+/** Whether special tokens stay text. Even then, no other token is found inside one. */
 let keepsSpecial: bool = false;
 let areAllSpecial: bool = false;
 /** The length in bytes of the token that was found last. */
@@ -213,7 +213,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
         isInsideDocument = true;
         documentCount++;
       }
-      // The document ends at a token; or at `lastLimit`, unless there may be a token or more text.
+      // The document ends at a token. It also ends at `lastLimit`, if all text up to there was searched and no more
+      // follows.
       const isEnd = token < searched || (searched === sureEnd && (endsText || lastLimit < lastStop + 4));
       scanTo(stop, token < searched ? token : searched < sureEnd ? searched : lastLimit, isEnd);
       if (pos < stop) {
@@ -241,8 +242,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
 }
 
 /**
- * Returns the position up to which to search for tokens, because the look-aheads of a block may read that far: at least
- * four bytes after the block, unless the certain text ends before.
+ * Returns the position up to which tokens are searched. The look-aheads of a block may read that far. It is at least
+ * four bytes after the block, unless `sureEnd` comes first.
  */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
@@ -280,8 +281,8 @@ export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
 }
 
 /**
- * Emits the id of the token that was found, and reserves memory for it: space for ids is otherwise reserved by the size
- * of text, and adjacent tokens have none between them. Returns false if memory runs out.
+ * Emits the id of the token that was found. Also reserves memory for it: other ids get theirs for the text between
+ * tokens, and adjacent tokens have none. Returns false if memory runs out.
  */
 function emitToken(): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;

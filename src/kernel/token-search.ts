@@ -10,7 +10,7 @@ import { reserveTable } from "./regions";
  * tokens are. A search that tries each position from left to right would read a text of near misses again and again. If
  * the tokens begin with too many different bytes there are no prefixes, and all of the text is read backwards.
  *
- * Callers describe each token by a *record*. If tokens are equal, the last one counts:
+ * If tokens are equal, the last one counts. Callers describe each token by a *record*:
  *
  *   OFFSET   TYPE   MEANING
  *   0        u32    the offset of the token's bytes in `contents`
@@ -232,7 +232,7 @@ function buildTrie(search: TokenSearch): bool {
   return true;
 }
 
-/** Returns the byte of a token that `depth` bytes follow; -1 if the token has no such byte. */
+/** Returns the byte of a token that has `depth` bytes after it; -1 if the token is shorter. */
 function byteOf(search: TokenSearch, token: u32, depth: i32): i32 {
   const record = search.records + token * recordBytes;
   const place = load<i32>(record, 4) - 1 - depth;
@@ -457,8 +457,8 @@ function readBlock(search: TokenSearch, from: i32): void {
 }
 
 /**
- * Reads bytes [from, limit) backwards. Lists in `places` and `numbers` each position in [from, to) where a token begins
- * that ends by `limit`, and the number of the longest such token. Returns the length of the lists.
+ * Reads bytes [from, limit) backwards. Finds the positions in [from, to) where a token begins that ends by `limit`.
+ * Lists these in `places`, and the longest token at each in `numbers`. Returns the length of the lists.
  */
 function matchBackwards(search: TokenSearch, from: i32, to: i32, limit: i32): i32 {
   const text = search.text;

@@ -18,7 +18,7 @@
  *   separators              32 * 3           the text before, between and after the two halves of a row
  *   digits                  64               the digits of base64
  *
- * With the separators ",", " " and "\n" and a plain spelling, the merge of " " and "t" is ",Ġ t\n".
+ * With the separators ",", " " and "\n", and bytes spelled as in merges.txt, the merge of " " and "t" is ",Ġ t\n".
  */
 let kept: usize = 0;
 let starts: usize = 0;

@@ -154,8 +154,8 @@ export function divideIntoClasses(
 }
 
 /**
- * Returns the first code point of each range of each set, and the first one after each range, ascending, each as code
- * point * edgeSetBits + set.
+ * Returns the edges of all ranges of the sets, ascending. A range has two: its first code point, and the one after its
+ * last. An edge is stored as code point * edgeSetBits + index of the set.
  */
 function edgesOf(sets: readonly CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));

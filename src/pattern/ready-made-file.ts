@@ -17,7 +17,7 @@ export function readyMadeFile(
     ...tables,
     fourBytes: (i === 0 ? buildFourByteTables(tables) : undefined) ?? null,
   }));
-  // Level 19 compresses the 13.3 MB of all tables to 0.3 MB; decompressing one file takes 0.2 ms.
+  // Level 19 compresses all tables from 14 MB to 0.3 MB. Decompressing one file takes 0.2 ms.
   const tables = new Uint8Array(serialize({ automata, javascript: javascriptSource(sources) }));
   const bytes = Bun.zstdCompressSync(tables, { level: 19 });
   return { name: readyMadeName(sources, options), bytes };

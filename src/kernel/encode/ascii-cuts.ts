@@ -1,17 +1,20 @@
 import { letters, topBits, within } from "../masks/mask-operators";
 
 /**
- * Cuts of lines (never-merged.ts), for most of ASCII: 64 positions at a time, by masks as in scan-masks.ts. Bit i is the
+ * Decides most positions of ASCII lines (never-merged.ts), 64 at a time, by masks as in scan-masks.ts. Bit i is the
  * position before byte i of a block.
  *
- * If there are late merges, no other merge crosses from a visible character into a space. Letters are hardly ever cut
- * from letters, nor a space from a letter after it. All other positions are `asked`, to be looked up one by one.
+ *   - Between a visible character and a following space there is a cut, because only late merges cross that position.
+ *   - Before a letter that follows a letter or a space no cut is made, because there hardly ever is one; except before
+ *     a capital that follows a small letter. A cut that is not made changes no id.
+ *   - All other positions are `asked`: they are looked up one by one.
  */
 
-/** The positions whose cuts `sureCuts` does not know. */
+/** The positions that `sureCuts` has not decided. */
 export let asked: u64 = 0;
 
-// Bit 0: the last byte of the previous block has the property. At the beginning it has none, so its position is asked.
+// Bit 0 is 1 if the last byte of the previous block has the property. After `beginSureCuts` it is 0, so the first
+// position is asked.
 let visibleBefore: u64 = 0;
 let plainBefore: u64 = 0;
 let smallBefore: u64 = 0;

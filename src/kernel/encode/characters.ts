@@ -32,9 +32,9 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  * An element of `characters` or `spaced`:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    bit b: a byte before the character whose last six bits are b may merge with its first bytes
- *   8        u64    likewise for the byte after the character and the character's last bytes
- *   16       u32    1 + the id that its bytes merge to; `manyIds`: they merge to several ids; 0: not computed yet
+ *   0        u64    bit b: a preceding byte whose last six bits are b may merge with the first bytes
+ *   8        u64    bit b: a following byte whose last six bits are b may merge with the last bytes
+ *   16       u32    1 + the id that the bytes merge to; `manyIds`: they merge to several ids; 0: not computed yet
  */
 let rowOf: usize = 0;
 let rows: usize = 0;
@@ -97,7 +97,10 @@ function endingOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** Records that a merge of this rank consumes the fragment if this byte is on the other side of the edge. */
+/**
+ * Records the rank of a merge that consumes the fragment, if it is the lowest for this byte on the other side of the
+ * edge.
+ */
 function lower(fragment: u32, byte: u32, rank: u32): void {
   let row = <u32>load<u16>(rowOf + (fragment << 1));
   if (row === 0) {
@@ -128,9 +131,9 @@ export function hasCharacters(): bool {
 }
 
 /**
- * Returns the id of a character of two or three bytes, or -1 if its bytes must be merged. `around` has in its lowest
- * byte the byte before the character, then the character's own bytes and the following ones. `isInside`: the byte
- * before the character is in the same word. `left`: the number of bytes of the word from the character on.
+ * Returns the id of a character of two or three bytes, or -1 if its bytes must be merged. `around` is eight bytes of
+ * the text, the first one lowest: the byte before the character, the character, and the bytes after it. `isInside`: the
+ * byte before the character is in the same word. `left`: the number of bytes of the word from the character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
@@ -212,8 +215,8 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
 }
 
 /**
- * Returns a bit for each value of a neighbouring byte's last six bits that may have a merge of a lower rank with the
- * fragment.
+ * Returns a bit for each possible value of the last six bits of a neighbouring byte: 1 if some merge of a lower rank
+ * may join such a byte and the fragment.
  */
 function takers(fragment: u32, rank: i32): u64 {
   const row = <u32>load<u16>(rowOf + (fragment << 1));

@@ -89,7 +89,7 @@ export function encodePretokens(endCount: u32, room: usize): bool {
 function groupCount(first: u32, endCount: u32): u32 {
   const start = load<u32>(endsStart + (first << 2));
   let last = endCount - 1;
-  // Usually they are those of a block, which is smaller. Before them may be one of any size.
+  // Usually all ends of a block fit. But the first pretoken may have begun in an earlier block, and have any size.
   while (last > first + 1 && load<u32>(endsStart + (last << 2)) - start > groupBytesMax) last--;
   return last - first + 1;
 }
@@ -232,10 +232,7 @@ export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
 const pieceEndsMax: u32 = 2 * liftedSliceBytes;
 if (liftedSliceBytes < 2 * blockBytes) ERROR("there is room for the pretokens of a slice and of a block");
 
-/**
- * Sets up the lists for the model, in which a merge creates only pairs of higher rank. Returns false if memory runs
- * out.
- */
+/** Sets up the lists. The model's merges must create only pairs of higher rank. Returns false if memory runs out. */
 export function beginPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
@@ -264,8 +261,8 @@ export function listPieces(endCount: u32): bool {
 }
 
 /**
- * Stores the end of each pretoken: the end of the id at which the lengths of the ids add up to the length of the
- * pretoken. Also counts the ids.
+ * Stores where the ids of each pretoken end: where the lengths of the ids add up to that of the pretoken. Also counts
+ * how often each id occurs.
  */
 function findEnds<T>(firstId: usize, endCount: u32): void {
   const start = workAddress();

@@ -15,9 +15,12 @@ let characters: TokenTable = changetype<TokenTable>(0);
 let hasMark: bool = false;
 
 /**
- * Values of the model's `beginning`: the symbols with which merging begins. `withBytes`: bytes. `withCharacters`:
- * characters; one without a token becomes its bytes. `withFusedUnknown`: characters; adjacent ones without a token
- * become one unknown token. (2, unknown tokens that are not fused, needs no constant.)
+ * Values of the model's `beginning`: with which symbols merging begins.
+ *
+ *   withBytes          bytes
+ *   withCharacters     characters; one without a token becomes its bytes
+ *   2                  characters; one without a token becomes the unknown token
+ *   withFusedUnknown   like 2, but adjacent characters without a token become one unknown token together
  */
 const withBytes: u32 = 0;
 const withCharacters: u32 = 1;

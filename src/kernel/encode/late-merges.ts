@@ -47,7 +47,7 @@ let joints: usize = 0;
 let ranks: usize = 0;
 const chunkIdsMax: usize = isSmallScale ? 6 : 1 << 10;
 
-/** The pretokens of one call of `mergeLate` have at most this many bytes, or there is only one. A power of two. */
+/** The maximum size in bytes of all pretokens of one call of `mergeLate`, unless there is only one. A power of two. */
 export const groupBytesMax: u32 = isSmallScale ? 32 : 1 << 15;
 
 function reserveChunk(): bool {
@@ -58,8 +58,8 @@ function reserveChunk(): bool {
 }
 
 /**
- * Makes the late merges in the ids from `firstId` on, which encode the pretokens of the `endCount` ends at `ends` by all
- * other merges. The memory from `room` on is free. Returns false if memory runs out.
+ * Makes the late merges in the ids from `firstId` on: those of the pretokens between the `endCount` ends at `ends`,
+ * after all other merges. The memory from `room` on is free. Returns false if memory runs out.
  */
 export function mergeLate(firstId: usize, ends: usize, endCount: u32, room: usize, isNarrow: bool): bool {
   if (firstId === idsEnd) return true;
@@ -185,7 +185,10 @@ function moveIds(id: usize, stop: usize, out: usize): usize {
   return outEnd;
 }
 
-/** Merges three ids whose ranks are known: of `left` and `middle`, and of `middle` and `right`. */
+/**
+ * Merges the three ids at `start`. `rank` is the rank of the first two, `nextRank` that of the last two. Returns the
+ * end of what was written.
+ */
 function mergeThree<T>(start: usize, out: usize, rank: i32, nextRank: i32): usize {
   const left = <i32>load<T>(start);
   const middle = <i32>load<T>(start, sizeof<T>());
@@ -204,7 +207,7 @@ function mergeThree<T>(start: usize, out: usize, rank: i32, nextRank: i32): usiz
   return out + 3 * sizeof<T>();
 }
 
-/** Writes two ids, or the id into which they merge by the merge of `rank`. Returns the end of what was written. */
+/** Writes two ids, or the id that they merge to if `rank` is not `noRank`. Returns the end of what was written. */
 function joinTwo<T>(out: usize, left: i32, right: i32, rank: i32): usize {
   store<T>(out, <T>(rank === noRank ? left : mergedBy(rank)));
   store<T>(out, <T>right, sizeof<T>());
@@ -212,8 +215,9 @@ function joinTwo<T>(out: usize, left: i32, right: i32, rank: i32): usize {
 }
 
 /**
- * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is not after `start`. `knownRanks`
- * has the ranks of its pairs, unless it is 0. Returns the number of ids left, or `noRoom` if memory runs out.
+ * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is not after `start`.
+ * `knownRanks` has the ranks of its pairs, unless it is 0. Returns the number of ids left, or `noRoom` if memory runs
+ * out.
  */
 function mergeMany<T>(start: usize, count: u32, out: usize, knownRanks: usize, room: usize): u32 {
   const symbols = reserveSymbols(count, room);

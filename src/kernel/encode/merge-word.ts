@@ -7,8 +7,8 @@ import { findPair, guessPair, guessPairs, isRankOf, mergedBy, mergeOf, noRank } 
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Merges one word into ids: always the pair of neighbours of the lowest rank, and of equal pairs the leftmost first.
- * Two algorithms, for short and for long words, give the same ids.
+ * Merges one word into ids: at each step the adjacent pair of the lowest rank, and among equal pairs the leftmost.
+ * There are two algorithms, for short and for long words, which give the same ids.
  */
 
 /** Words of at most this many bytes are merged in reserved memory. */

@@ -39,12 +39,12 @@ let answers: usize = 0;
 let finer: usize = 0;
 
 const never: u32 = 0;
-/** There is a cut. The value is also the size in bytes of a cut in `finer`. */
+/** There is a cut. The value is also the size in bytes of a cut in `finer`, so adding it needs no branch. */
 const always: u32 = 4;
 const unknown: u32 = 1;
 /** Whether there is a cut depends on more than the two bytes next to the position. */
 const byContext: u32 = 2;
-/** The bits of the values that do not say whether there is a cut. */
+/** The bits of the values that need a closer look: `unknown` and `byContext`. */
 const undecided: u32 = unknown | byContext;
 
 /**
@@ -115,7 +115,7 @@ function findPlace(left: u32, right: u32): u32 {
     const isJoined = load<u8>(adjacency + ((left << 8) | right)) !== 0;
     const isEdge = load<u8>(isWholeEdge + right) !== 0 || load<u8>(isWholeEdge + 256 + left) !== 0;
     if (!isJoined) place = isEdge ? byContext : always;
-    // Between two characters, the next byte is a lead byte, c0 or more.
+    // The position is between two characters if the right byte is a lead byte: c0 or more.
     else if (left >= 0x80 && right >= 0xc0) place = byContext;
   }
   store<u8>(places + ((right << 8) | left), place);
@@ -181,7 +181,10 @@ export function nextCuts(): u32 {
   return count;
 }
 
-/** Does the same with late merges, 64 positions at a time. Pretokens are lines then, so all of them are cut. */
+/**
+ * The version of `nextCuts` for late merges, which decides 64 positions at a time. All pretokens are cut, because they
+ * are lines.
+ */
 function nextLineCuts(): u32 {
   const last = endAt(endCount - 1);
   const full = finer + 4 * (finerEndsMax - blockEndsMax);
@@ -205,7 +208,7 @@ function nextLineCuts(): u32 {
   return <u32>((cut - finer) >> 2);
 }
 
-/** Returns those of the positions in `asked`, relative to `at`, where there is a cut. */
+/** Looks up the positions in `asked`, which are relative to `at`. Returns those where there is a cut. */
 function findCuts(at: u32, asked: u64): u64 {
   const text = textStart + at - 1;
   const known = places;
@@ -219,7 +222,7 @@ function findCuts(at: u32, asked: u64): u64 {
   return cuts;
 }
 
-/** Whether there is a cut before `at`, which is inside a pretoken that ends before or at ends[next]. */
+/** Whether there is a cut before `at`, a position inside a pretoken. The pretoken ends at ends[next] or earlier. */
 function isCutInLine(at: u32): bool {
   let end = min(next, endCount - 1);
   while (endAt(end - 1) > at) end--;
@@ -277,7 +280,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   let at = cutsAscii ? pos + 1 : max(pos + 1, findNonAscii(pos, end));
   let cut = finer + (count << 2);
   while (at < end && cut < cutsEnd) {
-    // Each byte gives at most one cut.
+    // Up to here, the cuts fit even if there is one before each byte.
     const stop = min(end, at + <u32>((cutsEnd - cut) >> 2));
     // Looks up four positions at a time: in ASCII, the two bytes next to a position nearly always decide.
     for (; cutsAscii && at + 4 <= stop; at += 4) {
@@ -330,7 +333,7 @@ function mayPart(start: u32, at: u32, end: u32): bool {
   return !touchesWhole(textStart + start, here, textStart + end);
 }
 
-/** `answerFor` for two characters of three bytes each; the answer depends on no other bytes. */
+/** Like `answerFor`, for two characters of three bytes each. They alone decide the answer. */
 function answerForPair(here: usize): u32 {
   const characters = (threeByteCharacter(here - 3) << 16) | threeByteCharacter(here);
   const hash = characters * 0x9e3779b1;
@@ -554,7 +557,7 @@ function addJoin(adjacency: usize, left: u32, right: u32): void {
   const at = adjacency + ((last << 8) | first);
   const sizes: u32 = (1 << ((left >> 24) - 1)) | (1 << (2 + (right >> 24)));
   store<u8>(at, load<u8>(at) | <u8>sizes);
-  // Only joins between two non-ASCII characters are looked up; there the right byte is a lead byte.
+  // Only joins between two non-ASCII characters are looked up. In these, the right byte is a lead byte.
   if (last < 0x80 || first < 0xc0) return;
   const hash = hashOf(left, right);
   store<u32>(wordOf(hash), load<u32>(wordOf(hash)) | bitsOf(hash));

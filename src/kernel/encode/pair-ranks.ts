@@ -49,8 +49,8 @@ let firstMerged: i32 = -1;
 let isExact: bool = false;
 
 /**
- * The first merge with the same priority, for each merge; 0 if no merges are tied. Tied merges share a priority, which
- * is the rank of the first of them, and are made from left to right.
+ * i32[mergeCount]: for each merge, the first one with the same priority. 0: no merges are tied. Tied merges share a
+ * priority, the rank of the first of them, and are made from left to right.
  */
 let firstTied: usize = 0;
 
@@ -99,7 +99,7 @@ let lateFilter: usize = 0;
 /** Adds the late merges to their slots. Returns false if memory runs out. */
 export function indexLatePairs(model: EncodingModel): bool {
   swapPairs();
-  // Twice as many slots, because here a second probe costs more than the memory.
+  // Twice as many slots, because a second probe costs more here than the memory.
   if (!reserveSlots(2 * (model.mergeCount - model.lateRank))) return false;
   for (let rank = model.lateRank; rank < model.mergeCount; rank++) addPair(model, rank);
   swapPairs();
@@ -196,8 +196,8 @@ export function guessPairs(ids: usize, count: u32, ranks: usize): void {
 }
 
 /**
- * Writes the rank of each pair of neighbours in a list (seams.ts) to `ranks`. An entry of the list has the address of
- * the left id, and the pair's hash. Most of them are pairs of merges, so the filter is not asked.
+ * Writes the rank of each pair in a list (seams.ts) to `ranks`. An entry of the list has the address of the pair's left
+ * id, and the pair's hash. The filter is not consulted, because most of these pairs merge.
  */
 export function rankPairs<T>(list: usize, listEnd: usize, ranks: usize): void {
   const known = slots;

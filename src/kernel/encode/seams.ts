@@ -50,8 +50,9 @@ export function findSeams(model: EncodingModel): bool {
  * same pretoken. An entry of `list` has the address of the id, and the hash of the id and the next one, 32 bits each.
  * Returns the end of the list, and sets `endAfter`.
  *
- * `isEnd` has a byte for each byte of the text, 1 where a pretoken ends, up to position `positionMask`; if there is only
- * one pretoken, `positionMask` is 0. `end` is where the first id ends, `endAfter` where the one at `stop` ends.
+ * `isEnd` has a byte for each byte of the text, 1 where a pretoken ends, up to position `positionMask`; if there is
+ * only one pretoken, `positionMask` is 0. `end` is the position where the token of the first id ends, `endAfter` where
+ * that of the id at `stop` ends.
  *
  * There is no branch for a seam or an end: a third of the neighbours are seams, so a processor could not predict the
  * branch.

@@ -13,8 +13,8 @@ export function equal(v: v128, byte: i8): v128 {
 }
 
 /**
- * Selects the bytes with one of the `count` values from `first` on. The range is shifted so that one comparison
- * suffices: a signed one, because SSE and AVX2 have no unsigned comparison of bytes.
+ * Selects the bytes in [first, first + count). Shifts the range so that one comparison suffices; a signed one, because
+ * SSE and AVX2 do not compare bytes as unsigned numbers.
  */
 export function within(v: v128, first: i8, count: i8): v128 {
   return i8x16.lt_s(i8x16.add(v, i8x16.splat(-128 - first)), i8x16.splat(-128 + count));

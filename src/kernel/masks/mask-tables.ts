@@ -41,8 +41,8 @@ export function maskTablesBytes(columnsLength: u32): u32 {
 }
 
 /**
- * Uses the tables at `address`, whose first 320 bytes have been filled, and fills the kinds of characters. If `address`
- * is 0, no masks are used. The other arrays are those of the automaton.
+ * Uses the tables at `address`; 0: no masks are used. The caller has filled in their first 320 bytes, and this function
+ * fills in the kinds of characters. The other arrays are those of the automaton.
  */
 export function useMaskTables(address: usize, blocks: usize, columns: usize, columnsLength: u32): void {
   tables = address;
@@ -217,8 +217,8 @@ function kindOfCharacter(bytes: u32): u32 {
 }
 
 /**
- * Returns for each byte a value that is not zero if all characters that begin with it and the byte in `seconds` are of
- * one kind.
+ * Reads each byte as a lead byte that the byte in `seconds` follows. Returns a value for each that is not zero if all
+ * such characters are of one kind.
  */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));

@@ -21,8 +21,8 @@ import { stepCount, stepOf } from "./word-layout";
  *
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
- *   halves     u8        512 a part     element l is 1 if a pair (l, r) was counted; element 256 + r likewise. In a
- *                                       small text few bytes occur, and most rows of the table are never read
+ *   halves     u8        512 a part     for each counted pair (l, r), elements l and 256 + r are 1. A small text has few
+ *                                       different bytes, so most rows of `bytePairs` need not be read
  */
 export const noStart: u32 = 0;
 
@@ -31,8 +31,8 @@ export function bytePairAt(part: u32, key: u32): BytePair {
 }
 
 /**
- * Whether some pair may have this left half; plus 256, this right half. With several memories any pair may, because a
- * pair of another memory has a record in this one, too.
+ * Whether some pair may have the left half `half`; from 256 on, the right half `half` - 256. With several memories,
+ * always true: pairs of other memories have records in this one, too.
  */
 export function isHalf(half: u32): bool {
   if (memoryCount > 1) return true;

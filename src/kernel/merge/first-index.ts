@@ -10,9 +10,13 @@ import { addPair } from "./pair-table";
  * Builds the first index for at most 256 start tokens, such as the bytes: counts their pairs in dense tables
  * (byte-pairs.ts), then writes their lists of occurrences. Each thread walks a part of the text. For more start tokens,
  * rebuild-index.ts does this.
+ *
+ *   REGION       ELEMENT  ELEMENTS  MEANING
+ *   rightHalves  u8       256       the right halves that pairs may have (`isHalf`), ascending
+ *   indexedKeys  u16      65,536    the pairs that get a record: 256 l + r for the pair (l, r), ascending
  */
 
-/** 2^53: from here on a Float64 cannot count in steps of one. */
+/** 2^53: a Float64 counts exactly only up to here. */
 const countMax: f64 = 9007199254740992;
 
 /** Begins a walk over the text. The threads get parts of equal size, which may begin and end inside words. */

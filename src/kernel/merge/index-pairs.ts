@@ -29,7 +29,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
  *                                              it, at most 2^32 - 1
  *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are counted
- *   queue, …     see below a stretch a part    while pairs are counted: the table of the pairs that a part counts. The
+ *   queue, …     see below 1 stretch a part    while pairs are counted: the table of the pairs that a part counts. The
  *                                              *stretches* divide the regions from `queue` to the end of `entries`
  *                                              evenly among the parts
  *   queue        see below cursorSlots a part  while lists are written: a table of cursors, the entries where a part
@@ -122,8 +122,8 @@ function batchOf(index: u32): usize {
 }
 
 /**
- * Collects a batch: the positions among the next `batchCells` cells of a part, before `until`, where a pair begins that
- * is marked in the sketch. Returns the end of the batch.
+ * Collects a batch: the pairs whose cells in the sketch are marked, among those that begin in the next `batchCells`
+ * cells of a part, and before `until`. Returns the end of the batch.
  */
 function collect<T>(part: Part, index: u32, until: u32): usize {
   const job = theJob();

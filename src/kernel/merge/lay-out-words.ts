@@ -109,7 +109,7 @@ export function placeWords(): void {
   }
   setCellCount(pos);
   if (stepCount === 0) beginStep(0, pos);
-  // The part of the frequent words follows those of the threads.
+  // The frequent words are a part of their own, after the parts of the threads.
   startPart(partCount, 0, frequentCount);
 }
 

@@ -49,10 +49,7 @@ export function takeNeighbours(side: u32, count: u32): void {
   }
 }
 
-/**
- * Returns `voidWeight` of this memory: the weight of right neighbours that the merge itself replaced
- * (merge-regions.ts).
- */
+/** Returns the weight of right neighbours that the next occurrence replaced (`voidWeight` in merge-regions.ts). */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }

@@ -49,7 +49,7 @@ export enum Pause {
   noRoom,
 }
 
-/** The work of a merge apart from its list, in units of entries: the queue, the hash table, the token. */
+/** The fixed work of a merge, counted as list entries: for the queue, the hash table and the token. */
 const mergeWork: i32 = 64;
 
 /** The maximum of `entryCount`. */
@@ -274,8 +274,8 @@ export function limitRecords(): void {
 }
 
 /**
- * Returns the count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work`
- * entries of work did not suffice.
+ * Returns the count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work`,
+ * in entries, was used up first.
  */
 export function bestCount(work: i32): f64 {
   workLeft = work;
@@ -291,7 +291,7 @@ export enum Chosen {
   merged,
   /** The pair was not merged, because its merge must be done in slices. */
   large,
-  /** The pair was not merged, because there may be too many records. */
+  /** The pair was not merged, because the pairs that it creates may need too many records. */
   tooManyRecords,
 }
 

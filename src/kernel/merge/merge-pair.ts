@@ -50,8 +50,8 @@ export function startMerge(p: u32, id: u32): void {
 const cutTries: u32 = isSmallScale ? 2 : 64;
 
 /**
- * Cuts a long list into parts that are independent: between the last occurrence of a part and the first of the next is
- * at least one cell that neither writes.
+ * Cuts a long list into independent parts: between the last occurrence of a part and the first one of the next part,
+ * there is at least one cell that neither part writes.
  */
 function cutList(listStart: u32, listLength: u32, length: u32): void {
   partsInWork = 1;
@@ -108,9 +108,9 @@ function joinSide(part: u32, side: u32): void {
 }
 
 /**
- * Returns the sum in part 0 for a neighbour of any part or memory; lists the neighbour in part 0 if it is not listed
- * yet. The weight of the sum is a total; its count is that of part 0 only, because slots in lists are assigned part by
- * part.
+ * Returns the sum in part 0 for a neighbour of any part or memory. Lists the neighbour in part 0 if it is not listed
+ * yet. `weight` of the sum is then a total of all parts, but `count` is only that of part 0, because slots in lists are
+ * assigned part by part.
  */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);

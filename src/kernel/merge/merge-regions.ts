@@ -179,8 +179,8 @@ export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
 /**
- * Sets the start of the regions if the words are records in the same memory, else 0; and the number of ids that are
- * mapped, else 0.
+ * Sets where the regions begin if the words are records in the same memory; 0: they are not. Also sets the number of
+ * ids that are mapped; 0: none are.
  */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
@@ -196,8 +196,8 @@ export function setCellCount(count: u32): void {
 }
 
 /**
- * Sets the number of memories, the index of this one, and the total number of cells: the first memory has the pairs of
- * all.
+ * Sets the number of memories, the index of this one, and the number of cells in all of them. The first memory has
+ * records for the pairs of all.
  */
 export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
@@ -263,7 +263,7 @@ export const rareCountEnd: u32 = isSmallScale ? 3 : 2048;
 export const batchCells: u32 = isSmallScale ? 3 : 128;
 export const batchEntryBytes: usize = 16;
 export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
-/** The engine needs at least one record for this many cells. English took one for 360. */
+/** The engine needs at least one pair record per this many cells. English text used one per 360. */
 const cellsPerPairMax: u64 = 128;
 /** The minimum number of entries per cell with which the engine begins. */
 const entriesMin: f64 = 1.25;
@@ -285,10 +285,11 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   const capacity = <u64>capacityBytes;
   placeFixedRegions();
   const leastBytes = max(<u64>(entriesMin * <f64>cellCount) * sizeof<u32>(), wordRegionBytes()) + alignment;
-  // Each merged occurrence removes one cell, and creates at most two pairs.
   let leastPairCount = pairCapacityMin;
   while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
   let pairCount = leastPairCount;
+  // Merges create at most 2 * cellCountOfAll pairs: each merged occurrence removes one cell, and creates at most two
+  // pairs.
   while (pairCount < 2 * cellCountOfAll + bytePairCount) pairCount *= 2;
   while (pairCount > leastPairCount && end + pairRegionBytes(pairCount) + leastBytes > capacity)
     pairCount /= 2;

@@ -63,7 +63,10 @@ let to: u32 = 0;
 let listStart: u32 = 0;
 /** The pair that is being merged, whose list is not changed. */
 let pinned: u32 = 0;
-/** A list is cleaned if its pair's count is below this share of its count when the list was written; 0: no list is. */
+/**
+ * A list is cleaned if its pair's count has fallen below this share of what it was when the list was written. 0: no
+ * list is cleaned.
+ */
 let cleanBelow: f64 = 0;
 
 /** The number of entries of lists that will be read again. */
@@ -84,7 +87,7 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
   to = 1;
 }
 
-/** Drops the lists that will not be read again. */
+/** Drops the lists of all pairs below the threshold, which will not be read again; except that of `pinned`. */
 function dropLists(threshold: u64): void {
   livingCount = 0;
   for (let p: u32 = 0; p < pairCount; p++) {

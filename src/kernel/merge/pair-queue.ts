@@ -68,9 +68,9 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach (1 if there are fewer), or
- * to a quarter of the old threshold if that is lower, so that few steps suffice; never below `countMin`. `tally` is
- * u32[64]: element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
+ * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach; to 1 if there are fewer
+ * pairs. Lowers it at least to a quarter, so that few steps suffice, but never below `countMin`. `tally` is u32[64]:
+ * element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;

@@ -40,7 +40,7 @@ export function findPair(left: u32, right: u32): u32 {
   let slot = hash & mask;
   let entry = entryOf(slot);
   while (entry !== 0) {
-    // A record is read only if the tag matches: most pairs that are looked up have none.
+    // Most pairs that are looked up have no record, so a record is read only if the tag matches.
     if (((entry ^ hash) & ~mask) === 0) {
       const p = (entry & mask) - 1;
       const pair = pairAt(p);

@@ -296,8 +296,8 @@ let sharedBytes: u32 = 0;
 
 /**
  * Compares two tokens whose first `agreed` bytes are equal, and sets `sharedBytes`. It walks both derivations in
- * parallel, and skips a token that both have at the same position. `doneA` and `doneB` are the numbers of bytes already
- * compared of the tokens on top of the stacks; these are start tokens if the numbers are not 0.
+ * parallel, and skips a token that both have at the same position. `doneA` bytes of the token on top of the first
+ * stack are already compared, and `doneB` bytes of the one on top of the second; only start tokens are partly compared.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);

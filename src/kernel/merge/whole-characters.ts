@@ -80,7 +80,7 @@ export function mayJoinCharacters(left: u32, right: u32): bool {
   return isBegun(a) && isTail(b) && stateAfterTail(a, b) !== stray;
 }
 
-/** Stores the state of a new token, which the rule allows. */
+/** Stores the state of a new token. The rule must allow its merge. */
 export function giveCharacterState(id: u32, left: u32, right: u32): void {
   if (!hasCharacterStates) return;
   const a = stateOf(left);

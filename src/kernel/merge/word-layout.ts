@@ -51,7 +51,7 @@ import {
  */
 export let stepCount: u32 = 0;
 
-/** Sets the number of steps; a helper thread gets that of the main thread. */
+/** Sets the number of steps. Helper threads receive it from the main thread. */
 export function setStepCount(count: u32): void {
   stepCount = count;
 }

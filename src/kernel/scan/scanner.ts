@@ -95,7 +95,7 @@ let tableBytes: i32 = leastTableBytes;
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // In a long pretoken, masks would begin again at its start.
+    // Masks begin at the start of a pretoken, so in a long one they would read the same text again each time.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);

@@ -81,13 +81,13 @@ export class Group {
   isSkipping: u32;
 
   /**
-   * The item that `nextItem` found. It begins with `skippedBytes` of white space, which the previous token strips, and
-   * the text [from, to).
+   * The item that `nextItem` found: first `skippedBytes` of white space, which the previous token strips; then the text
+   * [from, to).
    */
   skippedBytes: u32;
   from: i32;
   to: i32;
-  /** Then comes this token, after `spaceBytes` of white space that it strips. */
+  /** The token that ends the item, and the number of bytes of white space before it that it strips. */
   token: u32;
   spaceBytes: u32;
 }
@@ -255,8 +255,9 @@ function passEdges(group: Group, searchPos: i32): i32 {
 }
 
 /**
- * Returns the position before which the tokens of a segment are final. Once the segment's end has arrived, with the
- * next bytes if some token looks at its neighbours, this is the segment's end: no match extends beyond it.
+ * Returns the position before which the tokens of a segment are final. This is the end of the segment once it has
+ * arrived, because no match extends beyond it. If some token looks at its neighbours, `contextBytes` after the end must
+ * have arrived, too.
  */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =

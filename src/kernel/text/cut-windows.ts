@@ -90,8 +90,8 @@ export function windowReach(): u32 {
 }
 
 /**
- * Returns the part of `windowReach` for early tokens and stretches. The two add up only if some early token does not
- * begin a stretch, because such a token hides where a stretch ends.
+ * Returns the part of `windowReach` for early tokens and stretches. If every early token begins a new stretch, the
+ * longer one of the two suffices. Otherwise they add up, because a token may hide where a stretch ends.
  */
 function stretchReach(): u32 {
   const search = early.search;
@@ -326,7 +326,7 @@ function takeLateTokens(start: i32, startsText: bool): bool {
   return addHole(tail, end);
 }
 
-/** Adds the given text up to a position as a hole. */
+/** Adds the given text from `taken` up to a position as a hole. */
 function takeHole(to: i32): bool {
   if (taken >= to) return true;
   const start = windowBytes;

@@ -22,14 +22,15 @@ import { characterSize } from "./utf8";
  * Positions are in bytes of the text. Tokens are numbered in text order.
  */
 let idsMax: u32 = 0;
-let wayOfEdges: u32 = 0;
+let edgeKind: u32 = 0;
 /** The token, or the position, of edge 0. `fixedEdge` is the other end of the part. */
 let edgeBase: u32 = 0;
 let fixedEdge: u32 = 0;
 
 /**
- * The values of `wayOfEdges`: the part ends, or starts, at the edges that are tried, which are those of tokens or of
- * the characters in a token. Each edge makes the part shorter than the previous edge did, or leaves it unchanged.
+ * The values of `edgeKind`: whether edges are tried as the end or as the start of a part, and whether these are edges
+ * of tokens, or of the characters in one token. Each edge makes the part shorter than the previous edge did, or leaves
+ * it unchanged.
  */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;
@@ -125,8 +126,8 @@ function takePart(start: u32, end: u32): bool {
  * Returns the first of `count` edges with which the part fits, or `noEdge`. Once the distance between attempts has
  * doubled, edges in between are skipped.
  */
-function firstFitting(way: u32, base: u32, count: u32): u32 {
-  wayOfEdges = way;
+function firstFitting(kind: u32, base: u32, count: u32): u32 {
+  edgeKind = kind;
   edgeBase = base;
   let failed: i64 = -1;
   let i: i64 = 0;
@@ -153,9 +154,9 @@ function firstFitting(way: u32, base: u32, count: u32): u32 {
 }
 
 function edgeAt(i: u32): u32 {
-  if (wayOfEdges === endsAtTokens) return cutBefore(startOf(edgeBase - i));
-  if (wayOfEdges === startsAtTokens) return cutAfter(startOf(edgeBase + i));
-  if (wayOfEdges === endsInToken) {
+  if (edgeKind === endsAtTokens) return cutBefore(startOf(edgeBase - i));
+  if (edgeKind === startsAtTokens) return cutAfter(startOf(edgeBase + i));
+  if (edgeKind === endsInToken) {
     const end = cutBefore(edgeBase - i);
     return end > fixedEdge ? end : characterStart(edgeBase - i);
   }
@@ -164,7 +165,7 @@ function edgeAt(i: u32): u32 {
 }
 
 function fits(edge: u32): bool {
-  const isEnd = wayOfEdges <= endsInToken;
+  const isEnd = edgeKind <= endsInToken;
   const start = isEnd ? fixedEdge : edge;
   const end = isEnd ? edge : fixedEdge;
   return start >= end || countIds(start, end, idsMax) <= idsMax;

@@ -31,8 +31,8 @@ import { changeWords, normalizationData } from "./normalization-data";
  *                  - its code point minus that of the previous character
  *                  - 4 times the number of code points that it becomes, plus 1 if NFC leaves the character unchanged,
  *                    plus 2 if the next number says for how many successive characters all these numbers hold
- *                  - for each code point that it becomes: its difference to the code point at the same index for the
- *                    previous character, in zigzag coding
+ *                  - for each code point that it becomes: its difference to the last code point at the same index (0
+ *                    if there was none), in zigzag coding
  */
 const targetMax: u32 = 32;
 
@@ -44,7 +44,7 @@ export const nfkd: u32 = 3;
 export const lowercase: u32 = 4;
 
 export const classMask: u32 = 0xff;
-/** Some step changes the character, even by itself. */
+/** Some step changes the character, even without others around it. */
 export const changesBit: u32 = 1 << 8;
 /** The character may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
@@ -241,13 +241,13 @@ function readClasses(): bool {
 let codePoint: u32 = 0;
 let targetCount: u32 = 0;
 let staysInNfc: bool = false;
-/**
- * The number of entries left in the list; how many of the next ones have the same gap and differences as this one; that
- * gap, and the address of these differences.
- */
+/** The number of entries left in the list. */
 let entriesLeft: u32 = 0;
+/** How many of the next entries have the same gap and the same differences as the last one. */
 let repeatsLeft: u32 = 0;
+/** The distance between the code points of two such entries. */
 let gap: u32 = 0;
+/** The address of the differences. */
 let differencesPos: usize = 0;
 
 function beginEntries(): void {

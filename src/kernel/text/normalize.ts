@@ -30,7 +30,7 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *   log      if a log is kept, u32[4] for each changed stretch of the last call: its start and end in the input
  *            and in the output, in bytes from the start of the text
  *   output   [outputStart, outputEnd), after all tables: the result of the last call, until other tables take the
- *            memory. If nothing has changed, the result is in the input
+ *            memory. If no stretch was normalized, it is in the input
  *   work     after the output, while a stretch is processed: its characters as u32; the characters after a step, with
  *            the rank of the combining class in bits 24 to 31 if the step is a normal form; memory for sorting
  *
@@ -126,7 +126,7 @@ export function normalize(byteCount: u32, endsText: bool): i32 {
   const end = endsText ? inputEnd : boundary;
   if (endsText && mayChange && !changeStretch(end)) return -1;
   if (outputEnd === outputStart) {
-    // Nothing has changed: the result is the input itself.
+    // No stretch was normalized: the result is the input itself, with ASCII in lower case if a step asks for that.
     lowerAscii(copiedTo, end);
     resultAddress = copiedTo;
     outputEnd = outputStart + (end - copiedTo);

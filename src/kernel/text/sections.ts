@@ -322,9 +322,7 @@ function moveWaitingEdges(size: i32): bool {
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
-  /**
-   * A position in `late` minus the corresponding one in the input of the normalization, after the last changed stretch.
-   */
+  // A position in `late` minus the input position that it comes from. For positions after the last changed stretch.
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
     const position = edgePosition(waitingEdges, waitingEdges.first);
@@ -348,7 +346,8 @@ function moveWaitingEdges(size: i32): bool {
 }
 
 /**
- * Ends a section of `late`. Special tokens stay text in the next section if they do in the text after the last edge.
+ * Ends a section of `late`. Whether special tokens stay text in the next section is decided by the last edge, if there
+ * is one.
  */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
@@ -432,8 +431,8 @@ function giveText(address: usize, size: u32): bool {
 }
 
 /**
- * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, the bytes end with a
- * whole character.
+ * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, a mark (U+2581) counts
+ * as a space, and the bytes end with a whole character.
  */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;

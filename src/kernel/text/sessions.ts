@@ -210,8 +210,8 @@ function encodeTo(end: u32, next: u32): u32 {
 }
 
 /**
- * Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the last but one is near, as
- * after short appends.
+ * Adds a checkpoint at the end of the encoded text. It replaces the last one if the checkpoint before that is less than
+ * `spaceBytes` away, as after short appends.
  */
 function addCheckpoint(): void {
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;

@@ -82,8 +82,8 @@ export function setSlice(index: u32, count: u32): void {
 }
 
 /**
- * Returns the slice of a hash in the upper half, and its position in the slice in the lower half. Only the hash's upper
- * half matters.
+ * Returns the slice that contains a hash (upper 32 bits), and the position of the hash in that slice (lower 32 bits).
+ * Uses only the upper half of the hash.
  */
 function placeOf(hash: u64): u64 {
   return (hash >> 32) * sliceCount;
@@ -215,13 +215,13 @@ function free(slot: usize, slotBytes: usize): void {
  * and the word's length in its lowest byte, so it is never 0. Up to 15 bytes of text after a word may be read.
  */
 
-/** Words of up to 7 bytes are short: one key. */
+/** Words of up to 7 bytes are short: a key contains the whole word. */
 export const shortBytesMax: u32 = 7;
-/** Words of 8 to 15 bytes are middle: their first 8 bytes, and a key of the others. */
+/** Words of 8 to 15 bytes are middle. They consist of their first 8 bytes and a key of the others. */
 export const middleBytesMax: u32 = 15;
 
-// Odd numbers without structure: the golden ratio, which spreads neighbouring keys evenly and so is used last, and a
-// prime of xxHash64.
+// `multiplier0` is derived from the golden ratio and spreads neighbouring keys evenly, so it is the last factor for
+// short and middle words. `multiplier1` is a prime of xxHash64.
 const multiplier0: u64 = 0x9e3779b97f4a7c15;
 const multiplier1: u64 = 0xc2b2ae3d27d4eb4f;
 
@@ -362,7 +362,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
   return <u32>((longerEnd - longer) >> 2);
 }
 
-/** Adds `count` to the count of a word, which must be in the table, or have a free slot there. */
+/** Adds `count` to the count of a word. If the word is new, the table must have a free slot. */
 export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   const slot = findShort(table, key);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -461,7 +461,7 @@ export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   table.usedCount += insertedCount;
 }
 
-/** Adds `count` to the count of a word, which must be in the table, or have a free slot there. */
+/** Adds `count` to the count of a word. If the word is new, the table must have a free slot. */
 export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: u64): void {
   const slot = findMiddle(table, head, tailKey);
   if (load<u64>(slot) === 0) table.usedCount++;
