@@ -54,8 +54,8 @@ export type MergeOptions = Partial<TokenLimits> & {
    * each merge.
    */
   readonly firstMerges?: readonly TokenPair[];
-  /** The number of threads that merge; default 1. */
-  readonly threadCount?: number;
+  /** The number of threads that merge; default 1. A function is called only for a text that is large enough. */
+  readonly threadCount?: number | (() => number);
 };
 
 /** Two tokens, by the engine's ids. */
@@ -143,7 +143,8 @@ export function threadCountOf(
   cellCount: number,
   tuning: MergeTuning,
 ): number {
-  return cellCount < tuning.sharedCellCount ? 1 : Math.min(threadCount, threadCountMax);
+  if (cellCount < tuning.sharedCellCount) return 1;
+  return Math.min(typeof threadCount === "number" ? threadCount : threadCount(), threadCountMax);
 }
 
 /**

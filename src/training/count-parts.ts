@@ -117,9 +117,8 @@ export async function countParts(
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
   const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
   // Unsorted counts are added to a counter that has all words. With slices there is no such counter.
-  const slicedWordsLeast = countsFiles?.hasUnsorted
-    ? undefined
-    : slicedWordsFor(workerCount, machine.allowedCores());
+  const mayShare = workerCount > 1 && !countsFiles?.hasUnsorted;
+  const slicedWordsLeast = mayShare ? slicedWordsFor(workerCount, machine.allowedCores()) : undefined;
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),

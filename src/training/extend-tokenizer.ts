@@ -178,7 +178,7 @@ export async function learnBeyondBase(base: Base, training: Training, run: Corpu
     mergeCount: newTokenCounts.at(-1)!,
     firstMerges: base.seedMerges,
     ...tokenLimits(training),
-    threadCount: mergeThreads(run),
+    threadCount: () => mergeThreads(run),
     compat: training.compat,
     ...(base.rule === "extension" && { ties: "smaller characters" }),
     startTokens,

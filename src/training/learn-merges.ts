@@ -113,7 +113,8 @@ export function mergeOptionsOf(training: Training, vocabSize: number, run: Merge
     ...tokenLimits(training),
     specialTokens,
     ...(seedTokens && { firstMerges: seedMerges(seedTokens) }),
-    threadCount: mergeThreads(run),
+    // Looking for free memory and cores takes half a millisecond.
+    threadCount: () => mergeThreads(run),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   cells,
   halves,
   halvesBytes,
+  isWide,
   memoryCount,
   Part,
   partCount,
@@ -42,8 +43,16 @@ export function isHalf(half: u32): bool {
   return false;
 }
 
+// The engine compiles a function again, at its highest tier, once it has run 50,000 times, counting its loops, too. So
+// these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of `doWork` they would
+// make a short run compile all of it.
+
 /** Counts the pairs whose right byte is in the next `work` cells of a part. Returns true while cells are left. */
-export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
+export function countBytePairs(part: Part, index: u32, work: u32): bool {
+  return isWide ? countPairsOf<u32>(part, index, work) : countPairsOf<u16>(part, index, work);
+}
+
+function countPairsOf<T>(part: Part, index: u32, work: u32): bool {
   const table = bytePairAt(index, 0);
   const halvesOfPart = halves + index * halvesBytes;
   const from = part.next;
@@ -76,7 +85,11 @@ export function countBytePairs<T>(part: Part, index: u32, work: u32): bool {
 }
 
 /** Writes the occurrences of pairs whose right byte is in the next `work` cells. Returns true while cells are left. */
-export function writeBytePairs<T>(part: Part, index: u32, work: u32): bool {
+export function writeBytePairs(part: Part, index: u32, work: u32): bool {
+  return isWide ? writePairsOf<u32>(part, index, work) : writePairsOf<u16>(part, index, work);
+}
+
+function writePairsOf<T>(part: Part, index: u32, work: u32): bool {
   const table = bytePairAt(index, 0);
   const from = part.next;
   const until = from + min(part.end - from, work);

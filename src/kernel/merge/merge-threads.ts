@@ -145,9 +145,9 @@ function doWork<T>(part: Part, index: u32): bool {
     case Work.writeStaged:
       return writeStaged<T>(currentMerge, part, index, job.share);
     case Work.countBytePairs:
-      return countBytePairs<T>(part, index, job.share);
+      return countBytePairs(part, index, job.share);
     case Work.writeBytePairs:
-      return writeBytePairs<T>(part, index, job.share);
+      return writeBytePairs(part, index, job.share);
     case Work.sketchPairs:
       return sketchPairs<T>(part, index, job.share);
     case Work.countPairs:
