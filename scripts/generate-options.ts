@@ -12,7 +12,7 @@ import { pythonName } from "../src/options/python-spelling.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import * as messages from "../src/runtime/message.ts";
 import { asOption } from "../src/runtime/message.ts";
-import { probeParts, probeVersion } from "../src/tokenizer/probe.ts";
+import * as probe from "../src/tokenizer/probe.ts";
 import { optionsPage } from "./options-page.ts";
 
 const root = join(import.meta.dir, "..");
@@ -192,10 +192,10 @@ const probeModule =
 
 from __future__ import annotations
 
-VERSION = ${probeVersion}
+VERSION = ${probe.version}
 
 TEXT = (
-${probeParts.map(({ text }) => `    ${pythonText(text)}`).join("\n")}
+${probe.parts.map(({ text }) => `    ${pythonText(text)}`).join("\n")}
 )
 `;
 

@@ -3,7 +3,7 @@
 import { commands } from "../../src/main/all-commands.ts";
 import { describeOption, makeSentences, topicsOf } from "../../src/main/help.ts";
 import { type Option, topics } from "../../src/options/option.ts";
-import { commonOptions } from "../../src/options/shared-options.ts";
+import * as sharedOptions from "../../src/options/shared-options.ts";
 import { type CommandSpec, usageLine } from "../../src/terminal/command.ts";
 
 export type ManPageOptions = {
@@ -39,7 +39,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ),
     ...commands.flatMap(commandSection),
     ".SH OPTIONS OF EVERY COMMAND",
-    ...Object.values(commonOptions).flatMap(optionEntry),
+    ...Object.values(sharedOptions.common).flatMap(optionEntry),
     ...ending(),
   );
 }

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
 import { groupDigits } from "#bytes";
-import { loadTokenizerParts, readJson, recordName, sha256Of, tokenizersIn } from "#formats";
+import { readJson, recordName, sha256Of, tokenizerFiles } from "#formats";
 import { files, UserError } from "#runtime";
-import { fingerprintOf, type JsonObject, probeText, shortEncoder } from "#tokenizer";
+import { type JsonObject, probe, shortEncoder } from "#tokenizer";
 import { absence, type Difference, difference } from "./compare-files.ts";
 import { compareChecksums } from "./compare-training.ts";
 import { checkFiles } from "./file-checks.ts";
@@ -69,12 +69,12 @@ async function checkDirectory(directory: string, json: JsonObject): Promise<Chec
 async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<CheckedFiles, "fileNames">> {
   const differences: Difference[] = [];
   const notes: string[] = [];
-  if (tokenizersIn(directory).length === 0)
+  if (tokenizerFiles.findIn(directory).length === 0)
     return { differences, notes: ["no file can be loaded: only checksums were compared"] };
   try {
-    const parts = await loadTokenizerParts(directory);
+    const parts = await tokenizerFiles.load(directory);
     const encode = shortEncoder(parts);
-    const fingerprint = fingerprintOf(encode(probeText, false));
+    const fingerprint = probe.fingerprintOf(encode(probe.text, false));
     if (json.fingerprint !== undefined && json.fingerprint !== fingerprint)
       differences.push(
         difference(

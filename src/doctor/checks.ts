@@ -1,4 +1,4 @@
-import { type TokenizerParts, tokenNamer } from "#tokenizer";
+import { type TokenizerParts, tokenKeys } from "#tokenizer";
 
 export const severities = ["error", "warning", "note"] as const;
 export type Severity = (typeof severities)[number];
@@ -103,7 +103,7 @@ const listedTokens = 20;
  * Returns the fields `tokens` and `count` of a finding: the first of these ids as tokens, and the number of all ids.
  */
 export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Finding, "tokens" | "count"> {
-  const nameOf = tokenNamer(parts);
+  const nameOf = tokenKeys.namer(parts);
   return {
     tokens: ids.slice(0, listedTokens).map((id) => ({ id, token: nameOf(id, 80) })),
     count: ids.length,

@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { countNoun, groupDigits } from "#bytes";
-import { imageFormat, recordName, sha256Of } from "#formats";
+import { formats, recordName, sha256Of } from "#formats";
 import { files, UserError } from "#runtime";
-import { imageName, isImageOfOtherBuild, type JsonObject } from "#tokenizer";
-import { type AnyProduct, type Finished, imageAt } from "#training";
+import { imageFile, isImageOfOtherBuild, type JsonObject } from "#tokenizer";
+import { type Finished, imageAt, type results } from "#training";
 import { type Difference, difference, differenceOf } from "./compare-files.ts";
 import { objectOf } from "./subject.ts";
 import { type RecordedInput, type RecordedTraining, readTrainingRecord } from "./training-record.ts";
@@ -50,7 +50,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
 
 /** Compares the names of the files that a record lists with those that training writes. Records do not list images. */
 function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
-  const isOther = (name: string) => ![recordName, imageName].includes(basename(name));
+  const isOther = (name: string) => ![recordName, imageFile.name].includes(basename(name));
   return [
     ...listed
       .filter((name) => isOther(name) && !written.includes(name))
@@ -62,7 +62,7 @@ function compareNames(listed: readonly string[], written: readonly string[]): Di
 }
 
 type Size = {
-  readonly product: AnyProduct;
+  readonly product: results.AnyProduct;
   readonly index: number;
   /** The name of the folder of this size, or "" if there is only one size; `directory` is its path. */
   readonly folder: string;
@@ -81,7 +81,7 @@ async function compareFiles({ product, index, folder, directory }: Size): Promis
     if (differing !== null) found.differences.push(differing);
   }
   if (!product.hasImage) return found;
-  const { differences, notes } = await compareImage(directory, inFolder(imageName));
+  const { differences, notes } = await compareImage(directory, inFolder(imageFile.name));
   found.differences.push(...differences);
   found.notes.push(...notes);
   return found;
@@ -104,9 +104,9 @@ function recordIn(directory: string, name: string, differences: Difference[]): J
  * so it is not compared.
  */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
-  const path = join(directory, imageName);
+  const path = join(directory, imageFile.name);
   const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
-  if (!files.isFile(path)) return differing(`is missing, which the format ${imageFormat} asks for`);
+  if (!files.isFile(path)) return differing(`is missing, which the format ${formats.image} asks for`);
   try {
     const [found, made] = [files.readBytes(path), await imageAt(directory)];
     if (Buffer.compare(found, made) === 0) return { differences: [], notes: [] };

@@ -1,7 +1,7 @@
-import { scriptOrKindOf } from "#evaluation";
+import { vocabularyStatistics } from "#evaluation";
 import { readTokenCounts } from "#formats";
 import { runToEnd } from "#runtime";
-import { allAddedTokens, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**
@@ -18,13 +18,13 @@ export function corpusScripts(parts: TokenizerParts): ScriptCounts[] {
   const written = runToEnd(readTokenCounts(parts));
   if (written === null) return [];
   const { endCounts } = written;
-  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   const scripts = new Map<string, { name: string; tokens: number; bytes: number }>();
   let unknownTokens = 0;
   for (const [id, count] of endCounts.entries()) {
     if (count === 0 || added.has(id)) continue;
-    const bytes = tokenBytesOf(parts.tokens, id);
-    const name = scriptOrKindOf(bytes);
+    const bytes = tokenTables.bytesOf(parts.tokens, id);
+    const name = vocabularyStatistics.scriptOrKindOf(bytes);
     if (name === undefined) {
       unknownTokens += count;
       continue;

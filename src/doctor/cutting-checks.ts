@@ -8,7 +8,7 @@ import {
   namedLlamaCpp,
 } from "#pattern";
 import { type Normalization, normalize } from "#text";
-import { allAddedTokens, probeParts, probeText, Reach, tokenBytesOf } from "#tokenizer";
+import { derivation, probe, tokenizers, tokenTables } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { rebuildsTokenizer } from "./class-checks.ts";
 import { compareCommand } from "./fixing-commands.ts";
@@ -86,7 +86,7 @@ export function checkByteLevel(subject: Subject): Finding[] {
 }
 
 const encoder = new TextEncoder();
-const probeBytes = encoder.encode(probeText);
+const probeBytes = encoder.encode(probe.text);
 
 /** Checks the pattern, on the probe text and with the vocabulary. */
 export function checkCutting(subject: Subject, loaded: Loaded): Finding[] {
@@ -120,7 +120,7 @@ function checkSplits(name: string | null, sources: readonly string[], isFound: b
       finding(
         "dead-split",
         "error",
-        `${which} cuts nothing in texts of ${probeParts.length - 9} languages, digits and code`,
+        `${which} cuts nothing in texts of ${probe.parts.length - 9} languages, digits and code`,
         {
           evidence: [source.length > 200 ? `${source.slice(0, 200)}...` : source],
           fix: "correct the expression in pre_tokenizer; in JSON, \\p{L} is written \\\\p{L}",
@@ -134,7 +134,7 @@ function checkSplits(name: string | null, sources: readonly string[], isFound: b
 const cutWordsMax = 0.5;
 
 function checkWords(pattern: CompiledPattern): Finding[] {
-  const { text } = probeParts[0]!;
+  const { text } = probe.parts[0]!;
   const ends = new Set(cutText(pattern, encoder.encode(text)));
   const words = [...text.matchAll(/[A-Za-z]{3,}/g)];
   const cut = words.filter(({ 0: word, index }) =>
@@ -192,17 +192,18 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
 /** Returns the ids of tokens, except added ones, that are valid UTF-8 of two or more bytes and that some text gives. */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;
-  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   const found: number[] = [];
   for (let id = 0; id < reaches.length; id++) {
-    const isReached = reaches[id] === Reach.merging || reaches[id] === Reach.wholePretoken;
+    const isReached =
+      reaches[id] === derivation.Reach.merging || reaches[id] === derivation.Reach.wholePretoken;
     if (isReached && isText[id] === 1 && starts[id + 1]! - starts[id]! > 1 && !added.has(id)) found.push(id);
   }
   return found;
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(tokenBytesOf(tokens, id));
+const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(tokenTables.bytesOf(tokens, id));
 
 /** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
@@ -223,7 +224,7 @@ function checkFit(path: string, loaded: Loaded): Finding[] {
   const isCutEverywhere = (text: string) =>
     contexts.every((before) => contexts.every((after) => isCut(before, text, after)));
   const cutAlone = ordinaryTokens(loaded).filter(
-    (id) => cutText(pattern, tokenBytesOf(tokens, id)).length > 1,
+    (id) => cutText(pattern, tokenTables.bytesOf(tokens, id)).length > 1,
   );
   const changed = new Set(
     normalization === null ? [] : changedBy(normalization, cutAlone, (id) => textOf(parts, id)),

@@ -1,24 +1,20 @@
 import { countNoun, groupDigits } from "#bytes";
 import { expectedTextBytes, findInputs, inspectFirstStream } from "#corpus";
-import { encodeCorpus } from "#encoding";
-import { findTokenizer, readRecordedReading } from "#formats";
+import { corpusEncoding } from "#encoding";
+import { findTokenizer, recordFiles } from "#formats";
 import { startJob } from "#jobs";
-import { readNamed, readTyped } from "#options";
+import { kinds, optionTables } from "#options";
 import { asOption, machine, UserError } from "#runtime";
 import {
+  dataOutput,
+  givenTokenizers,
   type Invocation,
   type Line,
-  lineColumns,
   type Output,
-  onStop,
-  openTokenizer,
-  piece,
   type Row,
-  readSupplements,
-  rowLines,
-  withCommas,
-  writeJson,
-  writeLines,
+  stopping,
+  styling,
+  summaryRows,
 } from "#terminal";
 import type { Finding } from "./checks.ts";
 import { doctorOptions } from "./doctor-options.ts";
@@ -27,19 +23,21 @@ import { type Counted, TextSurvey } from "./text-survey.ts";
 
 /** `bpe doctor`: examines a tokenizer. Throws a UserError at the end if the diagnosis has errors. */
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
-  const asked = readTyped(doctorOptions, invocation.options);
+  const asked = optionTables.readTyped(doctorOptions, invocation.options);
   const { path } = findTokenizer(invocation.files[0]!);
-  const supplements = await readSupplements(asked);
+  const supplements = await givenTokenizers.readSupplements(asked);
   const { pattern, specialTokens } = supplements;
   const options = { pattern, specialTokens };
   const counted = asked.texts === undefined ? null : await countText({ path, ...supplements }, asked, output);
   const thread = startJob<ReturnType<typeof examiningJob>>("examining");
-  const forget = onStop(() => thread.end());
+  const forget = stopping.onStop(() => thread.end());
   const diagnosis = await thread.ask("examine", { path, options, counted }).finally(() => {
     thread.end();
     forget();
   });
-  await (asked.json === true ? writeJson(diagnosis) : writeLines(diagnosisLines(diagnosis, lineColumns(1))));
+  await (asked.json === true
+    ? dataOutput.writeJson(diagnosis)
+    : dataOutput.writeLines(diagnosisLines(diagnosis, styling.lineColumns(1))));
   if (diagnosis.errors > 0) throw new UserError(`"${path}" has ${countNoun(diagnosis.errors, "error")}`);
   const { errors, warnings, notes, fingerprint } = diagnosis;
   output.succeed([], { errors, warnings, notes, fingerprint });
@@ -47,22 +45,22 @@ export async function runDoctor(invocation: Invocation, output: Output): Promise
 
 /** Counts the tokens of the texts. Returns null if the tokenizer cannot be loaded, which the examination reports. */
 async function countText(
-  tokenizer: Parameters<typeof openTokenizer>[0],
-  asked: ReturnType<typeof readTyped<typeof doctorOptions>>,
+  tokenizer: Parameters<typeof givenTokenizers.open>[0],
+  asked: ReturnType<typeof optionTables.readTyped<typeof doctorOptions>>,
   output: Output,
 ): Promise<Counted | null> {
-  const reading = { ...asked, trained: readRecordedReading([tokenizer.path]) };
-  const files = asked.texts!.map((typed) => readNamed(asOption("text"), typed).path);
+  const reading = { ...asked, trained: recordFiles.readReading([tokenizer.path]) };
+  const files = asked.texts!.map((typed) => kinds.readNamed(asOption("text"), typed).path);
   const inputs = await inspectFirstStream(findInputs(files, reading), reading);
   output.keepOutputsFrom(inputs);
-  const parts = await openTokenizer(tokenizer, true, output).catch((error: unknown) => {
+  const parts = await givenTokenizers.open(tokenizer, true, output).catch((error: unknown) => {
     if (error instanceof UserError) return null;
     throw error;
   });
   if (parts === null) return null;
   const survey = new TextSurvey(inputs, parts);
   const workerCount = machine.defaultWorkerCount(expectedTextBytes(inputs));
-  await encodeCorpus({ inputs, parts, workerCount }, survey, output.encoding);
+  await corpusEncoding.encodeCorpus({ inputs, parts, workerCount }, survey, output.encoding);
   output.endStage();
   return survey.result();
 }
@@ -85,7 +83,7 @@ function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
   ] as const;
   const total = counts.map(([count, noun]) => countNoun(count, noun)).join(", ");
   return [
-    [piece("bold", `${path}: ${findings.length === 0 ? "nothing found" : total}`)],
+    [styling.piece("bold", `${path}: ${findings.length === 0 ? "nothing found" : total}`)],
     ...(fingerprint === null ? [] : [`fingerprint ${fingerprint}`]),
     ...findings.flatMap((each) => ["", ...findingLines(each, columns)]),
   ];
@@ -94,7 +92,7 @@ function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
 function findingLines(found: Finding, columns: number | null): Line[] {
   const { check, severity, message, evidence, tokens, count, why, fix, command } = found;
   const width = columns && Math.max(20, columns - indent);
-  const lines = (mark: string, text: Row[1]) => rowLines([[mark, text]], width, mark.length);
+  const lines = (mark: string, text: Row[1]) => summaryRows.rowLines([[mark, text]], width, mark.length);
   const gap = " ".repeat(indent);
   const [first = "", ...rest] = lines("", `${message} (${check})`);
   const listed = tokens.slice(0, shownTokens).map(({ id, token }) => `${id} "${token}"`);
@@ -103,11 +101,14 @@ function findingLines(found: Finding, columns: number | null): Line[] {
   const body = [
     ...rest,
     ...evidence.flatMap((line) => lines("- ", line)),
-    ...(listed.length === 0 ? [] : lines("tokens: ", withCommas([...listed, ...more]))),
+    ...(listed.length === 0 ? [] : lines("tokens: ", summaryRows.withCommas([...listed, ...more]))),
     ...lines("", why),
     ...(fix === null ? [] : lines("Fix: ", fix)),
     // The command is not wrapped, so that it can be copied.
     ...(command === null ? [] : [`  ${command}`]),
   ];
-  return [[piece(colors[severity], severity.padEnd(indent)), first], ...body.map((line) => gap + line)];
+  return [
+    [styling.piece(colors[severity], severity.padEnd(indent)), first],
+    ...body.map((line) => gap + line),
+  ];
 }

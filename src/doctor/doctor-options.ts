@@ -1,11 +1,16 @@
-import { commonOptions, readingOptions, sharedOptions, tableOf, tokenizerSupplements } from "#options";
+import { optionTables, sharedOptions } from "#options";
 
 /** The options of `bpe doctor`, in the order of help. */
-export const doctorOptions = tableOf({
+export const doctorOptions = optionTables.of({
   texts: {
-    ...sharedOptions.texts,
+    ...sharedOptions.several.texts,
     description: "a text that shows which tokens occur",
     details: "Anything that encode reads, or - for standard input. Several files are one text.",
   },
-  ...{ json: sharedOptions.json, ...tokenizerSupplements, ...readingOptions, ...commonOptions },
+  ...{
+    json: sharedOptions.several.json,
+    ...sharedOptions.tokenizerSupplements,
+    ...sharedOptions.reading,
+    ...sharedOptions.common,
+  },
 });

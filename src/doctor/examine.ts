@@ -1,15 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { lazy } from "#bytes";
-import { loadSource } from "#formats";
+import { tokenizerFiles } from "#formats";
 import { UserError } from "#runtime";
-import {
-  deriveTokens,
-  fingerprintOf,
-  type LoadOptions,
-  probeText,
-  shortEncoder,
-  type TokenTable,
-} from "#tokenizer";
+import { derivation, probe, shortEncoder, type TokenTable, type tokenizers } from "#tokenizer";
 import { checkRecorded } from "./check-recorded.ts";
 import { type Finding, finding, severities } from "./checks.ts";
 import { checkClass } from "./class-checks.ts";
@@ -45,7 +38,7 @@ export type Diagnosis = {
 
 export type Examination = {
   readonly path: string;
-  readonly options: LoadOptions;
+  readonly options: tokenizers.LoadOptions;
   /** How often tokens occur in a text; null without a text. */
   readonly counted: Counted | null;
 };
@@ -83,7 +76,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
     format: "bpe-diagnosis",
     version: 1,
     path,
-    fingerprint: loaded && fingerprintOf(loaded.encode(probeText)),
+    fingerprint: loaded && probe.fingerprintOf(loaded.encode(probe.text)),
     errors: of("error").length,
     warnings: of("warning").length,
     notes: of("note").length,
@@ -119,13 +112,13 @@ function validTokens(tokens: TokenTable): Uint8Array {
 /**
  * Loads the tokenizer, or returns the error why it cannot be loaded. Throws the error if it is not a byte-level BPE.
  */
-function load(subject: Subject, options: LoadOptions): Loaded | UserError {
+function load(subject: Subject, options: tokenizers.LoadOptions): Loaded | UserError {
   try {
-    const parts = loadSource(subject.source, options);
+    const parts = tokenizerFiles.loadSource(subject.source, options);
     const encoder = lazy(() => shortEncoder(parts));
     return {
       parts,
-      derivations: deriveTokens(parts),
+      derivations: derivation.derive(parts),
       isText: validTokens(parts.tokens),
       encode: (text, specialTokensAsText = false) => encoder()(text, specialTokensAsText),
     };

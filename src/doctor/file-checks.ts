@@ -1,12 +1,12 @@
 import { basename } from "node:path";
-import { loadTokenizerParts, tokenizersIn } from "#formats";
+import { tokenizerFiles } from "#formats";
 import { UserError } from "#runtime";
-import { firstDifference, probeParts, shortEncoder, type TokenizerParts } from "#tokenizer";
+import { firstDifference, probe, shortEncoder, type TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 import { convertCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
 
-const compared = probeParts.filter(({ name }) => name !== "Special-looking text");
+const compared = probe.parts.filter(({ name }) => name !== "Special-looking text");
 
 /** Checks that all tokenizers in a directory give the same ids. */
 export async function checkFiles(
@@ -15,7 +15,7 @@ export async function checkFiles(
 ): Promise<Finding[]> {
   if (!isDirectory) return [];
   const found: Finding[] = [];
-  const [first, ...others] = tokenizersIn(path);
+  const [first, ...others] = tokenizerFiles.findIn(path);
   for (const other of others) {
     const names = `${basename(first!)} and ${basename(other)}`;
     const loaded = await loadLike(other, parts);
@@ -47,10 +47,9 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
   const { patternName: name, patternSources: sources } = first.description;
   try {
     const isSaid = /\.json$/.test(path) && basename(path) !== "vocab.json";
-    const parts = await loadTokenizerParts(
-      path,
-      isSaid ? {} : { pattern: { name, sources, compiled: first.pattern } },
-    ).catch(() => loadTokenizerParts(path, {}));
+    const parts = await tokenizerFiles
+      .load(path, isSaid ? {} : { pattern: { name, sources, compiled: first.pattern } })
+      .catch(() => tokenizerFiles.load(path, {}));
     if (isSaid) return parts;
     const { pattern, normalization, addsPrefixSpace } = first;
     return { ...parts, pattern, normalization, addsPrefixSpace };

@@ -1,6 +1,6 @@
 import { ascii, byteCharacters, countNoun, groupDigits, json } from "#bytes";
 import type { ScannedModel } from "#formats";
-import { allAddedTokens, Reach, tokenBytesOf } from "#tokenizer";
+import { derivation, tokenizers, tokenTables } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { pruneCommand } from "./fixing-commands.ts";
 import { type Loaded, objectOf, parsed, type Subject, spellsCharacters } from "./subject.ts";
@@ -191,7 +191,7 @@ export function checkModel({ path, model }: Subject, loaded: Loaded): Finding[] 
 }
 
 function checkReached(path: string, { parts, derivations: { reaches } }: Loaded): Finding[] {
-  const ids = Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.unreachable);
+  const ids = Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.unreachable);
   if (ids.length === 0) return [];
   const size = parts.tokens.tokenCount;
   const made = new Set(parts.model.merges.merged);
@@ -221,7 +221,7 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
   const { merges } = parts.model;
   const unused: number[] = [];
   merges.merged.forEach((id, rank) => {
-    if (reaches[id] !== Reach.merging || last[id] !== rank) unused.push(rank);
+    if (reaches[id] !== derivation.Reach.merging || last[id] !== rank) unused.push(rank);
   });
   if (unused.length === 0) return [];
   const { tokens } = tokensOf(
@@ -248,7 +248,7 @@ function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[
   const first = new Map<string, number>();
   const equal: number[] = [];
   for (const id of likelyEqual(parts, reaches)) {
-    const key = Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
+    const key = Buffer.from(tokenTables.bytesOf(tokens, id)).toString("latin1");
     const other = first.get(key);
     if (other === undefined) first.set(key, id);
     else equal.push(id);
@@ -263,7 +263,9 @@ function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[
         ...tokensOf(parts, equal),
         evidence: equal
           .slice(0, shownMax)
-          .map((id) => `${first.get(Buffer.from(tokenBytesOf(tokens, id)).toString("latin1"))} and ${id}`),
+          .map(
+            (id) => `${first.get(Buffer.from(tokenTables.bytesOf(tokens, id)).toString("latin1"))} and ${id}`,
+          ),
       },
     ),
   ];
@@ -281,7 +283,7 @@ function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], re
   };
   const ids = Array.from({ length: idLimit }, (_, id) => id).filter((id) => starts[id] !== starts[id + 1]);
   const keys = new Set<number>();
-  for (const id of ids) if (reaches[id] !== Reach.merging) keys.add(keyOf(id));
+  for (const id of ids) if (reaches[id] !== derivation.Reach.merging) keys.add(keyOf(id));
   return ids.filter((id) => keys.has(keyOf(id)));
 }
 
@@ -290,8 +292,10 @@ const paddingShare = 0.1;
 
 function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {
   const { idLimit } = parts.tokens;
-  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
-  const holes = Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.none && !added.has(id));
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
+  const holes = Array.from(reaches.keys()).filter(
+    (id) => reaches[id] === derivation.Reach.none && !added.has(id),
+  );
   const found: Finding[] = [];
   if (holes.length > 0)
     found.push(

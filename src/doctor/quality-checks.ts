@@ -1,6 +1,6 @@
 import { countNoun, groupDigits } from "#bytes";
-import { readTokenCountFacts } from "#formats";
-import { allAddedTokens, probeParts, tokenBytesOf, tokenNamer } from "#tokenizer";
+import { recordFiles } from "#formats";
+import { probe, tokenizers, tokenKeys, tokenTables } from "#tokenizer";
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
 import { wholeCharactersCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
@@ -48,8 +48,8 @@ const isTelling = new Uint8Array(256);
 for (const character of "0123456789@-_A") isTelling[character.charCodeAt(0)] = 1;
 
 function checkPrivate({ parts }: Loaded): Finding[] {
-  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
-  const nameOf = tokenNamer(parts);
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
+  const nameOf = tokenKeys.namer(parts);
   const found: { id: number; kind: string }[] = [];
   const { idLimit, bytes, starts } = parts.tokens;
   for (let id = 0; id < idLimit; id++) {
@@ -58,7 +58,7 @@ function checkPrivate({ parts }: Loaded): Finding[] {
     let pos = starts[id]!;
     while (pos < end && isTelling[bytes[pos]!] === 0) pos++;
     if (pos === end || added.has(id)) continue;
-    const text = Buffer.from(tokenBytesOf(parts.tokens, id)).toString();
+    const text = Buffer.from(tokenTables.bytesOf(parts.tokens, id)).toString();
     const kind = privateKinds.find(({ matches }) => matches(text));
     if (kind !== undefined) found.push({ id, kind: kind.name });
   }
@@ -83,7 +83,7 @@ const costlyRatio = 4;
 const shownLanguages = 5;
 
 /** The parts of the probe text that contain the same sentence, each in a different language. */
-export const languages = probeParts.filter(({ name }) => name.includes("("));
+export const languages = probe.parts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ encode }: Loaded): Finding[] {
   const costs = languages
@@ -131,7 +131,7 @@ function checkCharacters({ parts, isText }: Loaded): Finding[] {
 }
 
 function checkRecord(path: string): Finding[] {
-  const facts = readTokenCountFacts(path);
+  const facts = recordFiles.readTokenCountFacts(path);
   if (facts === null || facts.neverReachedCount === 0) return [];
   return [
     finding(
@@ -148,9 +148,9 @@ const tokensPerToken = 20;
 
 function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[] {
   const { tokens } = parts;
-  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   const never = Array.from(counts.keys()).filter(
-    (id) => counts[id] === 0 && !added.has(id) && tokenBytesOf(tokens, id).length > 1,
+    (id) => counts[id] === 0 && !added.has(id) && tokenTables.bytesOf(tokens, id).length > 1,
   );
   if (never.length === 0) return [];
   const isLarge = idCount >= tokensPerToken * tokens.tokenCount;

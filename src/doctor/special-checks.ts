@@ -1,5 +1,5 @@
 import { countNoun } from "#bytes";
-import { allAddedTokens, contentOf, probeParts, type TokenizerParts } from "#tokenizer";
+import { modelSettings, probe, type TokenizerParts, tokenizers } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 import { extendCommand } from "./fixing-commands.ts";
 import { type Loaded, objectOf, objectsIn, type Subject } from "./subject.ts";
@@ -39,7 +39,7 @@ function checkMaps({ config, map }: Subject): Finding[] {
   if (config === undefined || map === undefined) return [];
   return roles.flatMap((role) => {
     const key = `${role}_token`;
-    const [own, other] = [contentOf(config[key]), contentOf(map[key])];
+    const [own, other] = [modelSettings.contentOf(config[key]), modelSettings.contentOf(map[key])];
     if (own == null || other == null || own === other) return [];
     return [
       finding("roles-disagree", "error", `the files name two tokens for ${role}`, {
@@ -51,7 +51,7 @@ function checkMaps({ config, map }: Subject): Finding[] {
 }
 
 function checkLoaded(subject: Subject, { parts, encode }: Loaded): Finding[] {
-  const ids = new Map(allAddedTokens(parts).map(({ content, id }) => [content, id]));
+  const ids = new Map(tokenizers.allAddedTokens(parts).map(({ content, id }) => [content, id]));
   return [
     ...checkRoles(subject, ids),
     ...checkDecoder(subject, ids),
@@ -67,9 +67,10 @@ function checkRoles({ config, map, template, path }: Subject, ids: Ids): Finding
   const stated = config ?? map;
   if (stated === undefined) return [];
   const listed = new Set(
-    Object.values(objectOf(config?.added_tokens_decoder)).map((token) => contentOf(token)),
+    Object.values(objectOf(config?.added_tokens_decoder)).map((token) => modelSettings.contentOf(token)),
   );
-  const textOf = (role: string) => contentOf(stated[`${role}_token`]) ?? contentOf(map?.[`${role}_token`]);
+  const textOf = (role: string) =>
+    modelSettings.contentOf(stated[`${role}_token`]) ?? modelSettings.contentOf(map?.[`${role}_token`]);
   const found = roles.flatMap((role) => {
     const text = textOf(role);
     if (typeof text !== "string" || text === "" || ids.has(text) || listed.has(text)) return [];
@@ -111,7 +112,7 @@ function checkDecoder({ config, json }: Subject, ids: Ids): Finding[] {
       wrong.push(`${JSON.stringify(content)}: tokenizer.json says ${id}, tokenizers gives ${given}`);
   }
   for (const [id, token] of Object.entries(objectOf(config?.added_tokens_decoder))) {
-    const content = contentOf(token);
+    const content = modelSettings.contentOf(token);
     const given = ids.get(content as string);
     if (given !== undefined && given !== Number(id))
       wrong.push(`${JSON.stringify(content)}: tokenizer_config.json says ${id}, tokenizers gives ${given}`);
@@ -131,7 +132,7 @@ const numbersOf = (value: unknown): number[] =>
 
 /** Checks that generation stops at the token with which the tokenizer ends a text. */
 function checkStop({ config, generation, model }: Subject, ids: Ids, parts: TokenizerParts): Finding[] {
-  const eos = contentOf(config?.eos_token);
+  const eos = modelSettings.contentOf(config?.eos_token);
   const id = eos === undefined ? undefined : ids.get(eos);
   const source = generation?.eos_token_id !== undefined ? "generation_config.json" : "config.json";
   const stops = numbersOf(generation?.eos_token_id ?? model?.eos_token_id);
@@ -187,7 +188,7 @@ function checkTemplate({ template, path }: Subject, encode: Loaded["encode"]): F
 /** Matches text that a user may type by chance: letters, marks, numbers and whitespace, or any one character. */
 const ordinary = /^[\p{L}\p{N}\p{M}\s]+$|^.$/su;
 /** The probe text without the part that imitates special tokens. */
-const plainText = probeParts
+const plainText = probe.parts
   .filter(({ name }) => name !== "Special-looking text")
   .map(({ text }) => text)
   .join("");

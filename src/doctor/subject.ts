@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isPlainObject } from "#bytes";
-import { readSource, type ScannedModel, type TokenizerSource, tokenizerFileOf } from "#formats";
+import { type ScannedModel, tokenizerFiles } from "#formats";
 import { files, UserError } from "#runtime";
 import type { Derivations, JsonObject, TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
@@ -10,7 +10,7 @@ export type Subject = {
   /** The path as typed. */
   readonly path: string;
   readonly isDirectory: boolean;
-  readonly source: TokenizerSource;
+  readonly source: tokenizerFiles.Source;
   /** The tokenizer.json; null for other formats. If it was scanned, `model.vocab` and `model.merges` are empty. */
   readonly json: JsonObject | null;
   /** The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form, or is wrong. */
@@ -44,7 +44,7 @@ const companions = {
 
 /** Reads the files. A file that is not JSON becomes a finding. Throws a UserError if there is no tokenizer. */
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
-  const read = await readSource(tokenizerFileOf(path));
+  const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const findings: Finding[] = [];
   const isWhole = files.isDirectory(path);
   const objectIn = (name: string): JsonObject | undefined => {

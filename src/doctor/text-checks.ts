@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
-import { scriptOrKindOf } from "#evaluation";
-import { allAddedTokens, tokenNamer } from "#tokenizer";
+import { vocabularyStatistics } from "#evaluation";
+import { tokenizers, tokenKeys } from "#tokenizer";
 import { type Finding, finding, percent, tokensOf } from "./checks.ts";
 import { languages } from "./quality-checks.ts";
 import type { Loaded } from "./subject.ts";
@@ -22,13 +22,13 @@ const shownDocuments = 5;
 export function checkDocuments({ parts }: Loaded, counted: Counted): Finding[] {
   const { counts, documentCount, documentCounts, lastDocuments, inputs } = counted;
   if (documentCount < documentsMin) return [];
-  const added = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   const found = Array.from(counts.keys())
     .filter((id) => documentCounts[id] === 1 && counts[id]! >= occurrencesMin && !added.has(id))
     .sort((a, b) => counts[b]! - counts[a]! || a - b);
   const usedCount = documentCounts.reduce((used, documents) => (documents > 0 ? used + 1 : used), 0);
   if (found.length === 0 || found.length < shareMin * usedCount) return [];
-  const nameOf = tokenNamer(parts);
+  const nameOf = tokenKeys.namer(parts);
   const byDocument = new Map<number, number[]>();
   for (const id of found) {
     const ids = byDocument.get(lastDocuments[id]!) ?? [];
@@ -139,7 +139,7 @@ const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages
     .map(({ text }) => Buffer.from(text))
-    .filter((bytes) => scriptOrKindOf(bytes) === script)
+    .filter((bytes) => vocabularyStatistics.scriptOrKindOf(bytes) === script)
     .map((bytes) => bytes.length);
   return lengths.length === 0 ? undefined : lengths.reduce((sum, length) => sum + length) / lengths.length;
 }

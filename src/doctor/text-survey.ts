@@ -1,8 +1,8 @@
 import type { Input } from "#corpus";
-import { scriptOrKindOf } from "#evaluation";
-import { endsAfter, type IdSink } from "#ids";
+import { vocabularyStatistics } from "#evaluation";
+import { type IdSink, idWriters } from "#ids";
 import { files } from "#runtime";
-import { allAddedTokens, findDocumentEndId, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
 /** How often each token occurs in texts, in how many documents, and how many tokens each script takes. */
 export type Counted = {
@@ -56,12 +56,12 @@ export class TextSurvey implements IdSink {
     this.documentCounts = new Uint32Array(idLimit);
     this.lastDocuments = new Uint32Array(idLimit);
     this.scripts = new ScriptSurvey(parts);
-    this.documentEndId = findDocumentEndId(parts);
+    this.documentEndId = tokenizers.findDocumentEndId(parts);
   }
 
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void {
     let start = 0;
-    for (const end of recordEnds ?? endsAfter(ids, this.documentEndId)) {
+    for (const end of recordEnds ?? idWriters.endsAfter(ids, this.documentEndId)) {
       this.count(ids, start, end);
       this.endDocument();
       start = end;
@@ -136,7 +136,7 @@ class ScriptSurvey {
 
   constructor(private readonly parts: TokenizerParts) {
     this.classes = new Uint8Array(parts.tokens.idLimit);
-    for (const { id } of allAddedTokens(parts)) this.classes[id] = special;
+    for (const { id } of tokenizers.allAddedTokens(parts)) this.classes[id] = special;
   }
 
   add(id: number): void {
@@ -187,13 +187,13 @@ class ScriptSurvey {
   }
 
   private classify(id: number): number {
-    const found = this.classOf(tokenBytesOf(this.parts.tokens, id));
+    const found = this.classOf(tokenTables.bytesOf(this.parts.tokens, id));
     this.classes[id] = found;
     return found;
   }
 
   private classOf(bytes: Uint8Array): number {
-    const name = scriptOrKindOf(bytes);
+    const name = vocabularyStatistics.scriptOrKindOf(bytes);
     if (name === undefined) return incomplete;
     if (!this.names.includes(name)) {
       this.names.push(name);

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { isPlainObject, schema } from "#bytes";
-import { inputFields, optionFields, readJson, recordFormat, recordName, textsByName } from "#formats";
+import { readJson, recordName, recordSchemas, trainingRecords } from "#formats";
 import { files, UserError } from "#runtime";
 import type { JsonObject } from "#tokenizer";
 
@@ -9,14 +9,14 @@ import type { JsonObject } from "#tokenizer";
 const count = schema.wholeNumber();
 
 /** Names of options that a record may have. */
-const knownOptions: readonly string[] = [...Object.keys(optionFields), "weights", "workers"];
+const knownOptions: readonly string[] = [...Object.keys(recordSchemas.option), "weights", "workers"];
 
 const recordFields = schema.object({
   version: schema.text,
   commit: schema.text,
   command: schema.text,
   workingDirectory: schema.text,
-  options: schema.object(optionFields),
+  options: schema.object(recordSchemas.option),
   formats: schema.optional(schema.orNull(schema.list(schema.text))),
   base: schema.optional(
     schema.object({
@@ -26,7 +26,7 @@ const recordFields = schema.object({
       vocabSize: count,
     }),
   ),
-  inputs: schema.list(schema.object(inputFields)),
+  inputs: schema.list(schema.object(recordSchemas.input)),
   counts: schema.list(
     schema.object({
       path: schema.text,
@@ -39,7 +39,7 @@ const recordFields = schema.object({
   mergeCount: count,
   mergesSha256: schema.text,
   files: schema.list(schema.text),
-  filesSha256: schema.optional(textsByName),
+  filesSha256: schema.optional(recordSchemas.textsByName),
   timings: schema.object({ totalMs: schema.amount }),
 });
 
@@ -69,9 +69,9 @@ export function readTrainingRecord(typed: string): RecordedTraining {
     throw new UserError(`"${path}" ${what}`, hint === undefined ? {} : { hint });
   };
   if (!isPlainObject(json)) return refuse("is not a JSON object");
-  if (json.format !== recordFormat)
+  if (json.format !== trainingRecords.format)
     refuse(
-      `has the format ${JSON.stringify(json.format) ?? "of another program"}; this bpe reads ${recordFormat}`,
+      `has the format ${JSON.stringify(json.format) ?? "of another program"}; this bpe reads ${trainingRecords.format}`,
       "verify it with the version of bpe that made it",
     );
   const made = typeof json.command === "string" ? ` (${json.command})` : "";

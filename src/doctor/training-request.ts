@@ -1,6 +1,6 @@
 import { type Input, inspectInput } from "#corpus";
 import type { RequestedTraining } from "#options";
-import { roleNames } from "#tokenizer";
+import { modelSettings } from "#tokenizer";
 import type { RecordedInput, VerifiedRecord } from "./training-record.ts";
 
 // Turns the record of a training into the request that makes the same tokenizer.
@@ -36,7 +36,7 @@ function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<R
   const { superwords, compat, specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText } = options;
   const model: Partial<NonNullable<typeof options.model>> = options.model ?? {};
   // An empty text keeps a role from being proposed again.
-  const roles = Object.fromEntries(roleNames.map((role) => [role, model[role] ?? ""]));
+  const roles = Object.fromEntries(modelSettings.roleNames.map((role) => [role, model[role] ?? ""]));
   return {
     ...{ specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText, like, ...roles },
     vocabSize: (options.sizes ?? [options.vocabSize]).map((count) => ({ isMore: false, count })),

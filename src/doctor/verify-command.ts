@@ -1,17 +1,15 @@
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { startJob } from "#jobs";
-import { readTyped } from "#options";
+import { optionTables } from "#options";
 import { asOption, phrase, UserError } from "#runtime";
 import {
+  dataOutput,
   type Invocation,
   type Line,
-  lineColumns,
   type Output,
-  onStop,
-  piece,
-  rowLines,
-  writeJson,
-  writeLines,
+  stopping,
+  styling,
+  summaryRows,
 } from "#terminal";
 import type { examiningJob } from "./examine.ts";
 import { readTrainingRecord } from "./training-record.ts";
@@ -20,7 +18,7 @@ import { verifyOptions } from "./verify-options.ts";
 
 /** `bpe verify`: trains again from a record, and compares. Throws a UserError at the end if the results differ. */
 export async function runVerify(invocation: Invocation, output: Output): Promise<void> {
-  const asked = readTyped(verifyOptions, invocation.options);
+  const asked = optionTables.readTyped(verifyOptions, invocation.options);
   const recorded = readTrainingRecord(invocation.files[0]!);
   const { moved = {}, filesOnly = false, workers, memoryLimit } = asked;
   const found = await verify(recorded, {
@@ -29,7 +27,7 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
     limits: { workers, memoryLimit },
     host: {
       report: (progress) => output.progress(progress),
-      guard: onStop,
+      guard: stopping.onStop,
       onOpen: () => output.endStage(),
       onWords: ({ wordCount }) => output.endStage(countNoun(wordCount, "distinct pretoken")),
       onLearned: () => output.endStage(),
@@ -38,7 +36,9 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
     checkFiles: () => checkInWorker(recorded.directory),
   });
   output.endStage();
-  await (asked.json === true ? writeJson(found) : writeLines(verificationLines(found, lineColumns(1))));
+  await (asked.json === true
+    ? dataOutput.writeJson(found)
+    : dataOutput.writeLines(verificationLines(found, styling.lineColumns(1))));
   const { path, differences, inputs } = found;
   const isMissing = !filesOnly && inputs.some(({ place }) => place === null);
   if (differences.length > 0)
@@ -53,7 +53,7 @@ const inputHint = phrase`${asOption("input", "OLD=NEW")} says where an input is 
 /** Checks the files in a worker, because loading large tokenizers takes seconds without a yield. */
 async function checkInWorker(directory: string) {
   const thread = startJob<ReturnType<typeof examiningJob>>("examining");
-  const forget = onStop(() => thread.end());
+  const forget = stopping.onStop(() => thread.end());
   return thread.ask("checkRecorded", directory).finally(() => {
     thread.end();
     forget();
@@ -67,7 +67,7 @@ const shownMax = 20;
 function verificationLines(found: Verification, columns: number | null): Line[] {
   const { differences, notes } = found;
   const more = differences.length - shownMax;
-  const lines = (mark: string, text: string) => rowLines([[mark, text]], columns, mark.length);
+  const lines = (mark: string, text: string) => summaryRows.rowLines([[mark, text]], columns, mark.length);
   return [
     ...verdict(found, columns),
     ...differences.slice(0, shownMax).flatMap(({ message }) => lines("- ", message)),
@@ -80,12 +80,14 @@ function verdict(found: Verification, columns: number | null): Line[] {
   const { verified, trained, merges, textBytes, files, recorded, totalMs } = found;
   const count = countNoun(files.length, "file");
   if (verified === false)
-    return [[piece("red", "not verified"), trained ? ", after training again:" : ", not trained again:"]];
+    return [
+      [styling.piece("red", "not verified"), trained ? ", after training again:" : ", not trained again:"],
+    ];
   const from = textBytes === 0 ? "" : ` from the same ${formatBytes(textBytes)}`;
   const times = `${formatSeconds(totalMs / 1000)}; the training took ${formatSeconds(recorded.totalMs / 1000)}`;
   const [name, text] = trained
     ? ["verified", `the same ${groupDigits(merges)} merges${from}, the same ${count} (${times})`]
     : ["files agree", `${count}, with the record and each other; nothing was trained`];
-  const [first = "", ...rest] = rowLines([[`${name}: `, text!]], columns, name!.length + 2);
-  return [[piece("bold", name!), first.slice(name!.length)], ...rest];
+  const [first = "", ...rest] = summaryRows.rowLines([[`${name}: `, text!]], columns, name!.length + 2);
+  return [[styling.piece("bold", name!), first.slice(name!.length)], ...rest];
 }

@@ -1,12 +1,12 @@
-import { commonOptions, flag, oldAndNew, sharedOptions, sharedWithTraining, tableOf } from "#options";
+import { kinds, optionTables, sharedOptions } from "#options";
 
-const { workers, memoryLimit } = sharedWithTraining;
+const { workers, memoryLimit } = sharedOptions.ofTraining;
 
 /** The options of `bpe verify`, in the order of help. */
-export const verifyOptions = tableOf({
+export const verifyOptions = optionTables.of({
   moved: {
     name: "input",
-    kind: oldAndNew("corpus=/data/corpus"),
+    kind: kinds.oldAndNew("corpus=/data/corpus"),
     topic: "input",
     description: "where an input, or a folder of inputs, is now",
     details:
@@ -14,12 +14,12 @@ export const verifyOptions = tableOf({
   },
   filesOnly: {
     name: "files-only",
-    kind: flag,
+    kind: kinds.flag,
     topic: "input",
     sample: "",
     description: "do not train: check files against the record",
   },
-  json: sharedOptions.json,
+  json: sharedOptions.several.json,
   ...{ workers, memoryLimit },
-  ...commonOptions,
+  ...sharedOptions.common,
 });

@@ -1,19 +1,9 @@
 import { countNoun, formatBytes, formatSeconds, showValue } from "#bytes";
-import { findTokenizer, roleTokensAt } from "#formats";
-import { readTyped } from "#options";
+import { findTokenizer, modelFiles } from "#formats";
+import { optionTables } from "#options";
 import { describeLlamaCpp } from "#pattern";
 import { shell } from "#runtime";
-import {
-  type Invocation,
-  lockDirectory,
-  lockFiles,
-  type Output,
-  onStop,
-  openTokenizer,
-  readSupplements,
-  rowLines,
-  writeChunks,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, type Output, stopping, summaryRows } from "#terminal";
 import { digestOfParts, tokenizerImage } from "#tokenizer";
 import { imageFactsOf } from "#training";
 import { convertTokenizer } from "./convert-tokenizer.ts";
@@ -26,15 +16,15 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const { options, files, typed } = invocation;
   const found = findTokenizer(files[0]!);
   const { path } = found;
-  const asked = readTyped(convertOptions, options);
+  const asked = optionTables.readTyped(convertOptions, options);
   const formatNames = asked.formats;
   const directory = asked.output!;
-  const loadOptions = await readSupplements(asked);
+  const loadOptions = await givenTokenizers.readSupplements(asked);
   if (asked.copy) {
-    const opened = await openTokenizer({ ...found, ...loadOptions }, true, output);
+    const opened = await givenTokenizers.open({ ...found, ...loadOptions }, true, output);
     const { specialTokensAsText: _, ...parts } = opened;
     const names = await saveTokenizer({
-      ...{ path, output: directory, guard: onStop },
+      ...{ path, output: directory, guard: stopping.onStop },
       fingerprint: digestOfParts(parts),
     });
     output.succeed(() => [`copied to ${directory}: ${names.join(", ")}`], {
@@ -43,8 +33,8 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     });
     return;
   }
-  await lockDirectory(output, directory);
-  const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
+  await dataOutput.lockDirectory(output, directory);
+  const parts = await givenTokenizers.open({ ...found, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)
     output.warn(
       parts.model.beginning === undefined
@@ -62,7 +52,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     command: shell.line(["bpe", "convert", ...typed]),
     arguments: ["convert", ...typed],
     startMs,
-    guard: onStop,
+    guard: stopping.onStop,
   });
   if (llamaControls.length > 0 && formatNames?.includes("gguf") === true)
     output.warn(
@@ -72,7 +62,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const result = { ...converted, elapsedMs, output: directory };
   output.succeed(
     (columns) =>
-      rowLines(
+      summaryRows.rowLines(
         [
           ["tokens", countNoun(result.size, "token")],
           ["time", formatSeconds(elapsedMs / 1000)],
@@ -87,17 +77,17 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
 /** `bpe image`: compiles a tokenizer into a file with which other programs can encode. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const { name, path } = findTokenizer(invocation.files[0]!);
-  const asked = readTyped(imageOptions, invocation.options);
+  const asked = optionTables.readTyped(imageOptions, invocation.options);
   const file = asked.output;
-  await lockFiles(output, file);
-  const supplements = await readSupplements(asked);
-  const opened = await openTokenizer({ path, ...supplements }, true, output);
+  await dataOutput.lockFiles(output, file);
+  const supplements = await givenTokenizers.readSupplements(asked);
+  const opened = await givenTokenizers.open({ path, ...supplements }, true, output);
   // An image can read special tokens in both ways.
   const { specialTokensAsText: _, ...parts } = opened;
   const isUnchanged = supplements.pattern === undefined && supplements.specialTokens.length === 0;
-  const facts = imageFactsOf(parts, roleTokensAt(path), path, isUnchanged);
+  const facts = imageFactsOf(parts, modelFiles.roleTokensAt(path), path, isUnchanged);
   const image = tokenizerImage(parts, name === undefined ? facts : { ...facts, foundAt: path });
-  await writeChunks(file, [image]);
+  await dataOutput.writeChunks(file, [image]);
   output.succeed(`wrote an image of ${formatBytes(image.length)}`, {
     sizeBytes: image.length,
     output: file ?? "-",

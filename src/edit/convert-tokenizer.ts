@@ -5,28 +5,26 @@ import {
   type FinishedTokenizer,
   finishCharacters,
   formats,
-  loadTokenizerParts,
   nameOf,
   readLikeFrom,
   recordName,
-  tokenizerFileOf,
-  trainingFile,
+  tokenizerFiles,
+  trainingRecords,
 } from "#formats";
 import { startJob } from "#jobs";
 import { exportForm } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
-  allAddedTokens,
   type Derivations,
-  deriveTokens,
-  packTokenList,
-  settleModelLike,
+  derivation,
+  modelSettings,
   TokenBytes,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
 } from "#tokenizer";
-import { loadFormats, makeDerivedRecord, publishFiles, selectFiles } from "#training";
+import { chosenFiles, results } from "#training";
 import { toSendable } from "./save-tokenizer.ts";
 import { checkSameMerges } from "./truncate-vocabulary.ts";
 import { vocabularyOf } from "./vocabulary-of.ts";
@@ -42,7 +40,7 @@ export function convertingJob() {
     /** Returns the tokenizer in the form for writing. */
     async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
       before = parts;
-      derived = deriveTokens(parts);
+      derived = derivation.derive(parts);
       if (parts.model.beginning !== undefined)
         return (finished = await finishCharacters(path, parts, derived));
       const like = await readLikeFrom(path, parts);
@@ -52,16 +50,16 @@ export function convertingJob() {
         vocabulary: vocabularyOf(parts, derived),
         normalization: parts.normalization,
         exportForm: exportForm({ name: name ?? nameOf(sources), sources }),
-        model: settleModelLike(like, specials, {}),
+        model: modelSettings.settle(like, specials, {}),
         like,
       };
     },
     /** Loads what was written, and compares it with the original tokenizer. */
     async check({ directory, names }: { readonly directory: string; readonly names: readonly string[] }) {
-      for (const { name, names: sets } of formats) {
+      for (const { name, names: sets } of formats.all) {
         const file = sets[0]?.[0];
         if (file === undefined || !names.includes(file)) continue;
-        const after = await loadTokenizerParts(join(directory, file));
+        const after = await tokenizerFiles.load(join(directory, file));
         checkIds(before, after, name);
         if (finished?.characters) checkSameCharacters(before, after, finished.characters, name);
         else checkSameMerges(comparable(before), comparable(after), derived, refusalOf(before, name));
@@ -85,12 +83,14 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
   const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {
-    const isSame = Buffer.compare(tokenBytesOf(before.tokens, id), tokenBytesOf(after.tokens, id)) === 0;
+    const isSame =
+      Buffer.compare(tokenTables.bytesOf(before.tokens, id), tokenTables.bytesOf(after.tokens, id)) === 0;
     if (!isSame && !hidden?.includes(id)) refuse(`id ${id} would become a different token`);
   }
   const idsOf = (parts: TokenizerParts) =>
     JSON.stringify(
-      allAddedTokens(parts)
+      tokenizers
+        .allAddedTokens(parts)
         .map(({ id, content }) => [id, content])
         .sort(),
     );
@@ -126,7 +126,7 @@ function checkSameCharacters(
 /** Returns the parts to compare: special tokens are treated alike, whether or not they are found in a text. */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
-  const added = new Set(allAddedTokens(parts).map(({ content }) => content));
+  const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));
   // Added tokens are cut out of a text before it is split into pretokens, so no pretoken equals one.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
@@ -134,8 +134,8 @@ function comparable(parts: TokenizerParts): TokenizerParts {
   ]).filter(([, bytes]) => !added.has(Buffer.from(bytes).toString()));
   return {
     ...parts,
-    model: { ...parts.model, wholeTokens: packTokenList(wholes) },
-    addedTokens: allAddedTokens(parts),
+    model: { ...parts.model, wholeTokens: tokenTables.pack(wholes) },
+    addedTokens: tokenizers.allAddedTokens(parts),
     controlTokens: [],
   };
 }
@@ -158,19 +158,24 @@ export async function convertTokenizer(options: Conversion) {
     const { vocabulary, ...rest } = await thread.ask("finish", { path, parts: toSendable(parts) });
     const tokenBytes = TokenBytes.received(vocabulary.tokenBytes);
     const tokenizer = { ...rest, vocabulary: { ...vocabulary, tokenBytes } };
-    const files = selectFiles(await loadFormats(), formatNames, tokenizer);
+    const files = chosenFiles.selectFiles(await chosenFiles.loadFormats(), formatNames, tokenizer);
     const names = [...files.map(({ name }) => name), recordName];
-    const { paths } = tokenizerFileOf(path);
+    const { paths } = tokenizerFiles.fileOf(path);
     const source = await describeCounts(paths);
     const { specialTokens, specialIds } = tokenizer.vocabulary;
     const record = () =>
-      makeDerivedRecord({ ...options, basePath: paths[0]! }, { converted: { tokenizer: source } }, names, {
-        vocabSize: parts.tokens.tokenCount,
-        specialTokens,
-        specialIds: [...specialIds],
-      });
+      results.makeDerivedRecord(
+        { ...options, basePath: paths[0]! },
+        { converted: { tokenizer: source } },
+        names,
+        {
+          vocabSize: parts.tokens.tokenCount,
+          specialTokens,
+          specialIds: [...specialIds],
+        },
+      );
     const check = (directory: string) => thread.ask("check", { directory, names });
-    await publishFiles(output, [...files, trainingFile(record)], { guard, check });
+    await results.publishFiles(output, [...files, trainingRecords.file(record)], { guard, check });
     const llamaControls = tokenizer.characters?.llamaControls ?? [];
     return { size: parts.tokens.tokenCount, files: names, llamaControls };
   } finally {

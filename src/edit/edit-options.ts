@@ -1,25 +1,14 @@
-import { writtenFormats, writtenOnRequest } from "#formats";
-import {
-  flag,
-  readingOptions,
-  sharedOptions,
-  sharedWithTraining,
-  sizes,
-  tableOf,
-  tokenizerSupplements,
-  unattendedOptions,
-  whole,
-  words,
-} from "#options";
+import { formats } from "#formats";
+import { kinds, optionTables, sharedOptions } from "#options";
 
 // The options of prune, truncate, convert and image. Each table is in the order of help.
 
-const { details: _, ...outputDirectory } = sharedWithTraining.output;
-const { output: outputFile, texts: textFiles } = sharedOptions;
-const { workers } = sharedWithTraining;
+const { details: _, ...outputDirectory } = sharedOptions.ofTraining.output;
+const { output: outputFile, texts: textFiles } = sharedOptions.several;
+const { workers } = sharedOptions.ofTraining;
 
 /** The options of `bpe prune`. */
-export const pruneOptions = tableOf({
+export const pruneOptions = optionTables.of({
   texts: {
     ...textFiles,
     required: true,
@@ -30,49 +19,49 @@ export const pruneOptions = tableOf({
   vocabSize: {
     name: "vocab-size",
     short: "n",
-    kind: whole(1),
+    kind: kinds.whole(1),
     required: true,
     topic: "tokens",
     description: "number of tokens to keep, special tokens included",
   },
-  ...{ output: outputDirectory, ...tokenizerSupplements, ...readingOptions },
+  ...{ output: outputDirectory, ...sharedOptions.tokenizerSupplements, ...sharedOptions.reading },
   workers: { ...workers, default: "1 for small texts, else all cores" },
-  ...unattendedOptions,
+  ...sharedOptions.unattended,
 });
 
 /** The options of `bpe truncate`. */
-export const truncateOptions = tableOf({
+export const truncateOptions = optionTables.of({
   vocabSize: {
     ...pruneOptions.vocabSize,
-    kind: sizes,
+    kind: kinds.sizes,
     details: "Several sizes, separated by commas: -n 64k,32k writes DIR/65536 and DIR/32768.",
   },
-  ...{ output: outputDirectory, ...tokenizerSupplements, ...unattendedOptions },
+  ...{ output: outputDirectory, ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });
 
 /** The options of `bpe convert`. */
-export const convertOptions = tableOf({
+export const convertOptions = optionTables.of({
   formats: {
     name: "format",
-    kind: words(writtenFormats),
+    kind: kinds.words(formats.written),
     topic: "output",
     description: "which kinds of files to write",
-    default: `all that can store the tokenizer, except ${writtenOnRequest}`,
+    default: `all that can store the tokenizer, except ${formats.writtenOnRequest}`,
   },
   copy: {
     name: "copy",
-    kind: flag,
+    kind: kinds.flag,
     topic: "output",
     description: "copy the tokenizer's own files",
     details:
       "Those that transformers reads next to them are copied, too. It is an error if the files do not contain the whole tokenizer.",
     excludes: [{ other: "format", why: "a copy has the formats of the tokenizer" }],
   },
-  ...{ output: outputDirectory, ...tokenizerSupplements, ...unattendedOptions },
+  ...{ output: outputDirectory, ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });
 
 /** The options of `bpe image`. */
-export const imageOptions = tableOf({
+export const imageOptions = optionTables.of({
   output: { ...outputFile, description: "where the image goes" },
-  ...{ ...tokenizerSupplements, ...unattendedOptions },
+  ...{ ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });

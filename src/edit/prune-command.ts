@@ -2,21 +2,19 @@ import { basename, dirname, join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { checkNames } from "#corpus";
 import { countTokensOf } from "#encoding";
-import { readRecordedReading } from "#formats";
-import { readTyped, tokenizerSupplements } from "#options";
+import { recordFiles } from "#formats";
+import { optionTables, sharedOptions } from "#options";
 import { asOption, phrase, shell, usageError } from "#runtime";
 import {
   corpusNoteLines,
-  embeddingsRow,
+  dataOutput,
+  givenTokenizers,
   type Invocation,
-  lockDirectory,
+  inputFiles,
   type Output,
-  onStop,
-  openInputs,
-  openTokenizer,
   type Row,
-  readSupplements,
-  rowLines,
+  stopping,
+  summaryRows,
 } from "#terminal";
 import { pruneOptions, truncateOptions } from "./edit-options.ts";
 import { type Pruned, type PruneOptions, pruneTokenizer } from "./prune-tokenizer.ts";
@@ -26,13 +24,13 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const { options } = invocation;
   const asked = await readOptions("prune", invocation, startMs);
-  const typed = readTyped(pruneOptions, options);
+  const typed = optionTables.readTyped(pruneOptions, options);
   const { texts, vocabSize, workers } = typed;
   checkNames(texts!, typed);
-  await lockDirectory(output, asked.output);
-  const reading = { ...typed, trained: readRecordedReading([asked.path]) };
-  const found = await openInputs(texts!, reading, output);
-  const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
+  await dataOutput.lockDirectory(output, asked.output);
+  const reading = { ...typed, trained: recordFiles.readReading([asked.path]) };
+  const found = await inputFiles.openInputs(texts!, reading, output);
+  const parts = await givenTokenizers.open({ path: asked.path, ...asked.loadOptions }, true, output);
   const text = { path: texts!.join(" "), inputs: found.inputs, workers };
   const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output.encoding);
   const { sizes, removedCounts, ...pruned } = await pruneTokenizer({
@@ -64,7 +62,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   const startMs = performance.now();
   const { options } = invocation;
   const asked = await readOptions("truncate", invocation, startMs);
-  const sizes = readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
+  const sizes = optionTables.readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
     if (isMore)
       throw usageError(
         phrase`${asOption("vocab-size", `+${count}`)} adds tokens, and truncate removes them`,
@@ -75,8 +73,8 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   sizes.sort((a, b) => a - b);
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice !== undefined) throw usageError(phrase`${asOption("vocab-size", twice)} is given twice`);
-  await lockDirectory(output, asked.output);
-  const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
+  await dataOutput.lockDirectory(output, asked.output);
+  const parts = await givenTokenizers.open({ path: asked.path, ...asked.loadOptions }, true, output);
   const { removedCounts: _, ...truncated } = await pruneTokenizer({
     ...{ ...asked, parts, sizes },
     counts: null,
@@ -115,23 +113,23 @@ function summaryOf(
     ["time", formatSeconds(result.elapsedMs / 1000)],
     ["written", `${place}: ${names.join(", ")}`],
     ["ids", "ids.tsv has the new id of each old one"],
-    embeddingsRow(result.path, join(result.output, first)),
+    summaryRows.embeddingsRow(result.path, join(result.output, first)),
   ];
-  return rowLines(rows, columns, 13);
+  return summaryRows.rowLines(rows, columns, 13);
 }
 
-const replacing = { output: pruneOptions.output, ...tokenizerSupplements };
+const replacing = { output: pruneOptions.output, ...sharedOptions.tokenizerSupplements };
 
 /** Reads the options of both commands. */
 async function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
-  const asked = readTyped(replacing, options);
+  const asked = optionTables.readTyped(replacing, options);
   return {
     path: files[0]!,
     output: asked.output!,
-    loadOptions: await readSupplements(asked),
+    loadOptions: await givenTokenizers.readSupplements(asked),
     command: shell.line(["bpe", command, ...typed]),
     arguments: [command, ...typed],
     startMs,
-    guard: onStop,
+    guard: stopping.onStop,
   } satisfies Partial<PruneOptions>;
 }

@@ -1,39 +1,24 @@
 import { basename, join } from "node:path";
-import {
-  idsTsv,
-  loadTokenizerParts,
-  pruneCompanionFiles,
-  readCompanionFiles,
-  readSource,
-  type TokenizerSource,
-  tokenizersAt,
-} from "#formats";
+import { pruneCompanionFiles, readCompanionFiles, renumberingTables, tokenizerFiles } from "#formats";
 import { startJob, type Tell } from "#jobs";
 import { asOption, files, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
-import {
-  allAddedTokens,
-  checkSameTokenizer,
-  deriveTokens,
-  type LoadOptions,
-  type Numbering,
-  type TokenizerParts,
-} from "#tokenizer";
-import { filesOfSizes, makeDerivedRecord, publishFiles } from "#training";
+import { type changes, derivation, type TokenizerParts, tokenizers } from "#tokenizer";
+import { results } from "#training";
 import { checkPruned, chooseTokens, numberTokens, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 import { toSendable } from "./save-tokenizer.ts";
 import { checkFirstMerges, firstTokens, type Pieces, piecesOfFirst } from "./truncate-vocabulary.ts";
 
 type OpenRequest = {
   readonly path: string;
-  readonly loadOptions: LoadOptions;
+  readonly loadOptions: tokenizers.LoadOptions;
   readonly parts: TokenizerParts;
 };
 
 /** What to keep. `counts` says how often each id occurs in texts; null: the first merges are kept. */
 type ChooseRequest = { readonly counts: Float64Array | null; readonly size: number; readonly within: string };
 
-type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly within: string };
+type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; readonly within: string };
 
 /** A piece of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
@@ -77,7 +62,7 @@ export function pruningJob(tell: Tell<Piece>) {
       for (const { pruning, numbering, within } of all) {
         for (const [i, source] of opened.sources.entries()) {
           const before = opened.loaded[i]!;
-          const after = await loadTokenizerParts(join(directory, within, basename(source.path)));
+          const after = await tokenizerFiles.load(join(directory, within, basename(source.path)));
           checkPruned(before, after, numbering);
           if (pruning.mergeCount !== undefined) checkFirstMerges(before, after);
         }
@@ -90,31 +75,31 @@ type Opened = Awaited<ReturnType<typeof openFiles>>;
 
 /** Loads each tokenizer at the path separately. */
 async function openFiles({ path, loadOptions, parts }: OpenRequest) {
-  const sources: TokenizerSource[] = [];
-  for (const file of tokenizersAt(path)) sources.push(await readSource(file));
+  const sources: tokenizerFiles.Source[] = [];
+  for (const file of tokenizerFiles.findAt(path)) sources.push(await tokenizerFiles.readSource(file));
   const loaded = sources.map(({ code, files }, i) => {
     const each = i === 0 ? parts : code.read(files, loadOptions);
-    checkSameTokenizer(parts, each);
+    tokenizers.checkSame(parts, each);
     return each;
   });
   const companions =
     files.isDirectory(path) && sources[0]!.format.name === "huggingface" ? readCompanionFiles(path) : [];
   companions.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { parts, sources, loaded, companions, derivations: deriveTokens(parts) };
+  return { parts, sources, loaded, companions, derivations: derivation.derive(parts) };
 }
 
 /** Returns the files, rewritten with the kept tokens. */
-const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: Numbering) => [
+const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: changes.Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
   ...pruneCompanionFiles(companions, numbering),
-  idsTsv(parts.tokens, numbering),
+  renumberingTables.ofIds(parts.tokens, numbering),
 ];
 
 export type PruneOptions = {
   /** The path as typed. */
   readonly path: string;
   /** The options for files that do not state their pattern and special tokens. */
-  readonly loadOptions: LoadOptions;
+  readonly loadOptions: tokenizers.LoadOptions;
   /** The loaded tokenizer. */
   readonly parts: TokenizerParts;
   /** How often each id occurs in the texts; null: the first merges are kept. */
@@ -176,12 +161,12 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
         .filter(([name]) => name.startsWith(within))
         .map(([name, chunks]) => ({ name: name.slice(within.length), chunks: () => chunks }));
     const product = { sizes, filesOf: (index: number) => filesIn(all[index]!.within) };
-    const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
-    const files = filesOfSizes(product, ({ names }, index, ofAll) => {
+    const specials = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+    const files = results.filesOfSizes(product, ({ names }, index, ofAll) => {
       const { pruning, numbering } = all[index]!;
       const { unreachableCount } = pruning;
       const pruned = { tokenizer, sizeBefore, unreachableCount, texts: options.texts };
-      return makeDerivedRecord({ ...options, basePath: paths[0]! }, { pruned }, names, {
+      return results.makeDerivedRecord({ ...options, basePath: paths[0]! }, { pruned }, names, {
         vocabSize: numbering.size,
         ...(ofAll && { sizes: ofAll }),
         specialTokens: specials.map(({ content }) => content),
@@ -189,7 +174,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
       });
     });
     const check = (stagedPath: string) => thread.ask("check", stagedPath);
-    await publishFiles(options.output, files, { guard, check });
+    await results.publishFiles(options.output, files, { guard, check });
     const countRemoved = (stays: Uint8Array) =>
       counts?.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0) ?? 0;
     return {

@@ -2,14 +2,12 @@ import { escapeBytes, Heap } from "#bytes";
 import { commonForm } from "#pattern";
 import { UserError } from "#runtime";
 import {
-  allAddedTokens,
+  changes,
   type Derivations,
-  deriveTokens,
-  type Numbering,
-  Reach,
-  removed,
+  derivation,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
 } from "#tokenizer";
 
 /** The tokens to keep in a vocabulary. */
@@ -44,14 +42,17 @@ export function chooseTokens(
 ): Pruning | TooSmall {
   const countNow = counts.slice();
   const stays = Uint8Array.from(reaches, (reach) =>
-    reach === Reach.none || reach === Reach.unreachable ? 0 : 1,
+    reach === derivation.Reach.none || reach === derivation.Reach.unreachable ? 0 : 1,
   );
   let size = stays.reduce((sum, each) => sum + each, 0);
-  const unreachableCount = reaches.reduce((sum, reach) => sum + (reach === Reach.unreachable ? 1 : 0), 0);
+  const unreachableCount = reaches.reduce(
+    (sum, reach) => sum + (reach === derivation.Reach.unreachable ? 1 : 0),
+    0,
+  );
   /** For each token, the number of tokens that have it as a part. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
-    if (reaches[id] !== Reach.merging) continue;
+    if (reaches[id] !== derivation.Reach.merging) continue;
     useCounts[left[id]!]!++;
     useCounts[right[id]!]!++;
   }
@@ -84,7 +85,7 @@ export function chooseTokens(
     stays[id] = 0;
     size--;
     give(partsOf(id), count);
-    if (reaches[id] !== Reach.merging) continue;
+    if (reaches[id] !== derivation.Reach.merging) continue;
     for (const part of [left[id]!, right[id]!]) useCounts[part]!--;
     for (const part of new Set([left[id]!, right[id]!])) pushIfLeaf(part);
   }
@@ -92,8 +93,8 @@ export function chooseTokens(
 }
 
 /** Assigns new ids to the kept tokens. `mergeCount` limits the merges that are kept. */
-export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INFINITY): Numbering {
-  const newIds = new Int32Array(stays.length).fill(removed);
+export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INFINITY): changes.Numbering {
+  const newIds = new Int32Array(stays.length).fill(changes.removed);
   let size = 0;
   for (let id = 0; id < stays.length; id++) if (stays[id] === 1) newIds[id] = size++;
   return { size, newIds, mergeCount };
@@ -118,7 +119,7 @@ export function describeCutting(parts: TokenizerParts): string {
 export function checkPruned(
   before: TokenizerParts,
   after: TokenizerParts,
-  { size, newIds }: Numbering,
+  { size, newIds }: changes.Numbering,
 ): void {
   const refuse = (what: string): never => {
     throw new UserError(`"${before.description.path}" cannot be made smaller: in the new files, ${what}`, {
@@ -131,22 +132,23 @@ export function checkPruned(
     refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
   for (let id = 0; id < newIds.length; id++) {
     const newId = newIds[id]!;
-    if (newId === removed) continue;
-    const bytes = tokenBytesOf(before.tokens, id);
-    if (Buffer.compare(bytes, tokenBytesOf(after.tokens, newId)) === 0) continue;
+    if (newId === changes.removed) continue;
+    const bytes = tokenTables.bytesOf(before.tokens, id);
+    if (Buffer.compare(bytes, tokenTables.bytesOf(after.tokens, newId)) === 0) continue;
     refuse(`the token "${escapeBytes(bytes)}" would not get the id ${newId}`);
   }
   const added = (parts: TokenizerParts, idOf: (id: number) => number) =>
     JSON.stringify(
-      allAddedTokens(parts)
+      tokenizers
+        .allAddedTokens(parts)
         .map(({ id, ...token }) => ({ ...token, id: idOf(id) }))
         .sort((a, b) => a.id - b.id),
     );
   if (added(before, (id) => newIds[id]!) !== added(after, (id) => id)) {
     refuse("its special tokens would differ");
   }
-  const { reaches } = deriveTokens(after);
-  const unreachable = reaches.indexOf(Reach.unreachable);
+  const { reaches } = derivation.derive(after);
+  const unreachable = reaches.indexOf(derivation.Reach.unreachable);
   if (unreachable < 0) return;
-  refuse(`no text would give the token "${escapeBytes(tokenBytesOf(after.tokens, unreachable))}"`);
+  refuse(`no text would give the token "${escapeBytes(tokenTables.bytesOf(after.tokens, unreachable))}"`);
 }

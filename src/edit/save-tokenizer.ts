@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
-import { readCompanionFiles, readRecordedFiles, recordName, tokenizersAt } from "#formats";
+import { readCompanionFiles, readRecordedFiles, recordName, tokenizerFiles } from "#formats";
 import { loadInWorker } from "#jobs";
 import { files, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
-import { digestOfParts, imageName, type TokenizerParts } from "#tokenizer";
-import { publishFiles } from "#training";
+import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
+import { results } from "#training";
 
 export type Saving = {
   /** The path of the tokenizer's files: those that were loaded, or a copy of them. */
@@ -33,7 +33,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
     if (digestOfParts(copy) !== fingerprint) throw notWhole(path);
   };
   try {
-    await publishFiles(output, sources, { guard, check });
+    await results.publishFiles(output, sources, { guard, check });
     return sources.map(({ name }) => name);
   } finally {
     lock.release();
@@ -56,12 +56,14 @@ function filesOf(path: string): Map<string, string> {
     if (missing === undefined) return new Map(listed.map(inside));
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
-  const sources = tokenizersAt(path).flatMap(({ format, paths }) =>
-    paths.map((from, i): [string, string] => [
-      isWhole ? basename(from) : (format.names[0]?.[i] ?? imageName),
-      from,
-    ]),
-  );
+  const sources = tokenizerFiles
+    .findAt(path)
+    .flatMap(({ format, paths }) =>
+      paths.map((from, i): [string, string] => [
+        isWhole ? basename(from) : (format.names[0]?.[i] ?? imageFile.name),
+        from,
+      ]),
+    );
   const companions = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
   return new Map([...sources, ...companions]);
 }

@@ -1,17 +1,14 @@
 import { escapeBytes } from "#bytes";
 import { UserError } from "#runtime";
 import {
-  allAddedTokens,
   type Derivations,
-  deriveTokens,
-  haveAllBytes,
-  haveSameMerges,
-  noTokens,
-  Reach,
+  derivation,
+  encodingModels,
   refuse,
   type TokenizerParts,
   type TokenTable,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
   WordMerger,
 } from "#tokenizer";
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
@@ -27,7 +24,9 @@ function birthsOf({ reaches, left, right, last }: Derivations, { starts }: Token
   const births = new Int32Array(reaches.length);
   const lengthOf = (id: number) => starts[id + 1]! - starts[id]!;
   // Shorter tokens come first, because parts are shorter than their token.
-  const ids = idsWhere(reaches, (reach) => reach === Reach.merging).sort((a, b) => lengthOf(a) - lengthOf(b));
+  const ids = idsWhere(reaches, (reach) => reach === derivation.Reach.merging).sort(
+    (a, b) => lengthOf(a) - lengthOf(b),
+  );
   for (const id of ids) {
     births[id] = Math.max(last[id]! + 1, births[left[id]!]!, births[right[id]!]!);
   }
@@ -49,8 +48,9 @@ export function firstTokens(
   const { reaches, isFixed } = derivations;
   const births = birthsOf(derivations, parts.tokens);
   placeWholes(parts, derivations, births);
-  const isMerged = (id: number) => reaches[id] === Reach.merging;
-  const isCounted = (reach: number) => reach === Reach.merging || reach === Reach.wholePretoken;
+  const isMerged = (id: number) => reaches[id] === derivation.Reach.merging;
+  const isCounted = (reach: number) =>
+    reach === derivation.Reach.merging || reach === derivation.Reach.wholePretoken;
   const ids = idsWhere(reaches, (reach, id) => isCounted(reach) && isFixed[id] === 0);
   ids.sort((a, b) => births[a]! - births[b]! || a - b);
   const fixedCount = isFixed.reduce((sum, each) => sum + each, 0);
@@ -64,7 +64,7 @@ export function firstTokens(
   return {
     isKept: stays,
     size: fixedCount + count,
-    unreachableCount: idsWhere(reaches, (reach) => reach === Reach.unreachable).length,
+    unreachableCount: idsWhere(reaches, (reach) => reach === derivation.Reach.unreachable).length,
     mergeCount: count === 0 ? 0 : births[ids[count - 1]!]!,
   };
 }
@@ -83,14 +83,15 @@ function placeWholes(
   let isInOrder = true;
   for (let id = reaches.length - 1; id >= 0; id--) {
     if (isFixed[id] === 1) continue;
-    if (reaches[id] === Reach.merging) {
+    if (reaches[id] === derivation.Reach.merging) {
       isInOrder &&= last[id]! < rank;
       rank = last[id]!;
-    } else if (reaches[id] === Reach.wholePretoken) births[(whole = id)] = Math.min(rank, 2 ** 31 - 1);
+    } else if (reaches[id] === derivation.Reach.wholePretoken)
+      births[(whole = id)] = Math.min(rank, 2 ** 31 - 1);
   }
   if (isInOrder || whole < 0) return;
   throw new UserError(
-    `"${description.path}" cannot be truncated: no merge makes the token "${escapeBytes(tokenBytesOf(tokens, whole))}", and ids are not in the order of merges, so it is unknown when this token was learned`,
+    `"${description.path}" cannot be truncated: no merge makes the token "${escapeBytes(tokenTables.bytesOf(tokens, whole))}", and ids are not in the order of merges, so it is unknown when this token was learned`,
     { hint: "bpe prune makes it smaller, keeping what a text needs" },
   );
 }
@@ -111,8 +112,8 @@ export function checkFirstMerges(
   },
 ): Derivations {
   checkCutting(big, small, refuse);
-  const derived = deriveTokens(big);
-  checkFirst(big, small, [derived, deriveTokens(small)], refuse);
+  const derived = derivation.derive(big);
+  checkFirst(big, small, [derived, derivation.derive(small)], refuse);
   return derived;
 }
 
@@ -129,11 +130,11 @@ export function checkSameMerges(
   refuse: Refuse,
 ): void {
   checkCutting(before, after, refuse);
-  if (haveSameMerges(before, after)) {
+  if (tokenizers.haveSameMerges(before, after)) {
     checkWholes(before, after, refuse);
     checkWholes(after, before, refuse);
   } else {
-    const derivedAfter = deriveTokens(after);
+    const derivedAfter = derivation.derive(after);
     checkFirst(before, after, [derivedBefore, derivedAfter], refuse);
     checkFirst(after, before, [derivedAfter, derivedBefore], refuse);
   }
@@ -174,7 +175,8 @@ function checkWholes(big: TokenizerParts, small: TokenizerParts, refuse: Refuse)
   if (more !== undefined) refuse(`only a whole pretoken becomes its token ${shownToken(more)}`);
 }
 
-const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
+const latin1 = (tokens: TokenTable, id: number) =>
+  Buffer.from(tokenTables.bytesOf(tokens, id)).toString("latin1");
 
 const shownToken = (text: string) => `"${escapeBytes(Buffer.from(text, "latin1"))}"`;
 
@@ -199,7 +201,7 @@ function mergesOf(
   { reaches, left, right, last }: Derivations,
   is = (_id: number) => true,
 ): string[] {
-  const ids = idsWhere(reaches, (reach, id) => reach === Reach.merging && is(id)).sort(
+  const ids = idsWhere(reaches, (reach, id) => reach === derivation.Reach.merging && is(id)).sort(
     (a, b) => last[a]! - last[b]!,
   );
   return Array.from(ids, (id) => `${latin1(tokens, left[id]!)}${between}${latin1(tokens, right[id]!)}`);
@@ -207,7 +209,7 @@ function mergesOf(
 
 /** Returns the whole tokens (`EncodingModel.wholeTokens`), as Latin-1 text. */
 function wholesOf({ model }: TokenizerParts): string[] {
-  const { bytes, starts, ids } = model.wholeTokens ?? noTokens;
+  const { bytes, starts, ids } = model.wholeTokens ?? encodingModels.noTokens;
   const text = Buffer.from(bytes).toString("latin1");
   return Array.from(ids, (_, t) => text.slice(starts[t], starts[t + 1]));
 }
@@ -224,28 +226,31 @@ export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array }
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
-  if (!haveAllBytes(big.model.byteIds, big.tokens)) refuse(path, "its vocabulary lacks some bytes");
+  if (!tokenTables.haveAllBytes(big.model.byteIds, big.tokens))
+    refuse(path, "its vocabulary lacks some bytes");
   const { reaches } = checkFirstMerges(big, small);
   const merger = new WordMerger(small.model);
-  const merged = (id: number) => merger.merge(tokenBytesOf(big.tokens, id));
+  const merged = (id: number) => merger.merge(tokenTables.bytesOf(big.tokens, id));
   const wholeIds = new Map(wholesOf(small).map((text, t) => [text, small.model.wholeTokens!.ids[t]!]));
-  const addedIds = new Map(allAddedTokens(small).map(({ content, id }) => [content, id]));
-  const added = new Map(allAddedTokens(big).map(({ content, id }) => [id, addedIds.get(content)!]));
+  const addedIds = new Map(tokenizers.allAddedTokens(small).map(({ content, id }) => [content, id]));
+  const added = new Map(
+    tokenizers.allAddedTokens(big).map(({ content, id }) => [id, addedIds.get(content)!]),
+  );
   const bytes = new Set(big.model.byteIds);
   const ids: number[] = [];
   const starts = new Uint32Array(reaches.length + 1);
   for (let id = 0; id < reaches.length; id++) {
     const smallId = added.get(id) ?? wholeIds.get(latin1(big.tokens, id));
-    const isMade = reaches[id] === Reach.merging || bytes.has(id);
+    const isMade = reaches[id] === derivation.Reach.merging || bytes.has(id);
     if (smallId !== undefined) {
       ids.push(smallId);
       // In text that is not searched for added tokens, merges may also produce this token.
       if (isMade && merged(id)[0] !== smallId)
         refuse(
           path,
-          `its added token "${escapeBytes(tokenBytesOf(big.tokens, id))}" is also the result of merges`,
+          `its added token "${escapeBytes(tokenTables.bytesOf(big.tokens, id))}" is also the result of merges`,
         );
-    } else if (isMade || reaches[id] === Reach.wholePretoken) ids.push(...merged(id));
+    } else if (isMade || reaches[id] === derivation.Reach.wholePretoken) ids.push(...merged(id));
     starts[id + 1] = ids.length;
   }
   return { ids: Uint32Array.from(ids), starts };

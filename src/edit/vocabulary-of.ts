@@ -1,13 +1,11 @@
 import { byteCharacters } from "#bytes";
 import {
-  allAddedTokens,
-  deriveTokens,
-  haveAllBytes,
-  Reach,
+  derivation,
   refuse,
   TokenBytes,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
   type Vocabulary,
 } from "#tokenizer";
 
@@ -16,11 +14,12 @@ import {
  * a token, because no other merge is ever applied (docs/internals/encode.md, "The first merges"). `others` holds the
  * tokens without a merge.
  */
-export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(parts)): Vocabulary {
+export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;
-  if (!haveAllBytes(model.byteIds, tokens)) refuse(description.path, "its vocabulary lacks some bytes");
+  if (!tokenTables.haveAllBytes(model.byteIds, tokens))
+    refuse(description.path, "its vocabulary lacks some bytes");
   const { reaches, left, right, last } = derivations;
-  const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.merging);
+  const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);
   const tokenIds = Int32Array.from([...model.byteIds, ...merged]);
   const entries = new Int32Array(tokens.idLimit).fill(noToken);
@@ -28,14 +27,14 @@ export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(p
   tokenIds.forEach((id, token) => {
     entries[id] = numbers[id] = token;
   });
-  const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  const specials = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
   specials.forEach(({ id }, s) => {
     entries[id] = -1 - s;
   });
   const numbered = (halves: Int32Array) => Int32Array.from(merged, (id) => numbers[halves[id]!]!);
   const others: { key: string; bytes: Uint8Array }[] = [];
   for (let id = 0; id < tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (entries[id] !== noToken || bytes.length === 0) continue;
     entries[id] = -1 - specials.length - others.length;
     others.push({

@@ -1,10 +1,10 @@
 import { scaled } from "#runtime";
 import {
-  decodableEnd,
   leadingBytes,
   TextEncoding,
   TokenDecoder,
   type TokenizerParts,
+  tokenTables,
   unknownId,
 } from "#tokenizer";
 
@@ -63,7 +63,7 @@ export class CanonicalCheck {
   take(ids: Uint16Array | Uint32Array): void {
     const { tokens } = this.parts;
     for (let start = 0; start < ids.length; ) {
-      const slice = ids.subarray(start, decodableEnd(tokens, ids, start, sliceBytesMax));
+      const slice = ids.subarray(start, tokenTables.decodableEnd(tokens, ids, start, sliceBytesMax));
       const { bytes, unknownIndex } = this.decoder.decode(slice);
       if (unknownIndex >= 0)
         throw unknownId(slice[unknownIndex]!, this.takenCount + start + unknownIndex, tokens.idLimit);

@@ -1,9 +1,9 @@
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
-import { idTypeFor, isIdFileName, openFormattedIds, readDocuments, readSequences } from "#ids";
-import { readTyped } from "#options";
+import { idFormats, idReaders, idWriters } from "#ids";
+import { optionTables } from "#options";
 import { UserError, yieldToEventLoop } from "#runtime";
-import { type Invocation, type Output, openTokenizer, tokenizerOf, writeJson, writeLines } from "#terminal";
-import { findDocumentEndId, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { dataOutput, givenTokenizers, type Invocation, type Output } from "#terminal";
+import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import { CanonicalCheck, type NoncanonicalPlace } from "./canonical-ids.ts";
 import { findIdFiles } from "./ids-command.ts";
 import { checkIdsOptions } from "./ids-options.ts";
@@ -22,26 +22,28 @@ const shownTokens = 8;
 
 /** `bpe ids check`: checks whether ids are those that encoding their text gives. */
 export async function runCheckIds({ files, options }: Invocation, output: Output): Promise<void> {
-  const asked = readTyped(checkIdsOptions, options);
+  const asked = optionTables.readTyped(checkIdsOptions, options);
   const inputs = findIdFiles(files);
-  const parts = await openTokenizer(await tokenizerOf(asked), true, output);
-  const endId = findDocumentEndId(parts, asked.documentEnd);
+  const parts = await givenTokenizers.open(await givenTokenizers.tokenizerOf(asked), true, output);
+  const endId = tokenizers.findDocumentEndId(parts, asked.documentEnd);
   const counts: Counts = { idCount: 0, documentCount: 0, noncanonicalCount: 0 };
   const places: FoundPlace[] = [];
   for (const { path } of inputs) {
-    const type = { asked: asked.idType, needed: idTypeFor(parts) };
-    const formatted = openFormattedIds(path, asked.idType ?? type.needed);
-    const hasDocuments = formatted === undefined ? !isIdFileName(path) : formatted.format.hasDocuments;
+    const type = { asked: asked.idType, needed: idWriters.typeFor(parts) };
+    const formatted = idFormats.openFormattedIds(path, asked.idType ?? type.needed);
+    const hasDocuments =
+      formatted === undefined ? !idWriters.isFileName(path) : formatted.format.hasDocuments;
     const documents = new CheckedDocuments(parts, hasDocuments ? undefined : endId, path, counts, places);
     const { idLimit } = parts.tokens;
     const reading = formatted
-      ? readDocuments(path, formatted.read(), documents, idLimit)
-      : readSequences(path, type, documents, idLimit);
+      ? idReaders.readDocuments(path, formatted.read(), documents, idLimit)
+      : idReaders.readSequences(path, type, documents, idLimit);
     for await (const _ of reading) await yieldToEventLoop();
   }
   const { idCount, documentCount, noncanonicalCount } = counts;
-  if (asked.json) await writeJson(resultOf(asked.tokenizer!, counts, places, parts));
-  else if (noncanonicalCount > 0) await writeLines(linesOf(counts, places, parts, inputs.length > 1));
+  if (asked.json) await dataOutput.writeJson(resultOf(asked.tokenizer!, counts, places, parts));
+  else if (noncanonicalCount > 0)
+    await dataOutput.writeLines(linesOf(counts, places, parts, inputs.length > 1));
   if (noncanonicalCount > 0)
     throw new UserError(
       `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that encoding the text does not give`,
@@ -111,7 +113,7 @@ const resultOf = (
   { tokens }: TokenizerParts,
 ) => {
   const tokensOf = (ids: readonly number[]) =>
-    ids.map((id) => ({ id, token: escapeBytes(tokenBytesOf(tokens, id)) }));
+    ids.map((id) => ({ id, token: escapeBytes(tokenTables.bytesOf(tokens, id)) }));
   return {
     format: "bpe-ids-check",
     version: 1,
@@ -133,7 +135,7 @@ function linesOf(
 ): string[] {
   const listed = (ids: readonly number[]) => {
     const shown = ids.slice(0, shownTokens);
-    const texts = shown.map((id) => `"${escapeBytes(tokenBytesOf(tokens, id))}"`);
+    const texts = shown.map((id) => `"${escapeBytes(tokenTables.bytesOf(tokens, id))}"`);
     return `${texts.join(" ")}${ids.length > shown.length ? " …" : ""} (${shown.join(" ")}${ids.length > shown.length ? " …" : ""})`;
   };
   const lines = places

@@ -1,20 +1,12 @@
 import { countNoun, formatBytes, formatSeconds } from "#bytes";
-import { type FormattedIds, idTypeFor, openFormattedIds, readIds } from "#ids";
-import { readTyped } from "#options";
-import {
-  drain,
-  type Invocation,
-  lockFiles,
-  type Output,
-  openTokenizer,
-  tokenizerOf,
-  writeData,
-} from "#terminal";
-import { decodableEnd, leadingBytes, TokenDecoder, unknownId } from "#tokenizer";
+import { idFormats, idReaders, idWriters } from "#ids";
+import { optionTables } from "#options";
+import { dataOutput, givenTokenizers, type Invocation, type Output } from "#terminal";
+import { leadingBytes, TokenDecoder, tokenTables, unknownId } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
 import { checkEncodedBy } from "./encoded-by.ts";
 
-function* idsOf({ read }: FormattedIds) {
+function* idsOf({ read }: idFormats.FormattedIds) {
   for (const { ids } of read()) yield ids;
 }
 
@@ -24,27 +16,27 @@ const sliceBytesMax = 1 << 22;
 /** `bpe decode`: writes the bytes of ids while the ids are read. */
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const asked = readTyped(decodeOptions, invocation.options);
+  const asked = optionTables.readTyped(decodeOptions, invocation.options);
   const { output: path, idType } = asked;
-  const tokenizer = await tokenizerOf(asked);
+  const tokenizer = await givenTokenizers.tokenizerOf(asked);
   const file = invocation.files[0]!;
-  await lockFiles(output, path);
-  const parts = await openTokenizer(tokenizer, true, output);
+  await dataOutput.lockFiles(output, path);
+  const parts = await givenTokenizers.open(tokenizer, true, output);
   await checkEncodedBy(parts, file);
-  const type = { asked: idType, needed: idTypeFor(parts) };
+  const type = { asked: idType, needed: idWriters.typeFor(parts) };
   const decoder = new TokenDecoder(parts.tokens);
 
   let idCount = 0;
   let sizeBytes = 0;
-  await writeData(path, async (out) => {
-    const formatted = openFormattedIds(file, idType ?? type.needed);
-    for await (const read of formatted === undefined ? readIds(file, type) : idsOf(formatted)) {
+  await dataOutput.writeData(path, async (out) => {
+    const formatted = idFormats.openFormattedIds(file, idType ?? type.needed);
+    for await (const read of formatted === undefined ? idReaders.readIds(file, type) : idsOf(formatted)) {
       for (let start = 0; start < read.length; ) {
-        const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
+        const ids = read.subarray(start, tokenTables.decodableEnd(parts.tokens, read, start, sliceBytesMax));
         const decoded = decoder.decode(ids);
         const bytes = decoded.bytes.subarray(idCount > 0 ? 0 : leadingBytes(parts, ids[0], decoded.bytes));
         out.write(bytes);
-        await drain(out);
+        await dataOutput.drain(out);
         sizeBytes += bytes.length;
         if (decoded.unknownIndex >= 0) {
           throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);

@@ -1,35 +1,24 @@
 import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, type KeptField, sizeOfRanges } from "#corpus";
-import {
-  cutSettingsOf,
-  type EncodedFile,
-  type EncodeIntoOptions,
-  encodeInto,
-  encodingThreadsFor,
-  startEncodingWorkers,
-} from "#encoding";
-import { readRecordedReading } from "#formats";
-import { baseOf, type IdFormat, type IdType, idFormatOf, idTypeFor } from "#ids";
+import { corpusEncoding } from "#encoding";
+import { recordFiles } from "#formats";
+import { type IdType, idFormats, idWriters } from "#ids";
 import { invalidBytes } from "#jobs";
-import { type Option, type Requested, readTyped } from "#options";
+import { type Option, optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { placeOfFile } from "#store";
 import {
-  checkFiles,
   corpusNoteLines,
-  findFiles,
+  dataOutput,
+  givenTokenizers,
   type Invocation,
-  inspectStreams,
-  lockFiles,
+  inputFiles,
   type Output,
-  onStop,
   openRanges,
-  openTokenizer,
-  tokenizerOf,
-  writeData,
+  stopping,
 } from "#terminal";
 import { canBeCutSafely } from "#text";
-import { specialTokenId } from "#tokenizer";
+import { tokenizers } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
 import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
 import { checkHeadFits } from "./id-output.ts";
@@ -38,53 +27,59 @@ import { checkHeadFits } from "./id-output.ts";
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   // 1. Refuse mistakes that the options alone reveal, before anything is read.
-  const asked = readTyped(encodeOptions, invocation.options);
+  const asked = optionTables.readTyped(encodeOptions, invocation.options);
   const { output: path, ranges: plan, appendToken } = asked;
-  const tokenizer = await tokenizerOf(asked);
+  const tokenizer = await givenTokenizers.tokenizerOf(asked);
   const files = idFilesOf(asked);
   if (files !== undefined && isPart(files.format) && plan === undefined)
     throw usageError(
       phrase`${asOption("ids-format", "part")} needs ${asOption("ranges")}`,
       phrase`give ${asOption("ranges", "FILE")}, a file that bpe plan wrote`,
     );
-  checkFiles(invocation.files, asked);
+  inputFiles.check(invocation.files, asked);
 
   // 2. Lock the output, and list the inputs as they are now.
-  await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
+  await dataOutput.lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
-  const reading = { ...asked, trained: readRecordedReading([tokenizer.path]) };
+  const reading = { ...asked, trained: recordFiles.readReading([tokenizer.path]) };
   const named =
-    plan === undefined ? findFiles(invocation.files, reading, output) : { inputs: [], skipped: [] };
+    plan === undefined ? inputFiles.find(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
   // 3. Start threads while the tokenizer is loaded. The size of planned ranges is known only after that.
   const budget = new MemoryBudget(asked.memoryLimit);
-  const threadCountFor = encodingThreadsFor(asked.workers, budget);
+  const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(expectedTextBytes(named.inputs)) : 1;
-  const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named.inputs) : undefined;
+  const workers =
+    namedThreads > 1 ? corpusEncoding.startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
     // The table of tokens is needed for the id type of some formats, and for the tokenizer's fingerprint in
     // the manifest of shards.
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
-    const parts = await openTokenizer(tokenizer, isDecoded, output);
-    const found = plan === undefined ? await inspectStreams(named, reading) : named;
+    const parts = await givenTokenizers.open(tokenizer, isDecoded, output);
+    const found = plan === undefined ? await inputFiles.inspectStreams(named, reading) : named;
     const wholeTextsOnly = !canBeCutSafely(parts);
     const ofPart = files !== undefined && isPart(files.format);
-    const cutting = { ...cutSettingsOf(parts), textField: asked.textField, wholeTextsOnly, isPart: ofPart };
+    const cutting = {
+      ...corpusEncoding.cutSettingsOf(parts),
+      textField: asked.textField,
+      wholeTextsOnly,
+      isPart: ofPart,
+    };
     const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);
     const { inputs, ranges } = planned ?? { inputs: found.inputs };
 
     // 4. Encode on all threads, and write the ids in order.
-    const type = asked.idType ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
-    const encoding: EncodeIntoOptions = {
+    const type = asked.idType ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idWriters.typeFor(parts);
+    const encoding: corpusEncoding.EncodeIntoOptions = {
       ...{ inputs, ranges, parts, budget, workers, type },
       workerCount: ranges === undefined ? namedThreads : threadCountFor(sizeOfRanges(ranges)),
-      appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
+      appendId: appendToken === undefined ? undefined : tokenizers.specialTokenId(parts, appendToken),
       report: output.encoding,
     };
     const encoded =
       files === undefined
-        ? await writeData(path, (out) => encodeInto(path, out, encoding))
-        : await encodeIntoFiles(encoding, parts, files, onStop, output.checking);
+        ? await dataOutput.writeData(path, (out) => corpusEncoding.encodeInto(path, out, encoding))
+        : await encodeIntoFiles(encoding, parts, files, stopping.onStop, output.checking);
 
     // 5. Summarize.
     const elapsedMs = performance.now() - startMs;
@@ -98,7 +93,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
 
 function summarize(
   output: Output,
-  encoded: EncodedFile | EncodedFiles,
+  encoded: corpusEncoding.EncodedFile | EncodedFiles,
   found: FoundInputs,
   {
     dtype,
@@ -157,7 +152,10 @@ const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Optio
 /** The shard size of a part. A machine that stops repeats the encoding of at most this many ids. */
 const partIds = 1 << 28;
 
-type AskedIds = Pick<Requested<typeof encodeOptions>, "output" | "idType" | keyof typeof idFiles>;
+type AskedIds = Pick<
+  optionTables.Requested<typeof encodeOptions>,
+  "output" | "idType" | keyof typeof idFiles
+>;
 
 /**
  * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which
@@ -170,7 +168,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
     if (given === undefined) return undefined;
     throw usageError(`--${given[1].name} needs a file of ids`, "name one, e.g. -o ids.npy");
   }
-  const format = idFormatOf(idsFormat, output);
+  const format = idFormats.of(idsFormat, output);
   if (format === undefined) {
     throw usageError(
       phrase`${asOption("output", `"${output}"`)} ends in neither .npy nor .bin`,
@@ -186,12 +184,13 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
     throw usageError(phrase`${asOption("dtype")} is not for parquet: its ids are int32`);
   if (keptFields !== undefined) checkKept(keptFields, format);
   const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
-  const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
+  const isPlain =
+    shardSize === undefined && !format.hasDocuments && idFormats.baseOf(output, format) !== output;
   if (isPlain && placeOfFile(output) === null) return undefined;
-  return { base: baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };
+  return { base: idFormats.baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };
 }
 
-function checkKept(fields: readonly KeptField[], { name, keepsFields }: IdFormat): void {
+function checkKept(fields: readonly KeptField[], { name, keepsFields }: idFormats.IdFormat): void {
   if (!keepsFields)
     throw usageError(
       phrase`${asOption("keep-field")} is for parquet, and these files are ${name}`,

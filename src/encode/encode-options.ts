@@ -1,30 +1,16 @@
-import { idFormatNames } from "#ids";
-import {
-  commonOptions,
-  flag,
-  idType,
-  keptFields,
-  readingOptions,
-  sharedOptions,
-  specialTokensAsText,
-  tableOf,
-  text,
-  tokenizerSupplements,
-  unattendedOptions,
-  whole,
-  word,
-} from "#options";
+import { idWriters } from "#ids";
+import { kinds, optionTables, sharedOptions } from "#options";
 
 // The options of encode, tokens and decode. Each table is in the order of help.
 
-const { tokenizer, output: outputFile, ranges, json, workers, memoryLimit } = sharedOptions;
-const { logFile } = unattendedOptions;
+const { tokenizer, output: outputFile, ranges, json, workers, memoryLimit } = sharedOptions.several;
+const { logFile } = sharedOptions.unattended;
 
 /** Options about files of ids. */
-export const idFiles = tableOf({
+export const idFiles = optionTables.of({
   idsFormat: {
     name: "ids-format",
-    kind: word(idFormatNames, "NAME"),
+    kind: kinds.word(idWriters.formatNames, "NAME"),
     topic: "output",
     description: "whose files to write",
     details:
@@ -33,7 +19,7 @@ export const idFiles = tableOf({
   },
   shardSize: {
     name: "shard-size",
-    kind: whole(1),
+    kind: kinds.whole(1),
     topic: "output",
     description: "write numbered files of N ids or slightly more",
     details:
@@ -41,7 +27,7 @@ export const idFiles = tableOf({
   },
   ifChanged: {
     name: "if-changed",
-    kind: flag,
+    kind: kinds.flag,
     topic: "nightly",
     rare: true,
     needs: { other: "shard-size", hint: "NAME.json records what the files were made from" },
@@ -51,7 +37,7 @@ export const idFiles = tableOf({
   },
   documentEnd: {
     name: "document-end",
-    kind: text(),
+    kind: kinds.text(),
     topic: "output",
     rare: true,
     description: "special token that ends documents in plain text",
@@ -61,7 +47,7 @@ export const idFiles = tableOf({
   },
   keepField: {
     name: "keep-field",
-    kind: keptFields,
+    kind: kinds.keptFields,
     topic: "output",
     rare: true,
     description: "fields of records to write as columns of parquet",
@@ -72,7 +58,7 @@ export const idFiles = tableOf({
 });
 
 /** The options of `bpe encode`. */
-export const encodeOptions = tableOf({
+export const encodeOptions = optionTables.of({
   tokenizer,
   output: {
     ...outputFile,
@@ -81,32 +67,42 @@ export const encodeOptions = tableOf({
     default: "stdout, decimal",
   },
   ...idFiles,
-  ...{ ranges, idType },
+  ...{ ranges, idType: sharedOptions.idType },
   appendToken: {
     name: "append-token",
-    kind: text(),
+    kind: kinds.text(),
     topic: "output",
     description: "special token to add after each input or record",
   },
-  ...{ specialTokensAsText, ...tokenizerSupplements, ...readingOptions },
-  ...{ workers, memoryLimit, ...unattendedOptions },
+  ...{
+    specialTokensAsText: sharedOptions.specialTokensAsText,
+    ...sharedOptions.tokenizerSupplements,
+    ...sharedOptions.reading,
+  },
+  ...{ workers, memoryLimit, ...sharedOptions.unattended },
 });
 
 /** The options of `bpe tokens`. */
 export const tokensOptions = {
-  ...{ tokenizer, json, specialTokensAsText, ...tokenizerSupplements, ...readingOptions },
-  ...{ workers, memoryLimit, logFile, ...commonOptions },
+  ...{
+    tokenizer,
+    json,
+    specialTokensAsText: sharedOptions.specialTokensAsText,
+    ...sharedOptions.tokenizerSupplements,
+    ...sharedOptions.reading,
+  },
+  ...{ workers, memoryLimit, logFile, ...sharedOptions.common },
 };
 
 /** The options of `bpe decode`. */
-export const decodeOptions = tableOf({
+export const decodeOptions = optionTables.of({
   tokenizer,
   output: { ...outputFile, sample: "text.txt", description: "where the text goes" },
   idType: {
-    ...idType,
+    ...sharedOptions.idType,
     topic: "input",
     description: "type of the ids in a .bin file",
     default: "as encode writes it",
   },
-  ...{ ...tokenizerSupplements, ...unattendedOptions },
+  ...{ ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });

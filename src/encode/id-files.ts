@@ -11,17 +11,8 @@ import {
   type Task,
   wholeRange,
 } from "#corpus";
-import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "#encoding";
-import {
-  appendIdToDocuments,
-  endsAfter,
-  type IdFormat,
-  type IdSink,
-  type IdType,
-  type IdWriter,
-  idFormats,
-  idTypeFor,
-} from "#ids";
+import { corpusEncoding } from "#encoding";
+import { type IdSink, type IdType, idFormats, idWriters } from "#ids";
 import { asOption, assert, files, phrase, UserError } from "#runtime";
 import {
   ChecksummedFile,
@@ -36,7 +27,7 @@ import {
   WrittenPlaces,
   writeStaged,
 } from "#store";
-import { digestOfParts, findDocumentEndId, type TokenizerParts } from "#tokenizer";
+import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
   checkContents,
   checkSizes,
@@ -54,7 +45,7 @@ import {
 export type AskedFiles = {
   /** The path without number and ending. */
   readonly base: string;
-  readonly format: IdFormat;
+  readonly format: idFormats.IdFormat;
   /**
    * The number of ids after which a shard ends, with the document that reaches it. undefined: all ids are in
    * one file, whose name has no number.
@@ -75,7 +66,7 @@ export type AskedFiles = {
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 
-export type EncodedFiles = EncodedFile & {
+export type EncodedFiles = corpusEncoding.EncodedFile & {
   readonly documentCount: number;
   /** The number of shards. */
   readonly fileCount: number;
@@ -89,7 +80,7 @@ export type EncodedFiles = EncodedFile & {
 
 /** Encodes the inputs into files of a format. Continues after existing shards. */
 export async function encodeIntoFiles(
-  encoding: EncodeIntoOptions,
+  encoding: corpusEncoding.EncodeIntoOptions,
   parts: TokenizerParts,
   asked: AskedFiles,
   guard: Guard,
@@ -104,24 +95,28 @@ export async function encodeIntoFiles(
       phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
     );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
-  const documentEndId = findDocumentEndId(parts, typed);
+  const documentEndId = tokenizers.findDocumentEndId(parts, typed);
   const request = () => ({
     tokenizer: digestOfParts(parts),
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
     // From these, `bpe ids join` derives the id type of the files that it writes.
-    ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idTypeFor(parts) }),
+    ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idWriters.typeFor(parts) }),
   });
   const options = { ...asked, type, documentEndId, inputs, ranges, request, guard, checking };
   const files = await IdFiles.open(options);
   const { fileCount: formerFileCount, isDone: isUnchanged } = files;
-  let encoded: EncodedText = { textBytes: 0, invalidByteCount: 0 };
+  let encoded: corpusEncoding.EncodedText = { textBytes: 0, invalidByteCount: 0 };
   if (!isUnchanged) {
     try {
-      const sink = appendId === undefined ? files : appendIdToDocuments(files, appendId);
+      const sink = appendId === undefined ? files : idWriters.appendToDocuments(files, appendId);
       const rest = formerFileCount === 0 ? ranges : files.rest;
-      encoded = await encodeCorpus({ ...encoding, inputs: withFields, ranges: rest }, sink, encoding.report);
+      encoded = await corpusEncoding.encodeCorpus(
+        { ...encoding, inputs: withFields, ranges: rest },
+        sink,
+        encoding.report,
+      );
       await files.finish();
     } catch (error) {
       await files.discard();
@@ -138,7 +133,11 @@ export async function encodeIntoFiles(
  * Throws a UserError for a range of plain text that may end within a document, because its last ids would
  * belong to no document. Records are whole in every range.
  */
-function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { name }: IdFormat): void {
+function refuseParts(
+  inputs: readonly Input[],
+  ranges: readonly Range[] = [],
+  { name }: idFormats.IdFormat,
+): void {
   const part = ranges.find(({ inputIndex, startByte, endByte }) => {
     const { format, sizeBytes } = inputs[inputIndex]!;
     return format === "text" && (startByte > 0 || endByte < sizeBytes);
@@ -151,7 +150,7 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
 }
 
 /** Whether a format may have documents that are cut off at both ends of the ids. Joining parts makes them whole. */
-export const isPart = ({ name }: IdFormat) => name === "part";
+export const isPart = ({ name }: idFormats.IdFormat) => name === "part";
 
 /**
  * Returns the facts that identify an input. The content of a stream is unknown, so no later run can continue
@@ -269,7 +268,7 @@ export class IdFiles implements IdSink {
 
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept: readonly KeptValue[] = []): void {
     this.throwError();
-    const ends = recordEnds ?? endsAfter(ids, this.options.documentEndId);
+    const ends = recordEnds ?? idWriters.endsAfter(ids, this.options.documentEndId);
     const { length: width } = this.kept.fields;
     assert(width === 0 || kept.length === width * ends.length, "each record has its kept fields");
     let from = Math.min(this.skippedIds, ids.length);
@@ -436,7 +435,9 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
  * to another run. Shards that the manifest does not list are removed if they are numbered without a gap.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
-  const former = idFormats.find(({ name }) => name === (manifest?.request as { format?: unknown })?.format);
+  const former = idFormats.entries.find(
+    ({ name }) => name === (manifest?.request as { format?: unknown })?.format,
+  );
   const pathsOf = (n: number) => [format, former ?? format].flatMap((each) => shardPaths(base, each, n));
   let count = manifest === undefined ? 0 : manifest.shards.length + 1;
   while (pathsOf(count).some((path) => files.stat(path) !== undefined)) count++;
@@ -467,7 +468,7 @@ class OpenShard {
   private readonly files: ReturnType<typeof stageFile>[] = [];
   private readonly checked: ChecksummedFile[] = [];
   private readonly locks: Lock[] = [];
-  private readonly writer: IdWriter;
+  private readonly writer: idWriters.IdWriter;
   private readonly unregister: () => void;
 
   constructor(

@@ -1,11 +1,11 @@
-import { checkIdFileName } from "#ids";
+import { idWriters } from "#ids";
 import { asOption, UserError } from "#runtime";
 import { placeOfFile } from "#store";
 
 /** Refuses a file of ids whose name ends in neither .npy nor .bin. */
 export function idOutputFile(path: string | undefined): string | undefined {
   const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
-  if (path !== undefined) checkIdFileName(path, asOption("output", `"${path}"`), hint);
+  if (path !== undefined) idWriters.checkFileName(path, asOption("output", `"${path}"`), hint);
   return path;
 }
 

@@ -2,22 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { filesMatching } from "#corpus";
-import { idMergesPath } from "#formats";
-import {
-  type BinaryType,
-  type IdMerges,
-  type IdType,
-  type IdWriter,
-  idTypesOf,
-  idWriterFor,
-  readIdMerges,
-  readSequences,
-  SequenceList,
-  symbolCounts,
-  symbolsOf,
-} from "#ids";
+import { idMergesNames } from "#formats";
+import { type IdMerges, type IdType, idMerges, idReaders, idWriters } from "#ids";
 import { earlyStop } from "#jobs";
-import { readTyped } from "#options";
+import { optionTables } from "#options";
 import {
   asOption,
   files,
@@ -30,20 +18,17 @@ import {
   yieldToEventLoop,
 } from "#runtime";
 import {
+  dataOutput,
   type Invocation,
-  lineColumns,
-  lockDirectory,
-  lockFiles,
   type Output,
-  onStop,
   type Row,
-  rowLines,
+  stopping,
+  styling,
+  summaryRows,
   type TypedOptions,
-  writeData,
-  writeLines,
 } from "#terminal";
 import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
-import { settleLimits } from "#training";
+import { trainings } from "#training";
 import { checkHeadFits, idOutputFile } from "./id-output.ts";
 import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./ids-options.ts";
 import { SequenceMerger } from "./sequence-merger.ts";
@@ -52,7 +37,7 @@ import { SequenceMerger } from "./sequence-merger.ts";
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTrainOptions(invocation.options);
   const { size } = asked;
-  await lockDirectory(output, asked.output);
+  await dataOutput.lockDirectory(output, asked.output);
   const startMs = performance.now();
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
@@ -90,7 +75,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
       options: { compat, ...limits, workers },
       keepCount: asked.keepCount,
     },
-    onStop,
+    stopping.onStop,
   );
   const { record, obstacle, leftPath, keptPath } = written;
   if (leftPath !== null) output.tell([{ kind: "files in the old result", path: leftPath }]);
@@ -103,7 +88,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
 }
 
 function readTrainOptions(typed: TypedOptions) {
-  const asked = readTyped(trainIdsOptions, typed);
+  const asked = optionTables.readTyped(trainIdsOptions, typed);
   const { compat = "rustbpe", workers = machine.allowedCores(), memoryLimit, keep, summary } = asked;
   return {
     size: asked.vocabSize!,
@@ -112,7 +97,7 @@ function readTrainOptions(typed: TypedOptions) {
     binaryType: { asked: asked.idType, needed: "uint16" },
     // With the rule `ids`, --min-frequency defaults to 1 even if `compat` is huggingface, whose own default is 0: a
     // pair that never occurs is not learned.
-    limits: settleLimits(asked, "ids"),
+    limits: trainings.settleLimits(asked, "ids"),
     workers,
     memoryLimitBytes: memoryLimit,
     keepCount: keep,
@@ -140,14 +125,18 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
 /** `bpe ids encode`: applies learned merges to documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { output: typedPath, tokenizer, idType: asked } = readTyped(encodeIdsOptions, invocation.options);
+  const {
+    output: typedPath,
+    tokenizer,
+    idType: asked,
+  } = optionTables.readTyped(encodeIdsOptions, invocation.options);
   const path = idOutputFile(typedPath);
-  await lockFiles(output, path);
+  await dataOutput.lockFiles(output, path);
   checkHeadFits(path);
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
-  const merges = readIdMerges(mergesPathOf(tokenizer!));
-  const { symbolType, tokenType } = idTypesOf(merges);
+  const merges = idMerges.read(mergesPathOf(tokenizer!));
+  const { symbolType, tokenType } = idMerges.typesOf(merges);
   const found = { symbolCount: 0, documentCount: 0 };
   const idCount = await writeSequences(path, asked ?? tokenType, async (writer) => {
     for (const { path } of inputs) {
@@ -163,11 +152,15 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
 }
 
 const mergesPathOf = (path: string) =>
-  idMergesPath(path) ?? (files.stat(path)?.isDirectory() ? join(path, "merges.txt") : path);
+  idMergesNames.pathOf(path) ?? (files.stat(path)?.isDirectory() ? join(path, "merges.txt") : path);
 
-async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
-  const documents = new SequenceList();
-  for await (const _ of readSequences(path, binaryType, documents)) await yieldToEventLoop();
+async function readAll(
+  path: string,
+  binaryType: idReaders.BinaryType,
+  alphabetSize: number,
+): Promise<idReaders.SequenceList> {
+  const documents = new idReaders.SequenceList();
+  for await (const _ of idReaders.readSequences(path, binaryType, documents)) await yieldToEventLoop();
   if (documents.idMax < alphabetSize) return documents;
   throw new UserError(
     `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet of ${alphabetSize}`,
@@ -175,9 +168,9 @@ async function readAll(path: string, binaryType: BinaryType, alphabetSize: numbe
 }
 
 async function encodeDocuments(
-  { tokens, starts, documentCount }: SequenceList,
+  { tokens, starts, documentCount }: idReaders.SequenceList,
   merges: IdMerges,
-  writer: IdWriter,
+  writer: idWriters.IdWriter,
 ): Promise<void> {
   const merger = new SequenceMerger(merges);
   for (let d = 0; d < documentCount; d++) {
@@ -196,10 +189,10 @@ async function encodeDocuments(
 const writeSequences = (
   path: string | undefined,
   type: IdType,
-  write: (writer: IdWriter) => Promise<void>,
+  write: (writer: idWriters.IdWriter) => Promise<void>,
 ): Promise<number> =>
-  writeData(path, async (out) => {
-    const writer = idWriterFor(path, type, out);
+  dataOutput.writeData(path, async (out) => {
+    const writer = idWriters.writerFor(path, type, out);
     await write(writer);
     writer.finish();
     return writer.idCount;
@@ -208,20 +201,24 @@ const writeSequences = (
 /** `bpe ids decode`: converts tokens back to ids of the alphabet, in a form that `bpe ids encode` reads. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { output: path, tokenizer, idType: asked } = readTyped(decodeIdsOptions, invocation.options);
+  const {
+    output: path,
+    tokenizer,
+    idType: asked,
+  } = optionTables.readTyped(decodeIdsOptions, invocation.options);
   const file = invocation.files[0]!;
-  await lockFiles(output, path);
+  await dataOutput.lockFiles(output, path);
   checkHeadFits(path);
-  const merges = readIdMerges(mergesPathOf(tokenizer!));
+  const merges = idMerges.read(mergesPathOf(tokenizer!));
   const idLimit = merges.alphabetSize + merges.left.length;
-  const documents = new SequenceList();
-  const { symbolType, tokenType } = idTypesOf(merges);
+  const documents = new idReaders.SequenceList();
+  const { symbolType, tokenType } = idMerges.typesOf(merges);
   const readType = { asked, needed: tokenType };
-  for await (const _ of readSequences(file, readType, documents, idLimit)) await yieldToEventLoop();
+  for await (const _ of idReaders.readSequences(file, readType, documents, idLimit)) await yieldToEventLoop();
   const { tokens, starts, count, documentCount } = documents;
   const symbolCount = await writeSequences(path, symbolType, async (writer) => {
     for (let d = 0; d < documentCount; d++) {
-      for (const symbols of symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
+      for (const symbols of idMerges.symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
         writer.write(symbols);
         await (writer.drain?.() ?? yieldToEventLoop());
       }
@@ -239,13 +236,13 @@ const symbolsShown = 12;
 /** `bpe ids inspect`: describes merges over ids. */
 export async function runInspectIds({ files }: Invocation): Promise<void> {
   const mergesPath = mergesPathOf(files[0]!);
-  const merges = readIdMerges(mergesPath);
+  const merges = idMerges.read(mergesPath);
   const { alphabetSize, left } = merges;
-  const counts = symbolCounts(merges);
+  const counts = idMerges.symbolCounts(merges);
   const ids = Array.from(left, (_, k) => alphabetSize + k);
   const longest = ids.sort((a, b) => counts[b]! - counts[a]! || a - b).slice(0, longestShown);
   const spelled = (id: number) => {
-    const [symbols = new Uint32Array(0)] = symbolsOf(merges, [id]);
+    const [symbols = new Uint32Array(0)] = idMerges.symbolsOf(merges, [id]);
     const more = counts[id]! > symbolsShown ? " …" : "";
     return `${symbols.subarray(0, symbolsShown).join(" ")}${more}`;
   };
@@ -257,5 +254,5 @@ export async function runInspectIds({ files }: Invocation): Promise<void> {
       (id, i): Row => [i === 0 ? "longest" : "", `${countNoun(counts[id]!, "id")}  ${id}: ${spelled(id)}`],
     ),
   ];
-  await writeLines(rowLines(rows, lineColumns(1), 14));
+  await dataOutput.writeLines(summaryRows.rowLines(rows, styling.lineColumns(1), 14));
 }

@@ -1,4 +1,4 @@
-import { commonOptions } from "#options";
+import { sharedOptions } from "#options";
 import type { Command } from "#terminal";
 import {
   checkIdsOptions,
@@ -113,7 +113,7 @@ export const idsCommands: readonly Command[] = [
     reads: "tokenizer",
     filesDescription: "directory of merges over ids, or its merges.txt",
     description: "show the longest merges over ids",
-    options: commonOptions,
+    options: sharedOptions.common,
     examples: [{ what: "What was learned", command: "bpe ids inspect notes" }],
     run: async () => (await import("./ids-command.ts")).runInspectIds,
   },

@@ -1,38 +1,30 @@
-import {
-  commonOptions,
-  idType,
-  oneSize,
-  path,
-  sharedOptions,
-  specialTokensAsText,
-  tableOf,
-  tokenizerSupplements,
-  trainingOptions,
-  unattendedOptions,
-  word,
-} from "#options";
+import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
 import { idFiles } from "./encode-options.ts";
 
 // The options of the commands of ids, in the order of help.
 
-const { tokenizer, output: outputFile, json } = sharedOptions;
+const { tokenizer, output: outputFile, json } = sharedOptions.several;
 const { output, workers, memoryLimit, vocabSize, minFrequency, maxTokenLength, keep, summary } =
   trainingOptions;
-const { logFile, wait } = unattendedOptions;
+const { logFile, wait } = sharedOptions.unattended;
 
-const typeOfBinary = { ...idType, topic: "input", description: "type of the ids in .bin files" } as const;
+const typeOfBinary = {
+  ...sharedOptions.idType,
+  topic: "input",
+  description: "type of the ids in .bin files",
+} as const;
 
 /** The options of `bpe ids train`. */
-export const trainIdsOptions = tableOf({
+export const trainIdsOptions = optionTables.of({
   vocabSize: {
     ...vocabSize,
-    kind: oneSize,
+    kind: kinds.oneSize,
     description: "vocabulary size, alphabet included; +N: N new tokens",
     details: "The alphabet is 0 to the largest id, below 1,048,576.",
   },
   compat: {
     name: "compat",
-    kind: word(["huggingface", "rustbpe"], "RULE"),
+    kind: kinds.word(["huggingface", "rustbpe"], "RULE"),
     topic: "tokens",
     rare: true,
     description: "which trainer to match",
@@ -49,12 +41,17 @@ export const trainIdsOptions = tableOf({
     description: "memory to use",
     details: "A training that needs more is an error.",
   },
-  ...{ keep, wait, logFile, summary, ...commonOptions },
+  ...{ keep, wait, logFile, summary, ...sharedOptions.common },
 });
 
 const documentLines = { ...outputFile, default: "stdout, a line for each document" };
 
-const tokenizerPath = { reads: "tokenizer", kind: path("PATH"), required: true, topic: "input" } as const;
+const tokenizerPath = {
+  reads: "tokenizer",
+  kind: kinds.path("PATH"),
+  required: true,
+  topic: "input",
+} as const;
 
 const idMerges = {
   name: "tokenizer",
@@ -63,7 +60,7 @@ const idMerges = {
 } as const;
 
 /** The options of `bpe ids encode`. */
-export const encodeIdsOptions = tableOf({
+export const encodeIdsOptions = optionTables.of({
   tokenizer: idMerges,
   output: { ...documentLines, description: "tokens as .npy or .bin" },
   idType: {
@@ -71,11 +68,11 @@ export const encodeIdsOptions = tableOf({
     description: "type of the ids in .bin files, read and written",
     default: "as they need it",
   },
-  ...unattendedOptions,
+  ...sharedOptions.unattended,
 });
 
 /** The options of `bpe ids truncate`. */
-export const truncateIdsOptions = tableOf({
+export const truncateIdsOptions = optionTables.of({
   from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
   to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made from it" },
   output: {
@@ -89,31 +86,31 @@ export const truncateIdsOptions = tableOf({
     description: "type of the ids in .bin files, read and written",
     default: "as they need it",
   },
-  ...{ ...tokenizerSupplements, ...unattendedOptions },
+  ...{ ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });
 
 /** The options of `bpe ids join`. */
-export const joinIdsOptions = tableOf({
+export const joinIdsOptions = optionTables.of({
   plan: {
     name: "plan",
     reads: "files",
-    kind: path(),
+    kind: kinds.path(),
     required: true,
     topic: "input",
     description: "plan whose ranges the parts have",
   },
   output: {
-    ...{ name: "output", short: "o", kind: path(), writes: "file", topic: "output", required: true },
+    ...{ name: "output", short: "o", kind: kinds.path(), writes: "file", topic: "output", required: true },
     ...{ sample: "corpus", description: "files of ids, or the beginning of their names" },
   },
   ...{ idsFormat: idFiles.idsFormat, shardSize: idFiles.shardSize },
-  idType: { ...idType, topic: "output" },
+  idType: { ...sharedOptions.idType, topic: "output" },
   ifChanged: idFiles.ifChanged,
-  ...unattendedOptions,
+  ...sharedOptions.unattended,
 });
 
 /** The options of `bpe ids check`. */
-export const checkIdsOptions = tableOf({
+export const checkIdsOptions = optionTables.of({
   tokenizer,
   ...{ json },
   idType: { ...typeOfBinary, default: "as encode writes it" },
@@ -123,11 +120,16 @@ export const checkIdsOptions = tableOf({
     description: "special token that ends documents in files of bare ids",
     details: "Formats that keep documents, and lines of decimal ids, need none.",
   },
-  ...{ specialTokensAsText, ...tokenizerSupplements, logFile, ...commonOptions },
+  ...{
+    specialTokensAsText: sharedOptions.specialTokensAsText,
+    ...sharedOptions.tokenizerSupplements,
+    logFile,
+    ...sharedOptions.common,
+  },
 });
 
 /** The options of `bpe ids decode`. */
-export const decodeIdsOptions = tableOf({
+export const decodeIdsOptions = optionTables.of({
   tokenizer: idMerges,
   output: {
     ...documentLines,
@@ -135,5 +137,5 @@ export const decodeIdsOptions = tableOf({
     description: "ids of the alphabet, in the format of its name",
   },
   idType: { ...typeOfBinary, default: "as encode writes it" },
-  ...unattendedOptions,
+  ...sharedOptions.unattended,
 });

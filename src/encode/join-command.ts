@@ -1,8 +1,8 @@
 import { countNoun, formatSeconds } from "#bytes";
 import { filesMatching } from "#corpus";
-import { readTyped } from "#options";
+import { optionTables } from "#options";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
-import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
+import { dataOutput, type Invocation, type Output, stopping } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
 import { isPart, pathsToLock } from "./id-files.ts";
 import { joinIdsOptions } from "./ids-options.ts";
@@ -14,20 +14,20 @@ import { joinParts } from "./join-parts.ts";
  */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const asked = readTyped(joinIdsOptions, invocation.options);
+  const asked = optionTables.readTyped(joinIdsOptions, invocation.options);
   const idFiles = idFilesOf(asked);
   if (idFiles === undefined || isPart(idFiles.format))
     throw usageError(
       phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts`,
       "name a file: -o corpus.npy",
     );
-  await lockFiles(output, ...pathsToLock(idFiles));
+  await dataOutput.lockFiles(output, ...pathsToLock(idFiles));
   const partPaths = invocation.files.flatMap((path) =>
     files.stat(path) === undefined && /[*?[]/.test(path) ? [...filesMatching(path).paths] : [path],
   );
   if (partPaths.length === 0) throw new UserError(`no file matches "${invocation.files.join('", "')}"`);
   const joined = await joinParts({
-    ...{ planPath: asked.plan!, partPaths, files: idFiles, type: asked.idType, guard: onStop },
+    ...{ planPath: asked.plan!, partPaths, files: idFiles, type: asked.idType, guard: stopping.onStop },
     report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),
     checking: output.checking,
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { countNoun, schema } from "#bytes";
 import { followHint, type PlanLine, readPlanLines } from "#corpus";
-import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
+import { type IdType, idFormats, type idReaders, readParquetIds } from "#ids";
 import { asOption, files, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import {
@@ -110,7 +110,7 @@ export async function joinParts(
   return { idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
-const partFormat = idFormatOf("part", "")!;
+const partFormat = idFormats.of("part", "")!;
 
 function openPart(path: string, plan: readonly PlanLine[], planPath: string): Part {
   const hint = "give the NAME.json that bpe encode --ranges … --ids-format part -o NAME wrote";
@@ -225,7 +225,7 @@ async function writeParts(
     for (const [n, { sizesBytes }] of manifest.shards.entries()) {
       await checkContents(part, n);
       const isLast = n === manifest.shards.length - 1;
-      let held: IdDocuments | undefined;
+      let held: idReaders.IdDocuments | undefined;
       for (const documents of readParquetIds(shardPaths(base, partFormat, n)[0]!)) {
         if (held !== undefined) idFiles.write(held.ids, held.ends, held.kept);
         held = documents;

@@ -8,24 +8,19 @@ import {
   planLineMaker,
   plannedRanges,
 } from "#corpus";
-import { cutSettingsOf } from "#encoding";
-import { readRecordedReading } from "#formats";
-import { type Requested, readTyped } from "#options";
+import { corpusEncoding } from "#encoding";
+import { recordFiles } from "#formats";
+import { optionTables } from "#options";
 import {
-  checkFiles,
   corpusNoteLines,
-  drain,
-  findFiles,
+  dataOutput,
+  givenTokenizers,
   type Invocation,
-  inspectStreams,
-  lockFiles,
+  inputFiles,
   type Output,
-  openTokenizer,
-  tokenizerOf,
-  writeData,
 } from "#terminal";
 import { canBeCutSafely } from "#text";
-import { countsOptionsOf, settleCutting } from "#training";
+import { trainings } from "#training";
 import { encodeOptions } from "./encode-options.ts";
 import { planOptions } from "./plan-options.ts";
 
@@ -33,27 +28,27 @@ import { planOptions } from "./plan-options.ts";
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;
-  const asked = readTyped(planOptions, invocation.options);
+  const asked = optionTables.readTyped(planOptions, invocation.options);
   const { tokenizer, rangeSize: rangeSizeBytes = defaultRangeSizeBytes } = asked;
   if (files.includes("-")) throw noFileToPlan("-");
-  checkFiles(files, asked);
-  const reading = { ...asked, trained: readRecordedReading(tokenizer === undefined ? [] : [tokenizer]) };
+  inputFiles.check(files, asked);
+  const reading = { ...asked, trained: recordFiles.readReading(tokenizer === undefined ? [] : [tokenizer]) };
   const readCuts = tokenizer === undefined ? corpusCuts(asked) : await tokenizerCuts(invocation);
-  await lockFiles(output, asked.output);
-  const found = findFiles(files, reading, output);
+  await dataOutput.lockFiles(output, asked.output);
+  const found = inputFiles.find(files, reading, output);
   checkPlannable(found.inputs);
-  const { inputs, skipped } = await inspectStreams(found, reading);
+  const { inputs, skipped } = await inputFiles.inspectStreams(found, reading);
   const cuts = await readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
   const rangeOptions = { ...cuts, inputs, rangeSizeBytes };
   const lineOf = planLineMaker(rangeOptions);
-  await writeData(asked.output, async (out) => {
+  await dataOutput.writeData(asked.output, async (out) => {
     for await (const range of plannedRanges(rangeOptions)) {
       rangeCount++;
       out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
-      await drain(out);
+      await dataOutput.drain(out);
     }
     for (const input of inputs) checkUnchanged(input);
   });
@@ -79,13 +74,13 @@ function uncutLines(inputs: readonly Input[]): string[] {
 
 const defaultRangeSizeBytes = 256e6;
 
-type AskedPlan = Requested<typeof planOptions>;
+type AskedPlan = optionTables.Requested<typeof planOptions>;
 
 /** Returns a function that says where ranges may end for counting. */
 function corpusCuts(asked: AskedPlan) {
-  const cutting = settleCutting(asked, {});
+  const cutting = trainings.settleCutting(asked, {});
   return async () => ({
-    ...countsOptionsOf(cutting),
+    ...trainings.countsOptionsOf(cutting),
     pattern: cutting.pattern.compiled,
     keepsTextsWhole: false,
   });
@@ -93,11 +88,11 @@ function corpusCuts(asked: AskedPlan) {
 
 /** Returns a function that says where ranges may end for encoding. */
 async function tokenizerCuts({ options }: Invocation) {
-  const tokenizer = await tokenizerOf(readTyped(encodeOptions, options));
+  const tokenizer = await givenTokenizers.tokenizerOf(optionTables.readTyped(encodeOptions, options));
   return async (output: Output) => {
-    const parts = await openTokenizer(tokenizer, false, output);
+    const parts = await givenTokenizers.open(tokenizer, false, output);
     return {
-      ...cutSettingsOf(parts),
+      ...corpusEncoding.cutSettingsOf(parts),
       pattern: parts.pattern,
       keepsTextsWhole: !canBeCutSafely(parts),
     };

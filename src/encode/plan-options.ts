@@ -1,23 +1,15 @@
-import {
-  readingOptions,
-  sharedOptions,
-  size,
-  specialTokensAsText,
-  tableOf,
-  trainingOptions,
-  unattendedOptions,
-} from "#options";
+import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
 import { scaled } from "#runtime";
 
-const { tokenizer, output: outputFile } = sharedOptions;
+const { tokenizer, output: outputFile } = sharedOptions.several;
 const { specialTokens, specialTokensFile, pattern, normalize, compat } = trainingOptions;
 
 /** The options of `bpe plan`. */
-export const planOptions = tableOf({
+export const planOptions = optionTables.of({
   rangeSize: {
     name: "range-size",
     // Planning smaller ranges would take longer than counting them.
-    kind: size(scaled(64_000, 1000)),
+    kind: kinds.size(scaled(64_000, 1000)),
     topic: "output",
     description: "approximate size of a range, e.g. 64MB or 1GiB",
     default: "256MB",
@@ -34,7 +26,7 @@ export const planOptions = tableOf({
     ...compat,
     excludes: [{ other: "tokenizer", why: "the tokenizer determines how text is split" }],
   },
-  ...readingOptions,
+  ...sharedOptions.reading,
   tokenizer: {
     ...tokenizer,
     required: false,
@@ -42,11 +34,11 @@ export const planOptions = tableOf({
     details: "-p and -s then mean what they mean for encode.",
   },
   specialTokensAsText: {
-    ...specialTokensAsText,
+    ...sharedOptions.specialTokensAsText,
     needs: {
       other: "tokenizer",
       hint: "a plan with this option is for bpe encode: name its tokenizer, --tokenizer PATH",
     },
   },
-  ...unattendedOptions,
+  ...sharedOptions.unattended,
 });

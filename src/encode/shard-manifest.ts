@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { json, schema } from "#bytes";
 import { keptKinds } from "#corpus";
-import type { IdFormat } from "#ids";
+import type { idFormats } from "#ids";
 import { files, host, systemError, UserError, yieldToEventLoop } from "#runtime";
 import { checksumOf, followLinks, openTrusted } from "#store";
 
@@ -125,7 +125,7 @@ export function encoderIn(path: string): string | undefined {
 }
 
 /** Returns the paths of a shard's files. */
-export const shardPaths = (base: string, { endings }: IdFormat, shard: number): string[] =>
+export const shardPaths = (base: string, { endings }: idFormats.IdFormat, shard: number): string[] =>
   endings.map((ending) => `${base}_${String(shard).padStart(5, "0")}${ending}`);
 
 /** The shards that a manifest lists, and the hint for errors about them. */
@@ -133,7 +133,7 @@ export type ListedShards = {
   readonly manifest: Manifest;
   readonly path: string;
   readonly base: string;
-  readonly format: IdFormat;
+  readonly format: idFormats.IdFormat;
   readonly hint: string;
 };
 

@@ -1,31 +1,20 @@
 import { countNoun, formatBytes, formatSeconds, formatSpeed } from "#bytes";
 import { expectedTextBytes, type FoundInputs } from "#corpus";
-import {
-  addEncoded,
-  countTokens,
-  type EncodedTask,
-  emptyEncodedSum,
-  encodingThreadsFor,
-  startEncodingWorkers,
-} from "#encoding";
-import { ratio } from "#evaluation";
-import { readRecordedReading } from "#formats";
+import { corpusEncoding } from "#encoding";
+import { evaluations } from "#evaluation";
+import { recordFiles } from "#formats";
 import { invalidBytes } from "#jobs";
-import { readTyped } from "#options";
+import { optionTables } from "#options";
 import { files, MemoryBudget, machine, withForwardSlashes } from "#runtime";
 import {
-  checkFiles,
   corpusNoteLines,
-  findFiles,
+  dataOutput,
+  givenTokenizers,
   type Invocation,
-  inspectStreams,
+  inputFiles,
   type Line,
   type Output,
-  openTokenizer,
-  piece,
-  tokenizerOf,
-  writeJson,
-  writeLines,
+  styling,
 } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
 
@@ -33,23 +22,27 @@ import { tokensOptions } from "./encode-options.ts";
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;
-  const asked = readTyped(tokensOptions, invocation.options);
+  const asked = optionTables.readTyped(tokensOptions, invocation.options);
   const { json, workers: askedWorkers, memoryLimit } = asked;
-  const tokenizer = await tokenizerOf(asked);
-  checkFiles(names, asked);
-  const reading = { ...asked, trained: readRecordedReading([tokenizer.path]), mayBeEmpty: true };
-  const named = findFiles(names, reading, output);
+  const tokenizer = await givenTokenizers.tokenizerOf(asked);
+  inputFiles.check(names, asked);
+  const reading = { ...asked, trained: recordFiles.readReading([tokenizer.path]), mayBeEmpty: true };
+  const named = inputFiles.find(names, reading, output);
   const budget = new MemoryBudget(memoryLimit);
-  const workerCount = encodingThreadsFor(askedWorkers, budget)(expectedTextBytes(named.inputs));
-  const workers = workerCount > 1 ? startEncodingWorkers(workerCount, named.inputs) : undefined;
+  const workerCount = corpusEncoding.encodingThreadsFor(
+    askedWorkers,
+    budget,
+  )(expectedTextBytes(named.inputs));
+  const workers =
+    workerCount > 1 ? corpusEncoding.startEncodingWorkers(workerCount, named.inputs) : undefined;
   try {
-    const parts = await openTokenizer(tokenizer, false, output);
-    const found = await inspectStreams(named, reading);
+    const parts = await givenTokenizers.open(tokenizer, false, output);
+    const found = await inputFiles.inspectStreams(named, reading);
     const { inputs } = found;
     const encoding = { inputs, parts, workerCount, budget, workers };
-    const counts = await countTokens(encoding, output.encoding);
+    const counts = await corpusEncoding.countTokens(encoding, output.encoding);
     const counted = tokenCounts(tokenizer.path, names, found, counts);
-    await (json ? writeJson(counted) : writeLines(tableOf(counted)));
+    await (json ? dataOutput.writeJson(counted) : dataOutput.writeLines(tableOf(counted)));
     summarize(output, counted, found, performance.now() - startMs);
   } finally {
     workers?.terminate();
@@ -87,11 +80,11 @@ function tokenCounts(
   tokenizer: string,
   names: readonly string[],
   { inputs, inputCounts = [], skipped }: FoundInputs,
-  counts: readonly EncodedTask[],
+  counts: readonly corpusEncoding.EncodedTask[],
 ): TokenCounts {
   const sumOf = (first: number, end: number): TotalTokens => {
-    const sum = emptyEncodedSum();
-    for (const count of counts.slice(first, end)) addEncoded(sum, count);
+    const sum = corpusEncoding.emptyEncodedSum();
+    for (const count of counts.slice(first, end)) corpusEncoding.addEncoded(sum, count);
     const hasRecords = inputs.slice(first, end).some(({ format }) => format !== "text");
     return { files: end - first, ...tokensOf(sum, hasRecords) };
   };
@@ -108,10 +101,10 @@ function tokenCounts(
   return { format: "bpe-tokens", version: 1, tokenizer, files: counted, directories, total, skipped };
 }
 
-const tokensOf = (found: EncodedTask, hasRecords: boolean): Tokens => ({
+const tokensOf = (found: corpusEncoding.EncodedTask, hasRecords: boolean): Tokens => ({
   tokens: found.idCount,
   bytes: found.textBytes,
-  bytesPerToken: ratio(found.textBytes, found.idCount),
+  bytesPerToken: evaluations.ratio(found.textBytes, found.idCount),
   records: hasRecords ? found.recordCount : null,
   invalidBytes: found.invalidByteCount,
 });
@@ -147,7 +140,7 @@ function tableOf({ files, directories, total }: TokenCounts): Line[] {
     "file",
   );
   return [
-    [piece("bold", head)],
+    [styling.piece("bold", head)],
     ...rows.map(([name], r) =>
       lineOf(
         columns.map(({ cells }) => cells[r]!),

@@ -1,31 +1,11 @@
 import { countNoun, formatSeconds } from "#bytes";
 import type { KeptValue } from "#corpus";
-import type { Pieces } from "#edit";
-import { piecesInFirst } from "#edit";
-import {
-  baseOf,
-  type FormattedIds,
-  type IdType,
-  type IdWriter,
-  idFormatOf,
-  idTypeFor,
-  idWriterFor,
-  openFormattedIds,
-  readDocuments,
-  readSequences,
-} from "#ids";
-import { readTyped } from "#options";
+import { type Pieces, piecesInFirst } from "#edit";
+import { type IdType, idFormats, idReaders, idWriters } from "#ids";
+import { optionTables } from "#options";
 import { asOption, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { RunInput } from "#store";
-import {
-  type Invocation,
-  lockFiles,
-  type Output,
-  onStop,
-  openTokenizer,
-  readSupplements,
-  writeData,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, type Output, stopping } from "#terminal";
 import { checkEncodedBy } from "./encoded-by.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
 import { checkHeadFits, idOutputFile } from "./id-output.ts";
@@ -35,29 +15,38 @@ import { truncateIdsOptions } from "./ids-options.ts";
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const file = invocation.files[0]!;
-  const asked = readTyped(truncateIdsOptions, invocation.options);
+  const asked = optionTables.readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
   // This only finds the format, so the type does not matter. Once the tokenizer is loaded, the file is opened again
   // with the type of its ids.
-  const found = openFormattedIds(file, "uint16");
+  const found = idFormats.openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
-  await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
+  await dataOutput.lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
-  const big = await openTokenizer({ path: from!, ...(await readSupplements(asked)) }, true, output);
-  const small = await openTokenizer(
+  const big = await givenTokenizers.open(
+    { path: from!, ...(await givenTokenizers.readSupplements(asked)) },
+    true,
+    output,
+  );
+  const small = await givenTokenizers.open(
     { path: to!, specialTokens: [], pattern: undefined, specialTokensAsText: false },
     true,
     output,
   );
   await checkEncodedBy(big, file);
   const pieces = await piecesInFirst(big, small);
-  const type = idType ?? files?.format.typeFor?.(small.tokens.idLimit) ?? idTypeFor(small);
-  const needed = idTypeFor(big);
+  const type = idType ?? files?.format.typeFor?.(small.tokens.idLimit) ?? idWriters.typeFor(small);
+  const needed = idWriters.typeFor(big);
   const cutInto: CutInto = async (writer, endDocument) => {
     const cutter = new IdCutter(pieces, writer, type === "uint16" ? Uint16Array : Uint32Array, endDocument);
     const reading = found
-      ? readDocuments(file, openFormattedIds(file, idType ?? needed)!.read(), cutter, big.tokens.idLimit)
-      : readSequences(file, { asked: idType, needed }, cutter, big.tokens.idLimit);
+      ? idReaders.readDocuments(
+          file,
+          idFormats.openFormattedIds(file, idType ?? needed)!.read(),
+          cutter,
+          big.tokens.idLimit,
+        )
+      : idReaders.readSequences(file, { asked: idType, needed }, cutter, big.tokens.idLimit);
     for await (const _ of reading) await (writer.drain?.() ?? yieldToEventLoop());
     return cutter.readCount;
   };
@@ -72,13 +61,13 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
 
 /** Writes the converted ids, and reports the ends of documents. Returns the number of ids read. */
 type CutInto = (
-  writer: Pick<IdWriter, "write" | "drain">,
+  writer: Pick<idWriters.IdWriter, "write" | "drain">,
   endDocument: (kept?: readonly KeptValue[]) => void,
 ) => Promise<number>;
 
 const intoOne = (path: string | undefined, type: IdType, cutInto: CutInto) =>
-  writeData(path, async (out) => {
-    const writer = idWriterFor(path, type, out);
+  dataOutput.writeData(path, async (out) => {
+    const writer = idWriters.writerFor(path, type, out);
     const idsRead = await cutInto(writer, () => writer.endInput());
     writer.finish();
     return { idsRead, idCount: writer.idCount };
@@ -96,7 +85,7 @@ async function intoFiles(
     documentEndId: undefined,
     ranges: [],
     request: () => ({}),
-    guard: onStop,
+    guard: stopping.onStop,
   });
   try {
     const idsRead = await cutInto(
@@ -114,10 +103,10 @@ async function intoFiles(
 /** Returns where to write. If the input stores documents, its format is used, unless another one is named. */
 function outputOf(
   invocation: Invocation,
-  found: FormattedIds | undefined,
+  found: idFormats.FormattedIds | undefined,
 ): { path: string | undefined; files?: AskedFiles } {
   const [file] = invocation.files;
-  const { output: path, idsFormat: named } = readTyped(truncateIdsOptions, invocation.options);
+  const { output: path, idsFormat: named } = optionTables.readTyped(truncateIdsOptions, invocation.options);
   if (found === undefined || path === undefined) {
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
@@ -129,7 +118,7 @@ function outputOf(
   }
   const own = found.format;
   const isOwn = own.endings.some((ending) => path.endsWith(ending)) || !/\.[^/]+$/.test(path);
-  const format = named === undefined && isOwn ? own : idFormatOf(named, path);
+  const format = named === undefined && isOwn ? own : idFormats.of(named, path);
   if (format === undefined || (named === undefined && own.hasDocuments && !format.hasDocuments))
     throw usageError(
       format === undefined
@@ -145,7 +134,13 @@ function outputOf(
     );
   return {
     path,
-    files: { base: baseOf(path, format), format, shardSize: undefined, documentEnd: undefined, keptFields },
+    files: {
+      base: idFormats.baseOf(path, format),
+      format,
+      shardSize: undefined,
+      documentEnd: undefined,
+      keptFields,
+    },
   };
 }
 
@@ -160,7 +155,7 @@ class IdCutter {
 
   constructor(
     private readonly pieces: Pieces,
-    private readonly writer: Pick<IdWriter, "write">,
+    private readonly writer: Pick<idWriters.IdWriter, "write">,
     width: typeof Uint16Array | typeof Uint32Array,
     readonly endDocument: (kept?: readonly KeptValue[]) => void,
   ) {

@@ -15,7 +15,7 @@ import {
   TextMemory,
   totalBytesOf,
 } from "#corpus";
-import { appendIdToDocuments, type IdSink, type IdType, idWriterFor } from "#ids";
+import { type IdSink, type IdType, idWriters } from "#ids";
 import {
   type EncodeProgress,
   type OutputPart,
@@ -292,8 +292,8 @@ export async function encodeInto(
   options: EncodeIntoOptions,
 ): Promise<EncodedFile> {
   const { type, appendId, report } = options;
-  const writer = idWriterFor(path, type, out);
-  const sink = appendId === undefined ? writer : appendIdToDocuments(writer, appendId);
+  const writer = idWriters.writerFor(path, type, out);
+  const sink = appendId === undefined ? writer : idWriters.appendToDocuments(writer, appendId);
   const encoded = await encodeCorpus(options, sink, report);
   writer.finish();
   return { ...encoded, idCount: writer.idCount };

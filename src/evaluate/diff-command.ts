@@ -1,31 +1,18 @@
 import { countNoun, formatSeconds, groupDigits, spacesWithSigns } from "#bytes";
-import {
-  type Difference,
-  differenceOfTwo,
-  type Finding,
-  type MergeWithRank,
-  type NamedTokenizer,
-  spellFinding,
-  type TextDifference,
-  type TokenizerFacts,
-} from "#evaluation";
-import { piecesTsv, readRecordedReading } from "#formats";
-import { readNamed, readTyped } from "#options";
-import { takeReportPlace, writtenLine } from "#reports";
+import { type Difference, type differences, type evaluations, type Finding, findings } from "#evaluation";
+import { recordFiles, renumberingTables } from "#formats";
+import { kinds, optionTables } from "#options";
+import { reportFiles } from "#reports";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import {
+  dataOutput,
   type Invocation,
   type Line,
-  lineColumns,
-  lockFiles,
   type Output,
-  onStop,
-  piece,
-  rowLines,
-  writeChunks,
-  writeJson,
-  writeLines,
+  stopping,
+  styling,
+  summaryRows,
 } from "#terminal";
 import { piecesText } from "./eval-text.ts";
 import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
@@ -37,18 +24,18 @@ import { openTokenizers } from "./open-tokenizers.ts";
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
-  const asked = readTyped(diffOptions, options);
+  const asked = optionTables.readTyped(diffOptions, options);
   const { texts: typed = [], json, pieces, workers, memoryLimit } = asked;
-  const files = typed.map((typed) => readNamed(asOption("text"), typed).path);
+  const files = typed.map((typed) => kinds.readNamed(asOption("text"), typed).path);
   const [first] = files;
   const typedTexts =
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
   const piecesPath = piecesPathOf(pieces);
-  await lockFiles(output, piecesPath);
-  await takeReportPlace(asked.report, output);
+  await dataOutput.lockFiles(output, piecesPath);
+  await reportFiles.takePlace(asked.report, output);
   const budget = new MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
-  onStop(() => scratch.remove());
+  stopping.onStop(() => scratch.remove());
   const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
@@ -56,7 +43,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
       "name one of its sizes",
     );
   }
-  const reading = { ...asked, trained: readRecordedReading([a.path, b.path]) };
+  const reading = { ...asked, trained: recordFiles.readReading([a.path, b.path]) };
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
   const { difference, characters } = await compareTokenizers(
     {
@@ -69,8 +56,9 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   output.endStage();
-  await (json ? writeJson(difference) : writeLines(differenceText(difference, [a, b])));
-  if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
+  await (json ? dataOutput.writeJson(difference) : dataOutput.writeLines(differenceText(difference, [a, b])));
+  if (piecesPath !== undefined)
+    await dataOutput.writeChunks(piecesPath, renumberingTables.ofPieces(a.parts, b.parts));
   if (asked.report !== undefined) {
     const { writeDiffPage } = await import("./diff-page.ts");
     const command = shell.line(["bpe", "diff", ...invocation.typed]);
@@ -87,7 +75,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const elapsedMs = performance.now() - startMs;
   const told = [
     `compared ${a.name} with ${b.name} in ${formatSeconds(elapsedMs / 1000)}`,
-    ...writtenLine(asked.report),
+    ...reportFiles.writtenLine(asked.report),
   ];
   output.succeed(told, {
     tokensOnlyInA: tokens.onlyInA.length,
@@ -113,16 +101,16 @@ const shownMax = 20;
 const shownPiecesMax = 12;
 
 type Names = readonly [a: string, b: string];
-type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
+type Pair = readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
 
 /** Formats the difference for people to read. Lists show the first entries; `--json` has all. */
 function differenceText(difference: Difference, [first, second]: Pair): Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
   const token = (of: { token: string; id: number }) => `${of.id} ${quote(of.token)}`;
-  const found = differenceOfTwo(difference);
+  const found = findings.differenceOfTwo(difference);
   const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
-  const spell = (parts: Finding["sentence"]) => spellFinding(parts, { tokenizers: [first, second] });
+  const spell = (parts: Finding["sentence"]) => findings.spell(parts, { tokenizers: [first, second] });
   return [
     ...fingerprintLines(a, b),
     ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),
@@ -153,9 +141,9 @@ function differenceText(difference: Difference, [first, second]: Pair): Line[] {
 }
 
 const quote = (token: string) => `"${spacesWithSigns(token)}"`;
-const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quote(left)} ${quote(right)}`;
+const ranked = ({ left, right, rank }: differences.MergeWithRank) => `${rank} ${quote(left)} ${quote(right)}`;
 
-const isByte = ({ parts: { tokens } }: NamedTokenizer, id: number) =>
+const isByte = ({ parts: { tokens } }: evaluations.NamedTokenizer, id: number) =>
   tokens.starts[id + 1]! - tokens.starts[id]! === 1;
 
 /**
@@ -179,22 +167,22 @@ function tokenList<T extends { readonly isSpecial: boolean }>(
   return [others.length === 0 ? head! : `${head} (and ${others.join(", ")})`, ...lines];
 }
 
-const heading = (text: string) => [piece("bold", text)];
+const heading = (text: string) => [styling.piece("bold", text)];
 
-const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
+const factsText = ({ kind, pattern, vocabularySize, mergeCount }: differences.TokenizerFacts) =>
   `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
 
 /** Says whether both tokenizers give the same ids for the probe text. */
-const fingerprintLines = (a: TokenizerFacts, b: TokenizerFacts) =>
+const fingerprintLines = (a: differences.TokenizerFacts, b: differences.TokenizerFacts) =>
   a.fingerprint === b.fingerprint
     ? [`same fingerprint: ${a.fingerprint}`]
-    : rowLines(
+    : summaryRows.rowLines(
         [["different fingerprints: ", [`${a.fingerprint} and`, b.fingerprint]]],
-        lineColumns(1),
+        styling.lineColumns(1),
         "different fingerprints: ".length,
       );
 
-const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
+const samePattern = (a: differences.TokenizerFacts, b: differences.TokenizerFacts) =>
   (a.pattern !== null && a.pattern === b.pattern) ||
   JSON.stringify(a.patternSources) === JSON.stringify(b.patternSources);
 
@@ -204,7 +192,7 @@ function list<T>(what: string, items: readonly T[], shown: (item: T) => string):
   return [`  ${what}: ${groupDigits(items.length)}`, ...lines, ...more];
 }
 
-function textLines(text: TextDifference, names: Names): Line[] {
+function textLines(text: differences.TextDifference, names: Names): Line[] {
   const { name, words, differentWords, differentShare, distinctDifferentWords, mostFrequent } = text;
   const share = differentShare === null ? "" : ` (${(100 * differentShare).toFixed(2)} %)`;
   const pieces = (all: readonly string[]) => piecesText(all, shownPiecesMax);

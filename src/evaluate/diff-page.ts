@@ -1,15 +1,7 @@
 import { countNoun, formatDay, groupDigits } from "#bytes";
-import {
-  type Difference,
-  differenceOfTwo,
-  meaningOf,
-  type NamedText,
-  type NamedTokenizer,
-  selectExcerpts,
-  spellFinding,
-} from "#evaluation";
+import { type Difference, type evaluations, findings, meaningOf, selectExcerpts } from "#evaluation";
 import { type DiffData, type ListLengths, listMax } from "#pages";
-import { pageFacts, phrasesOf, type Warn, writePage } from "#reports";
+import { reports } from "#reports";
 import { cutPassages } from "./eval-page.ts";
 
 // This file is loaded only with `--report`, to keep startup fast.
@@ -18,10 +10,10 @@ type Compared = {
   readonly difference: Difference;
   /** Characters of the text; 0 without one. */
   readonly characters: number;
-  readonly tokenizers: readonly [a: NamedTokenizer, b: NamedTokenizer];
-  readonly texts: readonly NamedText[];
+  readonly tokenizers: readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
+  readonly texts: readonly evaluations.NamedText[];
   readonly command: string;
-  readonly warn: Warn;
+  readonly warn: reports.Warn;
 };
 
 /**
@@ -30,7 +22,7 @@ type Compared = {
  */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
   const { difference, characters, tokenizers, texts, command } = compared;
-  const { sentence, more } = differenceOfTwo(difference);
+  const { sentence, more } = findings.differenceOfTwo(difference);
   const [a, b] = tokenizers.map(({ name }) => name) as [string, string];
   const { tokens, merges } = difference;
   const row = (name: string, { inBoth, moved, onlyInA, onlyInB }: Lists) => [
@@ -38,17 +30,15 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     ...[inBoth, moved.length, onlyInA.length, onlyInB.length].map(groupDigits),
   ];
   const text = {
-    title: spellFinding(sentence, { tokenizers }),
+    title: findings.spell(sentence, { tokenizers }),
     origin: `bpe diff · ${formatDay(new Date())}`,
-    finding: phrasesOf(sentence, tokenizers),
-    more: phrasesOf(
+    finding: reports.phrasesOf(sentence, tokenizers),
+    more: reports.phrasesOf(
       [
         ...(difference.text === null ? [] : [...meaningOf(difference.text, characters), " "]),
         ...more,
         ` ${patternSentence(difference)}`,
-        ...(difference.text === null
-          ? [" With a text, this page says what that means for it."]
-          : []),
+        ...(difference.text === null ? [" With a text, this page says what that means for it."] : []),
       ],
       tokenizers,
     ),
@@ -60,7 +50,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     reading:
       "A token has moved if its id differs; a merge, if it would have to move to make both orders equal.",
   };
-  await writePage(path, text, {
+  await reports.writePage(path, text, {
     view: "diff",
     names: [a, b],
     ...shortenLists(difference),
@@ -71,7 +61,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
         ({ name, path, parts }) => ["tokenizer", `${name}: ${path} (${parts.description.kind})`] as const,
       ),
       ...texts.map(({ name, paths }) => ["text", `${name}: ${countNoun(paths.length, "file")}`] as const),
-      ...pageFacts(),
+      ...reports.pageFacts(),
     ],
   });
 }

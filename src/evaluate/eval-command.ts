@@ -2,23 +2,18 @@ import { resolve } from "node:path";
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes } from "#corpus";
 import {
-  cautionsOf,
-  costMeasures,
-  digitMeasures,
   type Evaluation,
+  type evaluations,
   type FullEvaluation,
-  findingOf,
+  findings,
   type Measures,
-  type NamedText,
-  type NamedTokenizer,
-  spellFinding,
+  measures,
   type TextFacts,
-  textMeasures,
 } from "#evaluation";
-import { readRecordedInputs, readRecordedReading } from "#formats";
+import { recordFiles } from "#formats";
 import { invalidBytes } from "#jobs";
-import { type Requested, readTextFile, readTyped } from "#options";
-import { takeReportPlace, writtenLine } from "#reports";
+import { kinds, optionTables } from "#options";
+import { reportFiles } from "#reports";
 import {
   asOption,
   exitCode,
@@ -31,16 +26,7 @@ import {
   usageError,
 } from "#runtime";
 import { ScratchDirectory } from "#store";
-import {
-  corpusNoteLines,
-  type Invocation,
-  type Output,
-  onStop,
-  terminalColumns,
-  withFigure,
-  writeLines,
-  writeStdout,
-} from "#terminal";
+import { corpusNoteLines, dataOutput, type Invocation, type Output, stopping, styling } from "#terminal";
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
 import { evalOptions } from "./evaluate-options.ts";
@@ -53,12 +39,12 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const startMs = performance.now();
   const { asked, typedTexts, terms, numbers, print } = readOptions(invocation);
   const { model, workers, memoryLimit: memoryLimitBytes, report: reportPath } = asked;
-  await takeReportPlace(reportPath, output);
+  await reportFiles.takePlace(reportPath, output);
   const scratch = new ScratchDirectory();
-  onStop(() => scratch.remove());
+  stopping.onStop(() => scratch.remove());
   const budget = new MemoryBudget(memoryLimitBytes);
   const tokenizers = await openTokenizers(invocation.files, asked, budget, output);
-  const trained = readRecordedReading(tokenizers.map(({ path }) => path));
+  const trained = recordFiles.readReading(tokenizers.map(({ path }) => path));
   const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
   const texts = withTrainedBy(opened, tokenizers);
   const workerCountFor = machine.workersFor(workers, evaluatingThreadsMax(budget));
@@ -86,20 +72,20 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
   const linesOf = (text: string, columns: number | null) =>
     columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
-  const finding = evaluation.tokenizers.length > 1 ? findingOf(evaluation) : null;
+  const finding = evaluation.tokenizers.length > 1 ? findings.of(evaluation) : null;
   const sentences = [
-    ...(finding === null ? [] : [spellFinding([...finding.sentence, " ", ...finding.more], evaluation)]),
-    ...cautionsOf(evaluation),
+    ...(finding === null ? [] : [findings.spell([...finding.sentence, " ", ...finding.more], evaluation)]),
+    ...findings.cautionsOf(evaluation),
   ];
   output.succeed(
     (columns) => [
-      ...withFigure(
+      ...styling.withFigure(
         sentences.flatMap((text) => linesOf(text, columns)),
         finding?.figure,
       ),
       `measured ${countNoun(tokenizers.length, "tokenizer")} on ${countNoun(texts.length, "text")} of ${formatBytes(sizeBytes)} in ${formatSeconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
-      ...writtenLine(reportPath),
+      ...reportFiles.writtenLine(reportPath),
     ],
     {
       sizeBytes,
@@ -113,8 +99,14 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
 }
 
 /** Returns the texts, each with the tokenizers that were trained on one of its inputs. */
-function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]): NamedText[] {
-  const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(readRecordedInputs(path)) }));
+function withTrainedBy(
+  texts: readonly evaluations.NamedText[],
+  tokenizers: readonly evaluations.NamedTokenizer[],
+): evaluations.NamedText[] {
+  const recorded = tokenizers.map(({ name, path }) => ({
+    name,
+    inputs: new Set(recordFiles.readInputs(path)),
+  }));
   return texts.map((text) => {
     const paths = text.inputs.map(({ path }) => resolve(path));
     const learned = recorded.filter(({ inputs }) => paths.some((path) => inputs.has(path)));
@@ -122,11 +114,11 @@ function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTo
   });
 }
 
-type AskedEvaluation = Requested<typeof evalOptions>;
+type AskedEvaluation = optionTables.Requested<typeof evalOptions>;
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const asked = readTyped(evalOptions, options);
+  const asked = optionTables.readTyped(evalOptions, options);
   const typedTexts = readTexts(asked.texts!);
   const view = readView(asked, typedTexts.length);
   return {
@@ -138,8 +130,8 @@ function readOptions(invocation: Invocation) {
   };
 }
 
-const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
-const modelTables = [...costMeasures.map(({ key }) => key), "model"];
+const digitMeasureNames = new Set(measures.ofDigits.map(({ key }) => key));
+const modelTables = [...measures.ofCosts.map(({ key }) => key), "model"];
 
 /** Returns which tables to show on a terminal. */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
@@ -180,7 +172,7 @@ function checkTerm(place: Message, term: string, exitCode: number): void {
 
 /** Returns the values of `--term` and the lines of `--terms`, without duplicates. */
 function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
-  const lines = file === undefined ? [] : readTextFile(asOption("terms"), file).split(/\r?\n/);
+  const lines = file === undefined ? [] : kinds.readTextFile(asOption("terms"), file).split(/\r?\n/);
   if (typed.includes(""))
     throw usageError(
       phrase`${asOption("term")} is empty`,
@@ -202,9 +194,9 @@ function printerOf(
   { json, csv }: AskedEvaluation,
   view: EvaluationView,
 ): (evaluation: Evaluation, whole: () => Promise<FullEvaluation>) => Promise<void> {
-  if (json) return async (_, whole) => writeStdout(`${JSON.stringify(await whole(), null, 2)}\n`);
-  if (csv) return (evaluation) => writeStdout(evaluationCsv(evaluation));
-  return (evaluation) => writeLines(evaluationLines(evaluation, view, terminalColumns(1)));
+  if (json) return async (_, whole) => dataOutput.writeStdout(`${JSON.stringify(await whole(), null, 2)}\n`);
+  if (csv) return (evaluation) => dataOutput.writeStdout(evaluationCsv(evaluation));
+  return (evaluation) => dataOutput.writeLines(evaluationLines(evaluation, view, styling.terminalColumns(1)));
 }
 
 type Row = {
@@ -224,7 +216,7 @@ const columns: readonly Column[] = [
   ["bytes", ({ facts }) => facts.bytes],
   ["characters", ({ facts }) => facts.characters],
   ["words", ({ facts }) => facts.words],
-  ...textMeasures.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
+  ...measures.ofText.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
 ];
 
 /**

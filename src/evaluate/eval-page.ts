@@ -1,38 +1,25 @@
 import { countNoun, escapeBytes, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import {
-  type CostliestWord,
-  cautionsOf,
   type Evaluation,
+  type evaluations,
   type FullEvaluation,
-  findingOf,
-  type NamedText,
-  type NamedTokenizer,
+  findings,
   selectExcerpts,
-  spellFinding,
-  type VocabularyDetails,
   vocabularyStatistics,
 } from "#evaluation";
 import { type Fact, type PageText, usual } from "#pages";
-import {
-  cutSamples,
-  pageFacts,
-  phrasesOf,
-  sampleTextsOf,
-  searchedBytes,
-  type Warn,
-  writePage,
-} from "#reports";
+import { reports } from "#reports";
 import { runSliced } from "#runtime";
-import { allAddedTokens, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import { shownWords } from "./shown-words.ts";
 
 // This file is loaded only with `--json` and `--report`, to keep startup fast.
 
 type Compared = {
   readonly evaluation: Evaluation;
-  readonly tokenizers: readonly NamedTokenizer[];
-  readonly texts: readonly NamedText[];
-  readonly warn: Warn;
+  readonly tokenizers: readonly evaluations.NamedTokenizer[];
+  readonly texts: readonly evaluations.NamedText[];
+  readonly warn: reports.Warn;
 };
 
 /** Adds the contents of each vocabulary, and passages that the tokenizers cut differently, to an evaluation. */
@@ -42,7 +29,7 @@ export async function fullEvaluation({
   texts,
   warn,
 }: Compared): Promise<FullEvaluation> {
-  const details: VocabularyDetails[] = [];
+  const details: evaluations.VocabularyDetails[] = [];
   for (const { parts } of tokenizers) details.push(await vocabularyDetails(parts));
   return {
     ...evaluation,
@@ -53,13 +40,13 @@ export async function fullEvaluation({
 
 const longestShown = 12;
 
-async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetails> {
+async function vocabularyDetails(parts: TokenizerParts): Promise<evaluations.VocabularyDetails> {
   const { tokens, model } = parts;
   const { scripts, lengths, longestIds } = await runSliced(
-    vocabularyStatistics(tokens, allAddedTokens(parts), longestShown, model.merges),
+    vocabularyStatistics.of(tokens, tokenizers.allAddedTokens(parts), longestShown, model.merges),
   );
   const longestTokens = longestIds.map((id) => {
-    const token = tokenBytesOf(tokens, id);
+    const token = tokenTables.bytesOf(tokens, id);
     return { id, bytes: token.length, token: escapeBytes(token) };
   });
   return { scripts, lengths, longestTokens };
@@ -67,9 +54,9 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetai
 
 /** Cuts passages of the first texts by each tokenizer. */
 export function cutPassages({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
-  const bytesMax = tokenizers.length > 1 ? searchedBytes : undefined;
-  return cutSamples(
-    sampleTextsOf(texts, warn, bytesMax),
+  const bytesMax = tokenizers.length > 1 ? reports.searchedBytes : undefined;
+  return reports.cutSamples(
+    reports.sampleTextsOf(texts, warn, bytesMax),
     tokenizers.map(({ parts }) => parts),
   );
 }
@@ -80,22 +67,22 @@ export async function writeEvalPage(
   evaluation: FullEvaluation,
   run: { readonly command: string; readonly elapsedMs: number },
 ): Promise<void> {
-  const finding = findingOf(evaluation);
+  const finding = findings.of(evaluation);
   const title = titleOf(evaluation);
   const text: PageText = {
-    title: finding === null ? title : spellFinding(finding.sentence, evaluation),
+    title: finding === null ? title : findings.spell(finding.sentence, evaluation),
     origin: `bpe eval · ${formatDay(new Date())}`,
-    finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
+    finding: reports.phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
     more: [
-      ...phrasesOf(finding?.more ?? [], evaluation.tokenizers),
+      ...reports.phrasesOf(finding?.more ?? [], evaluation.tokenizers),
       ...(evaluation.tokenizers.length === 1 ? [` ${usual.published}`] : []),
     ],
-    cautions: cautionsOf(evaluation),
+    cautions: findings.cautionsOf(evaluation),
     table: tableOf(evaluation),
     reading: "Bytes per token: more is better, because the same text is fewer tokens.",
   };
   const shown = withShownParts(evaluation);
-  await writePage(path, text, { view: "eval", evaluation: shown, made: factsOf(evaluation, run) });
+  await reports.writePage(path, text, { view: "eval", evaluation: shown, made: factsOf(evaluation, run) });
 }
 
 const wordsShown = 10;
@@ -103,7 +90,7 @@ const piecesShown = 12;
 
 /** Leaves out words and tokens that the page does not show: with many texts, they are most of its size. */
 function withShownParts(evaluation: FullEvaluation): FullEvaluation {
-  const shown = (words: readonly CostliestWord[]) =>
+  const shown = (words: readonly evaluations.CostliestWord[]) =>
     shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));
   return {
     ...evaluation,
@@ -145,6 +132,6 @@ function factsOf(
     }),
     ["words are found by", wordPattern],
     ["time", formatSeconds(elapsedMs / 1000)],
-    ...pageFacts(),
+    ...reports.pageFacts(),
   ];
 }

@@ -1,23 +1,13 @@
 import { escapeText, formatBytes, groupDigits, spacesWithSigns } from "#bytes";
 import {
-  bestOf,
-  type CostliestWord,
-  type CostParity,
-  costsOf,
   type Evaluation,
+  type evaluations,
   type Measure,
   type Measures,
-  modelMeasures,
-  parityCosts,
-  parityMeasures,
-  repeatsAnother,
-  shownValue,
+  measures,
   type TextFacts,
-  termMeasures,
-  textMeasures,
-  vocabularyMeasures,
 } from "#evaluation";
-import { type Line, piece, shownWidth } from "#terminal";
+import { type Line, styling, summaryRows } from "#terminal";
 import {
   type Axis,
   flowedLines,
@@ -50,11 +40,12 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   const { texts, tokenizers } = evaluation;
   const isAll = view.measures.includes("all");
   const chosen = isAll
-    ? textMeasures.filter(
+    ? measures.ofText.filter(
         (measure) =>
-          !repeatsAnother(measure) && tokenizers.some(({ overall }) => measure.value(overall) !== null),
+          !measures.repeatsAnother(measure) &&
+          tokenizers.some(({ overall }) => measure.value(overall) !== null),
       )
-    : view.measures.flatMap((name) => textMeasures.find(({ key }) => key === name) ?? []);
+    : view.measures.flatMap((name) => measures.ofText.find(({ key }) => key === name) ?? []);
   const flat = chosen.length > 1 ? flatSection(evaluation, chosen, isAll, columns) : undefined;
   const isAsked = (table: string) => (isAll ? flat === undefined : view.measures.includes(table));
   const sections = [
@@ -72,7 +63,7 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
 /** Formats a heading. It starts with a highlighted name. */
 function headLines(name: string, text: string, columns: number): Line[] {
   const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
-  return [first.startsWith(name) ? [piece("bold", name), first.slice(name.length)] : first, ...rest];
+  return [first.startsWith(name) ? [styling.piece("bold", name), first.slice(name.length)] : first, ...rest];
 }
 
 /** States which values are better. Explains the mark of the best values, if any cell has it. */
@@ -185,24 +176,24 @@ function flatSection(
 const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measure.name): FlatRow => ({
   name,
   better: measure.better,
-  cells: results.map((result) => shownValue(measure, result)),
-  bests: bestOf(measure, results.map(measure.value)),
+  cells: results.map((result) => measures.shownValue(measure, result)),
+  bests: measures.bestOf(measure, results.map(measure.value)),
 });
 
 /** Returns the rows about the parity of texts, the vocabulary, and the costs of a model. */
 function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
-  const compared = texts.length > 1 ? costsOf(texts) : [];
+  const compared = texts.length > 1 ? measures.costsOf(texts) : [];
   const ofParity = compared.flatMap((cost) =>
-    parityMeasures.map((measure) => {
+    measures.ofParity.map((measure) => {
       const results = tokenizers.map(({ parity }) => cost.of(parity!));
       return flatRow(measure, results, `${measure.name} ${cost.name}`);
     }),
   );
-  const ofVocabulary = vocabularyMeasures.map((measure) =>
+  const ofVocabulary = measures.ofVocabulary.map((measure) =>
     flatRow(measure, tokenizers, `vocabulary, ${measure.name}`),
   );
   const costs = tokenizers.flatMap(({ modelCost }) => modelCost ?? []);
-  const ofModel = costs.length === 0 ? [] : modelMeasures.map((measure) => flatRow(measure, costs));
+  const ofModel = costs.length === 0 ? [] : measures.ofModel.map((measure) => flatRow(measure, costs));
   return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
@@ -224,8 +215,8 @@ const flatGrid = (
 
 /** Formats the name of a measure, and in a second column which values are better. */
 function headOf(rows: readonly FlatRow[], { name, better }: { name: string; better: string | null }): string {
-  const width = Math.max(...rows.map((row) => shownWidth(row.name)));
-  return `${name}${" ".repeat(width - shownWidth(name) + 2)}${better ?? "-"}`;
+  const width = Math.max(...rows.map((row) => summaryRows.shownWidth(row.name)));
+  return `${name}${" ".repeat(width - summaryRows.shownWidth(name) + 2)}${better ?? "-"}`;
 }
 
 const sizesOf = (text: TextFacts) => `${sumText(text)}, ${groupDigits(text.distinctWords)} distinct`;
@@ -262,18 +253,18 @@ function textsSection({ texts }: Evaluation, columns: number): Line[] {
  * of cost has a column.
  */
 function paritySections(evaluation: Evaluation, columns: number): Line[][] {
-  const items = { noun: "costs", names: parityCosts.map(({ name }) => name) };
+  const items = { noun: "costs", names: measures.parityCosts.map(({ name }) => name) };
   const costOf = ({ parity }: Evaluation["tokenizers"][number], cost: number) =>
-    parity && parityCosts[cost]!.of(parity);
-  const measured = parityMeasures.map(({ value, ...measure }) => {
-    const orNone: Measure<CostParity | null> = { ...measure, value: (of) => of && value(of) };
+    parity && measures.parityCosts[cost]!.of(parity);
+  const measured = measures.ofParity.map(({ value, ...measure }) => {
+    const orNone: Measure<measures.CostParity | null> = { ...measure, value: (of) => of && value(of) };
     const named = { ...orNone, name: `parity, ${measure.name}` };
     return measureSection(named, measureGrid(evaluation, items, orNone, costOf), columns);
   });
   const typed = evaluation.texts.map(({ name }) => name);
   const short = shortAxis({ noun: "texts", names: typed.map(escapeText) }, parityTextColumns);
   const nameOf = new Map(typed.map((name, i) => [name, short.names[i]!]));
-  const textGrid = (textOf: (cost: CostParity) => string): Grid => ({
+  const textGrid = (textOf: (cost: measures.CostParity) => string): Grid => ({
     subjects: tokenizersOf(evaluation),
     items,
     cells: items.names.map((_, cost) =>
@@ -284,8 +275,16 @@ function paritySections(evaluation: Evaluation, columns: number): Line[][] {
     ),
   });
   const texts = [
-    ["parity, cheapest text", "the text with the fewest tokens", (of: CostParity) => of.cheapestText],
-    ["parity, costliest text", "the text with the most tokens", (of: CostParity) => of.costliestText],
+    [
+      "parity, cheapest text",
+      "the text with the fewest tokens",
+      (of: measures.CostParity) => of.cheapestText,
+    ],
+    [
+      "parity, costliest text",
+      "the text with the most tokens",
+      (of: measures.CostParity) => of.costliestText,
+    ],
   ] as const;
   return [
     ...measured,
@@ -301,7 +300,7 @@ const parityTextColumns = 16;
 
 function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
   const { tokenizers } = evaluation;
-  const rows = vocabularyMeasures.map((measure) => flatRow(measure, tokenizers));
+  const rows = measures.ofVocabulary.map((measure) => flatRow(measure, tokenizers));
   const grid = flatGrid(tokenizersOf(evaluation), rows, true);
   const text = `tokens; those that are not whole characters; and those that join parts of several. For the last two, lower is better${markText(grid)}.`;
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
@@ -310,7 +309,7 @@ function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
 /** Formats a table of the work of a model for a token, and of the vocabulary's share of the model. */
 function modelSection(evaluation: Evaluation, columns: number): Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
-  const rows = modelMeasures.map((measure) => flatRow(measure, costs));
+  const rows = measures.ofModel.map((measure) => flatRow(measure, costs));
   const grid = flatGrid(tokenizersOf(evaluation), rows, false);
   const { d, layers, context } = evaluation.model!;
   const text = `${groupDigits(layers)} layers of width ${groupDigits(d)}, a context of ${groupDigits(context)} tokens.`;
@@ -321,7 +320,7 @@ function termSections(evaluation: Evaluation, columns: number): Line[][] {
   const [first] = evaluation.tokenizers;
   const items = { noun: "terms", names: first!.terms.map(({ term }) => term) };
   if (items.names.length === 0) return [];
-  return termMeasures.map((measure) => {
+  return measures.ofTerms.map((measure) => {
     const grid = measureGrid(evaluation, items, measure, ({ terms }, term) => terms[term]!);
     return measureSection(measure, grid, columns);
   });
@@ -355,7 +354,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
   ]);
 }
 
-function wordText({ word, count, pieces }: CostliestWord): string {
+function wordText({ word, count, pieces }: evaluations.CostliestWord): string {
   // If pieces split characters, they do not show the word, so the whole word is printed first.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;

@@ -1,66 +1,54 @@
 import { existsSync } from "node:fs";
-import { type ModelShape, readModelShape, textMeasures } from "#evaluation";
-import {
-  commandLineKind,
-  commonOptions,
-  type Exclusion,
-  flag,
-  namedFiles,
-  path,
-  readingOptions,
-  readTextFile,
-  sharedOptions,
-  sharedWithTraining,
-  specialTokensAsText,
-  tableOf,
-  texts,
-  tokenizerSupplements,
-  whole,
-  words,
-} from "#options";
+import { type ModelShape, measures, readModelShape } from "#evaluation";
+import { kinds, optionTables, sharedOptions } from "#options";
 
 // The options of inspect, explain, eval and diff. Each table is in the order of help.
 
-const { texts: textFiles, json } = sharedOptions;
-const { workers, memoryLimit, report } = sharedWithTraining;
+const { texts: textFiles, json } = sharedOptions.several;
+const { workers, memoryLimit, report } = sharedOptions.ofTraining;
 
 /** The options of `bpe inspect`. */
-export const inspectOptions = tableOf({
+export const inspectOptions = optionTables.of({
   text: {
     name: "text",
     reads: "corpus",
-    kind: path(),
+    kind: kinds.path(),
     topic: "input",
     description: "a text to encode and show",
     details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
   },
-  ...{ json, report, ...tokenizerSupplements, ...commonOptions },
+  ...{ json, report, ...sharedOptions.tokenizerSupplements, ...sharedOptions.common },
 });
 
 /** The options of `bpe explain`. */
-export const explainOptions = tableOf({
+export const explainOptions = optionTables.of({
   onlyPieces: {
     name: "only-pieces",
-    kind: flag,
+    kind: kinds.flag,
     topic: "output",
     description: "what the text is cut into, as JSON",
     details:
       "A list of strings: pretokens, and added tokens with the white space that they take. A text of any length is read from stdin if - is given.",
   },
-  ...{ json, ...tokenizerSupplements, specialTokensAsText, ...commonOptions },
+  ...{
+    json,
+    ...sharedOptions.tokenizerSupplements,
+    specialTokensAsText: sharedOptions.specialTokensAsText,
+    ...sharedOptions.common,
+  },
 });
 
 /** Options that print all measures, for programs, and so exclude others. */
-const completeOutputs: readonly Exclusion[] = [
+const completeOutputs: readonly optionTables.Exclusion[] = [
   { other: "json", why: "it has everything" },
   { other: "csv", why: "the CSV always has every measure" },
 ];
 
-const rowsAreTexts: readonly Exclusion[] = [{ other: "csv", why: "the CSV has a row per text" }];
+const rowsAreTexts: readonly optionTables.Exclusion[] = [{ other: "csv", why: "the CSV has a row per text" }];
 
 /** The tables that `--measure` accepts. */
 const measureWords = [
-  ...textMeasures.map(({ key }) => key),
+  ...measures.ofText.map(({ key }) => key),
   "texts",
   "parity",
   "vocabulary",
@@ -69,20 +57,20 @@ const measureWords = [
 ] as const;
 
 /** A list of a model's numbers, or a file that contains them. */
-const modelShape = commandLineKind<ModelShape>(
+const modelShape = kinds.commandLineKind<ModelShape>(
   { value: "FILE|NAME=N,...", repeatable: true },
   (typed, name) =>
     readModelShape(typed, name, (value) =>
-      value.includes("=") && !existsSync(value) ? undefined : readTextFile(name, value),
+      value.includes("=") && !existsSync(value) ? undefined : kinds.readTextFile(name, value),
     ),
 );
 
 /** The options of `bpe eval`. */
-export const evalOptions = tableOf({
+export const evalOptions = optionTables.of({
   texts: {
     name: "text",
     reads: "corpus",
-    kind: namedFiles,
+    kind: kinds.namedFiles,
     required: true,
     topic: "input",
     description: "a text; files with the same NAME are one text",
@@ -91,7 +79,7 @@ export const evalOptions = tableOf({
   },
   terms: {
     name: "term",
-    kind: texts(),
+    kind: kinds.texts(),
     topic: "input",
     excludes: rowsAreTexts,
     description: "a term: its tokens, alone and after a space",
@@ -99,7 +87,7 @@ export const evalOptions = tableOf({
   termsFile: {
     name: "terms",
     reads: "files",
-    kind: path(),
+    kind: kinds.path(),
     topic: "input",
     rare: true,
     excludes: rowsAreTexts,
@@ -107,7 +95,7 @@ export const evalOptions = tableOf({
   },
   numbers: {
     name: "numbers",
-    kind: flag,
+    kind: kinds.flag,
     topic: "output",
     rare: true,
     description: "also measure, and print, how numbers are cut",
@@ -125,7 +113,7 @@ export const evalOptions = tableOf({
   },
   measures: {
     name: "measure",
-    kind: words(measureWords),
+    kind: kinds.words(measureWords),
     topic: "output",
     excludes: completeOutputs,
     description: "print these tables: e.g. fertility, or all",
@@ -135,13 +123,17 @@ export const evalOptions = tableOf({
   },
   wordCount: {
     name: "words",
-    kind: whole(1),
+    kind: kinds.whole(1),
     topic: "output",
     excludes: completeOutputs,
     description: "also print the N costliest words of each text, at most 20",
     details: "For each tokenizer, the words with the most tokens beyond one per occurrence.",
   },
-  ...{ ...tokenizerSupplements, specialTokensAsText, ...readingOptions },
+  ...{
+    ...sharedOptions.tokenizerSupplements,
+    specialTokensAsText: sharedOptions.specialTokensAsText,
+    ...sharedOptions.reading,
+  },
   json: {
     ...json,
     excludes: [{ other: "csv", hint: "choose one of them" }],
@@ -149,30 +141,34 @@ export const evalOptions = tableOf({
   },
   csv: {
     name: "csv",
-    kind: flag,
+    kind: kinds.flag,
     topic: "output",
     description: "the measures as CSV: a row per tokenizer and text",
   },
-  ...{ report, workers, memoryLimit, ...commonOptions },
+  ...{ report, workers, memoryLimit, ...sharedOptions.common },
 });
 
 /** The options of `bpe diff`. */
-export const diffOptions = tableOf({
+export const diffOptions = optionTables.of({
   texts: {
     ...textFiles,
     description: "a text in which to compare how words are cut",
     details: "Anything that encode reads, or - for standard input. Several files are one text.",
   },
-  ...{ ...tokenizerSupplements, specialTokensAsText, ...readingOptions },
+  ...{
+    ...sharedOptions.tokenizerSupplements,
+    specialTokensAsText: sharedOptions.specialTokensAsText,
+    ...sharedOptions.reading,
+  },
   json: { ...json, description: "the result as JSON, with complete lists" },
   pieces: {
     name: "pieces",
     writes: "file",
-    kind: path(),
+    kind: kinds.path(),
     topic: "output",
     description: "map each token of <b> to ids of <a>, for embeddings",
     details:
       "A table with the columns new (the id in <b>), old (its id in <a>, or the ids of its pieces) and token.",
   },
-  ...{ report, workers, memoryLimit, ...commonOptions },
+  ...{ report, workers, memoryLimit, ...sharedOptions.common },
 });

@@ -1,34 +1,15 @@
 import { expectedTextBytes, type Input } from "#corpus";
+import { corpusEncoding } from "#encoding";
 import {
-  countIds,
-  encodingBytesPerByte,
-  encodingParts,
-  hasOnlyQuickSteps,
-  mergeBytesOfThread,
-} from "#encoding";
-import {
-  addCounts,
-  type CountsById,
-  countSpecialTokens,
   type Difference,
-  differenceOf,
+  differences,
   type Evaluation,
-  evaluationOf,
-  gatherTextWords,
-  holdsWhiteSpace,
+  evaluations,
   type ModelShape,
-  type NamedText,
-  type NamedTokenizer,
-  placedWordPattern,
-  ratio,
-  scatterTable,
-  sumOf,
-  type TermTokens,
-  type TextDifference,
+  type measures,
   type TextFacts,
   type TextWords,
-  TokenizerMeasures,
-  textFacts,
+  textWords,
 } from "#evaluation";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
@@ -43,8 +24,8 @@ import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 import type { WordEncoding } from "./word-encoder.ts";
 
 export type EvaluateOptions = {
-  readonly tokenizers: readonly NamedTokenizer[];
-  readonly texts: readonly NamedText[];
+  readonly tokenizers: readonly evaluations.NamedTokenizer[];
+  readonly texts: readonly evaluations.NamedText[];
   /** Further texts, whose tokens are only counted. */
   readonly terms?: readonly string[];
   /** Whether to measure how numbers are cut. */
@@ -61,7 +42,11 @@ export type EvaluateOptions = {
 };
 
 /** Reads a text. Returns its words, and an object that counts its tokens. */
-async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
+async function readText(
+  { inputs }: evaluations.NamedText,
+  options: EvaluateOptions,
+  progress: EvaluationProgress,
+) {
   const { tokenizers } = options;
   const workerCount = options.workerCountFor(expectedTextBytes(inputs));
   const encodersBudget = options.budget.withReserved(encodersBytes(options));
@@ -93,9 +78,13 @@ async function countPlacedWords(
   progress: EvaluationProgress,
 ) {
   const neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
-  const cuts: PretokenCuts = [compilePattern([placedWordPattern]), [placedWordPattern], []];
+  const cuts: PretokenCuts = [
+    compilePattern([textWords.placedWordPattern]),
+    [textWords.placedWordPattern],
+    [],
+  ];
   const { words: table, statistics } = await countPass({ ...options, neededFor }, cuts, progress);
-  const words = await runSliced(gatherTextWords(table, options.numbers));
+  const words = await runSliced(textWords.gather(table, options.numbers));
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
@@ -128,7 +117,7 @@ function checkLongest(
   for (let w = 0; w < wordCount; w++) longestBytes = Math.max(longestBytes, starts[w + 1]! - starts[w]!);
   if (longestBytes < longWordBytes) return;
   const tablesBytes = tablesPerText * tableBytes({ wordCount, byteCount: bytes.length });
-  const perByte = Math.max(...tokenizers.map(({ parts }) => encodingBytesPerByte(parts)));
+  const perByte = Math.max(...tokenizers.map(({ parts }) => corpusEncoding.encodingBytesPerByte(parts)));
   const wordBytes = Math.min(threadCount, wordCount) * perByte * longestBytes;
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
@@ -161,7 +150,8 @@ function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
   // Workers do long work, because the main thread cannot handle signals while it works.
-  const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => hasOnlyQuickSteps(parts));
+  const mainWorks =
+    textBytes <= smallTextBytes && tokenizers.every(({ parts }) => corpusEncoding.hasOnlyQuickSteps(parts));
   const cacheShrinkBits = cacheShrinkBitsOf(options);
   const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, cacheShrinkBits));
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
@@ -207,7 +197,7 @@ function encodersBytes(options: EvaluateOptions): number {
   const mergeCounts = tokenizers.map(({ parts }) => parts.model.merges.left.length).sort((a, b) => b - a);
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
   const loadedBytes = loadedMergeBytes * sum(mergeCounts);
-  const modelBytes = mergeBytesOfThread * sum(mergeCounts.slice(0, encodersMax));
+  const modelBytes = corpusEncoding.mergeBytesOfThread * sum(mergeCounts.slice(0, encodersMax));
   if (textBytes <= smallTextBytes) return loadedBytes + modelBytes;
   const cachesBytes =
     (Math.min(encodersMax, tokenizers.length) * cacheBytes) / 2 ** cacheShrinkBitsOf(options);
@@ -226,13 +216,17 @@ function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEnc
   const bytes = new Uint8Array(new SharedArrayBuffer(table.bytes.byteLength));
   starts.set(table.starts);
   bytes.set(table.bytes);
-  return { parts: encodingParts(parts), tokens: { idLimit, tokenCount, bytes, starts }, cacheShrinkBits };
+  return {
+    parts: corpusEncoding.encodingParts(parts),
+    tokens: { idLimit, tokenCount, bytes, starts },
+    cacheShrinkBits,
+  };
 }
 
 export type Evaluated = {
   readonly evaluation: Evaluation;
   /** How often each token occurs, by tokenizer, text and id. */
-  readonly tokenCounts: readonly (readonly CountsById[])[];
+  readonly tokenCounts: readonly (readonly evaluations.CountsById[])[];
 };
 
 /**
@@ -243,16 +237,16 @@ export type Evaluated = {
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
   const { tokenizers, texts, terms = [], model = null } = options;
   const measures = tokenizers.map(
-    (tokenizer) => new TokenizerMeasures(tokenizer, termTokens(tokenizer, terms), model),
+    (tokenizer) => new evaluations.TokenizerMeasures(tokenizer, termTokens(tokenizer, terms), model),
   );
-  const tokenCounts: CountsById[][] = tokenizers.map(() => []);
+  const tokenCounts: evaluations.CountsById[][] = tokenizers.map(() => []);
   const facts: TextFacts[] = [];
   const threads = startThreads(options);
   const progress = startProgress(options, report);
   try {
     for (const text of texts) {
       const { words, invalidBytes, tokens } = await readText(text, options, progress);
-      const textFact = textFacts(
+      const textFact = evaluations.textFacts(
         { name: text.name, inputs: text.paths, invalidBytes, trainedBy: text.trainedBy ?? [] },
         words,
       );
@@ -267,7 +261,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
         const measured = threads.measure(t, pretokens, words).then((found) => {
           tokens.release(t);
           const { tokenCounts: counts, numbers, costs } = found;
-          addCounts(counts, others);
+          evaluations.addCounts(counts, others);
           measures[t]!.add(textFact, counts, costs!, options.numbers === true ? numbers : null);
           tokenCounts[t]!.push(counts);
         });
@@ -279,10 +273,10 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
   } finally {
     threads.close();
   }
-  return { evaluation: evaluationOf(facts, measures, model), tokenCounts };
+  return { evaluation: evaluations.of(facts, measures, model), tokenCounts };
 }
 
-function termTokens({ parts }: NamedTokenizer, terms: readonly string[]): TermTokens[] {
+function termTokens({ parts }: evaluations.NamedTokenizer, terms: readonly string[]): measures.TermTokens[] {
   if (terms.length === 0) return [];
   const tokenizer = new Tokenizer(parts);
   const tokensOf = (text: string) => tokenizer.encode(text).length;
@@ -290,8 +284,8 @@ function termTokens({ parts }: NamedTokenizer, terms: readonly string[]): TermTo
 }
 
 export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
-  readonly tokenizers: readonly [a: NamedTokenizer, b: NamedTokenizer];
-  readonly text: NamedText | null;
+  readonly tokenizers: readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
+  readonly text: evaluations.NamedText | null;
 };
 
 /** A difference, and the characters of its text, 0 without one. */
@@ -304,7 +298,7 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   const mergeCount = a.parts.model.merges.left.length + b.parts.model.merges.left.length;
   const comparedBytes = comparedMergeBytes * mergeCount;
   options.budget.check("comparing these tokenizers", comparedBytes, "compare smaller ones");
-  const difference = await runSliced(differenceOf(a.parts, b.parts));
+  const difference = await runSliced(differences.of(a.parts, b.parts));
   if (comparedBytes > garbageBytesMax) host.collectGarbage();
   if (text === null) return { difference: { ...difference, text: null }, characters: 0 };
   const { tokens, merges } = difference;
@@ -327,9 +321,9 @@ const garbageBytesMax = 10e6;
 const listedItemBytes = 600;
 
 async function compareOnText(
-  { text, ...options }: CompareOptions & { readonly text: NamedText },
+  { text, ...options }: CompareOptions & { readonly text: evaluations.NamedText },
   report: Report,
-): Promise<{ readonly text: TextDifference; readonly characters: number }> {
+): Promise<{ readonly text: differences.TextDifference; readonly characters: number }> {
   const run = { ...options, texts: [text] };
   const threads = startThreads(run);
   try {
@@ -338,7 +332,7 @@ async function compareOnText(
       const { pretokens, others } = await tokens.prepare(t);
       const { tokenCounts } = await threads.measure(t, pretokens, null);
       tokens.release(t);
-      return sumOf(tokenCounts) + sumOf(others);
+      return evaluations.sumOf(tokenCounts) + evaluations.sumOf(others);
     };
     const [tokensA, tokensB] = [await tokensOf(0), await tokensOf(1)];
     const { wordCount, characterCount } = words;
@@ -352,7 +346,7 @@ async function compareOnText(
         tokensB,
         words: wordCount,
         differentWords,
-        differentShare: ratio(differentWords, wordCount),
+        differentShare: evaluations.ratio(differentWords, wordCount),
         ...listed,
       },
     };
@@ -392,7 +386,7 @@ type PretokenCuts = readonly [
 type CountPretokens = (tablesBytes: number, ...cuts: PretokenCuts) => Promise<WordTable>;
 
 type TokenCountingOptions = {
-  readonly tokenizers: readonly NamedTokenizer[];
+  readonly tokenizers: readonly evaluations.NamedTokenizer[];
   readonly inputs: readonly Input[];
   readonly workerCount: number;
   readonly words: TextWords;
@@ -401,7 +395,10 @@ type TokenCountingOptions = {
 };
 
 /** The tokens of a text: `pretokens` must still be encoded, and `others` are tokens that are already counted. */
-export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: CountsById };
+export type PreparedTokens = {
+  readonly pretokens: WordTable | null;
+  readonly others: evaluations.CountsById;
+};
 
 /**
  * Counts the tokens of a text, by id, for one tokenizer after the other. The counts are exactly those of
@@ -492,18 +489,22 @@ export class TokenCounting {
     const entry = this.counted.get(keyOf(parts, specialTokens))!;
     const { patternSources } = parts.description;
     entry.table ??= await runSliced(
-      scatterTable(await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens)),
+      textWords.scatterTable(
+        await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens),
+      ),
     );
     return entry.table;
   }
 
   /** Encodes the whole text, and counts the ids. */
-  private async tokensOfWholeText(parts: TokenizerParts): Promise<CountsById> {
+  private async tokensOfWholeText(parts: TokenizerParts): Promise<evaluations.CountsById> {
     const { inputs, workerCount, budgetWithTables } = this.options;
     const tell = byBytes(this.progress.passReport, "encoding", null);
     const budget = budgetWithTables(this.tablesBytes);
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
-    const { counts } = await countIds({ inputs, parts, ...threads }, ({ bytesDone }) => tell(bytesDone));
+    const { counts } = await corpusEncoding.countIds({ inputs, parts, ...threads }, ({ bytesDone }) =>
+      tell(bytesDone),
+    );
     this.progress.endPass(sizeOf(inputs));
     return counts;
   }
@@ -519,9 +520,9 @@ type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: F
 async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<SpecialCuts> {
   const tokens = specialTokensOf(parts);
   // Occurrences are searched for in the words of the text, so a token with whitespace cannot be found.
-  if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
+  if (tokens.some(textWords.holdsWhiteSpace)) return { tokens, occurrences: null };
   const contents = tokens.map((text) => Buffer.from(text));
-  const occurrences = await runSliced(countSpecialTokens(words, contents));
+  const occurrences = await runSliced(textWords.countSpecialTokens(words, contents));
   // If none of them occurs, the text is cut as if there were none.
   return occurrences.some((count) => count > 0) ? { tokens, occurrences } : { tokens: [], occurrences: null };
 }

@@ -1,13 +1,4 @@
-import {
-  addCounts,
-  type CountsById,
-  type DifferentWords,
-  NumberCounts,
-  slicesOf,
-  type TextWords,
-  type WordCosts,
-  type WordSlice,
-} from "#evaluation";
+import { type differences, evaluations, NumberCounts, type TextWords, textWords } from "#evaluation";
 import { type AnswerOf, type RequestOf, startJobs } from "#jobs";
 import { host, kernels, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
@@ -39,8 +30,11 @@ type CompareRequest = {
 /** One of `partCount` parts of the work. `left[0]` is the number of unfinished parts. */
 type Part = { readonly index: number; readonly partCount: number; readonly left: Int32Array };
 
-const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<WordSlice> =>
-  slicesOf(Math.floor((wordCount * (index + 1)) / partCount), Math.floor((wordCount * index) / partCount));
+const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<textWords.WordSlice> =>
+  textWords.slicesOf(
+    Math.floor((wordCount * (index + 1)) / partCount),
+    Math.floor((wordCount * index) / partCount),
+  );
 
 /** Marks a part as done. Returns whether all parts are done: then this thread computes the results over all words. */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
@@ -90,7 +84,7 @@ export class EvaluationJob {
    * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words
    * that differ.
    */
-  compare(request: CompareRequest): Generator<undefined, DifferentWords | null> {
+  compare(request: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));
   }
 
@@ -98,7 +92,7 @@ export class EvaluationJob {
     words,
     isDifferent,
     part,
-  }: CompareRequest): Generator<undefined, DifferentWords | null> {
+  }: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     const encoders = [this.encoder(0), this.encoder(1)] as const;
     for (const slice of slicesOfPart(part, words.placed.wordCount)) {
       compareCuts(words, slice, encoders, isDifferent);
@@ -137,9 +131,9 @@ const slicesPerCollection = 32;
 
 /** The results of a tokenizer on a text. */
 type Measured = {
-  readonly tokenCounts: CountsById;
+  readonly tokenCounts: evaluations.CountsById;
   readonly numbers: NumberCounts;
-  readonly costs: WordCosts | null;
+  readonly costs: evaluations.WordCosts | null;
 };
 
 type Asked = "measure" | "compare";
@@ -191,7 +185,7 @@ export class EvaluationThreads {
       this.ask("measure", { tokenizer, pretokens, words, placedTokens, part }),
     );
     const { tokenCounts } = first!;
-    for (const other of others) addCounts(tokenCounts, other.tokenCounts);
+    for (const other of others) evaluations.addCounts(tokenCounts, other.tokenCounts);
     const numbers = new NumberCounts();
     for (const part of [first!, ...others]) numbers.addAll(part.numbers);
     const costs = [first!, ...others].find(({ costs }) => costs !== null)?.costs ?? null;
@@ -199,7 +193,7 @@ export class EvaluationThreads {
   }
 
   /** Returns the words that the first two tokenizers cut differently. */
-  async compare(words: TextWords): Promise<DifferentWords> {
+  async compare(words: TextWords): Promise<differences.DifferentWords> {
     const { wordCount } = words.placed;
     const isDifferent = new Uint8Array(new SharedArrayBuffer(wordCount));
     const found = await this.inParts(wordCount, (part) => this.ask("compare", { words, isDifferent, part }));

@@ -1,21 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
 import { findTokenizer, readTokenCounts, type WrittenTokenCounts } from "#formats";
-import { readTyped } from "#options";
+import { optionTables } from "#options";
 import { runSliced, usageError } from "#runtime";
 import {
+  dataOutput,
+  givenTokenizers,
   type Invocation,
   type Line,
   type Output,
-  openTokenizer,
-  piece,
-  readSupplements,
-  shownWidth,
-  terminalColumns,
-  writeJson,
-  writeLines,
+  styling,
+  summaryRows,
 } from "#terminal";
-import { droppedByte, type TokenizerParts, textPieces, tokenBytesOf } from "#tokenizer";
+import { encodingModels, type TokenizerParts, textPieces, tokenTables } from "#tokenizer";
 import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
 import { type ExplainedPart, explainText } from "./explain.ts";
@@ -27,14 +24,18 @@ const textBytesMax = 10_000;
 /** `bpe explain`: shows how a text is encoded, merge by merge. */
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
-  const asked = readTyped(explainOptions, options);
+  const asked = optionTables.readTyped(explainOptions, options);
   const opened = async () =>
-    openTokenizer({ ...findTokenizer(path), ...(await readSupplements(asked)) }, true, output);
+    givenTokenizers.open(
+      { ...findTokenizer(path), ...(await givenTokenizers.readSupplements(asked)) },
+      true,
+      output,
+    );
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
     if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON can contain only Unicode");
     const pieces = textPieces(await opened(), whole);
-    return writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
+    return dataOutput.writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
   }
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > textBytesMax) {
@@ -50,7 +51,9 @@ export async function runExplain({ files, options }: Invocation, output: Output)
     pretokens: explainText(parts, bytes),
     tokenCounts: await runSliced(readTokenCounts(parts)),
   };
-  await (asked.json ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
+  await (asked.json
+    ? dataOutput.writeJson(explanationOf(explained))
+    : dataOutput.writeLines(explanationLines(explained)));
 }
 
 type Explained = {
@@ -61,7 +64,7 @@ type Explained = {
   readonly tokenCounts: WrittenTokenCounts | null;
 };
 
-const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
+const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenTables.bytesOf(tokens, id));
 
 const idsOf = ({ pretokens }: Explained) => pretokens.flatMap(({ ids }) => ids);
 
@@ -123,7 +126,9 @@ function partLines(
 ): Line[] {
   const { byteIds, beginning } = parts.model;
   const lost =
-    kind === "merged" && beginning === undefined ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
+    kind === "merged" && beginning === undefined
+      ? bytes.filter((byte) => byteIds[byte] === encodingModels.droppedByte)
+      : [];
   // An added token may have the same id as a learned token with other bytes.
   const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
   const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
@@ -134,16 +139,22 @@ function partLines(
     const count = tokenCounts === null ? [] : [`${groupDigits(tokenCounts.createdCounts[id]!)} times`];
     return { numbers: [groupDigits(rank), ...count], joined, pieces: shownPieces(pieces) };
   });
-  const widest = (texts: readonly string[]) => Math.max(...texts.map(shownWidth));
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(summaryRows.shownWidth));
   const widths = rows[0]?.numbers.map((_, column) => widest(rows.map(({ numbers }) => numbers[column]!)));
   const joinedWidth = widest(rows.map(({ joined }) => joined));
   return [
-    [piece("bold", `"${escapeBytes(bytes)}"`), kinds[kind], tokens === "" ? "" : ` -> ${tokens}`],
+    [styling.piece("bold", `"${escapeBytes(bytes)}"`), kinds[kind], tokens === "" ? "" : ` -> ${tokens}`],
     ...(lost.length > 0 ? [`  left out, having no id: ${escapeBytes(Uint8Array.from(lost))}`] : []),
     ...rows.map(({ numbers, joined, pieces }) => {
       const cells = numbers.map((text, column) => text.padStart(widths![column]!));
-      const line = `  ${cells.join("  ")}  ${joined}${" ".repeat(joinedWidth - shownWidth(joined))}  `;
-      return line + shortenName(pieces, Math.max(piecesColumnsLeast, terminalColumns(1) - shownWidth(line)));
+      const line = `  ${cells.join("  ")}  ${joined}${" ".repeat(joinedWidth - summaryRows.shownWidth(joined))}  `;
+      return (
+        line +
+        shortenName(
+          pieces,
+          Math.max(piecesColumnsLeast, styling.terminalColumns(1) - summaryRows.shownWidth(line)),
+        )
+      );
     }),
   ];
 }

@@ -1,14 +1,14 @@
 import { utf8 } from "#bytes";
 import { assert } from "#runtime";
 import {
-  droppedByte,
   type EncodingModel,
+  encodingModels,
   pretokensOf,
   sectionsOf,
   TextEncoding,
   type TokenizerParts,
-  textsOfShared,
-  tokenBytesOf,
+  tokenKeys,
+  tokenTables,
   WordMerger,
 } from "#tokenizer";
 
@@ -45,8 +45,8 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
   const { model, tokens } = parts;
   const merger = new WordMerger(model);
   const wholeIds = wholeTokensOf(model);
-  const shared = textsOfShared(parts);
-  const addedText = (id: number) => shared.get(id) ?? tokenBytesOf(tokens, id);
+  const shared = tokenKeys.textsOfShared(parts);
+  const addedText = (id: number) => shared.get(id) ?? tokenTables.bytesOf(tokens, id);
   const uncut = (kind: "added" | "whole", id: number, bytes: Uint8Array): ExplainedPart => ({
     ...{ kind, bytes, start: [], steps: [] },
     ids: [id],
@@ -85,7 +85,7 @@ function explainMerges(model: EncodingModel, merger: WordMerger, bytes: Uint8Arr
 /** The ids with which merging begins: the twin of src/kernel/encode/first-characters.ts. */
 export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Array): number[] {
   const ofBytes = (some: Uint8Array) => Array.from(some, (byte) => byteIds[byte]!);
-  if (beginning === undefined) return ofBytes(bytes).filter((id) => id !== droppedByte);
+  if (beginning === undefined) return ofBytes(bytes).filter((id) => id !== encodingModels.droppedByte);
   const { characters, unknown } = beginning;
   const known = new Map(
     Array.from(characters.ids, (id, t) => [
@@ -100,7 +100,7 @@ export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Arra
     const own = known.get(latin1(character));
     const next = own !== undefined ? [own] : size > 1 && unknown !== null ? [unknown.id] : ofBytes(character);
     const isFused = unknown?.isFused === true && next[0] === unknown.id && ids.at(-1) === unknown.id;
-    if (!isFused) ids.push(...next.filter((id) => id !== droppedByte));
+    if (!isFused) ids.push(...next.filter((id) => id !== encodingModels.droppedByte));
   }
   return ids;
 }

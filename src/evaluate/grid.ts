@@ -1,5 +1,5 @@
 import { escapeText } from "#bytes";
-import { type Line, type Piece, packedLines, piece, shownWidth, withCommas } from "#terminal";
+import { type Line, styling, summaryRows } from "#terminal";
 
 /** Values of subjects (tokenizers) on items (texts), for display on a terminal. */
 export type Grid = {
@@ -129,7 +129,7 @@ function narrow(table: Table, columns: number): Table | undefined {
  * numbers.
  */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
-  if (axis.names.every((name) => shownWidth(name) <= columns)) return axis;
+  if (axis.names.every((name) => summaryRows.shownWidth(name) <= columns)) return axis;
   const short = new Map(axis.names.map((name) => [name, shortenName(name, columns)]));
   for (const alike of Map.groupBy(short.keys(), (name) => short.get(name)!).values()) {
     if (alike.length === 1) continue;
@@ -169,9 +169,10 @@ const legendLines = (table: Table, columns: number): string[] =>
   [table.rows, table.columns].flatMap(({ legend = [] }) => flowedLines(legend, columns));
 
 const columnWidths = ({ columns, cellWidths }: Table): number[] =>
-  headsOf(columns).map((name, column) => Math.max(shownWidth(name), cellWidths[column]!));
+  headsOf(columns).map((name, column) => Math.max(summaryRows.shownWidth(name), cellWidths[column]!));
 
-const rowHeadWidth = ({ rows, corner = "" }: Table) => Math.max(widest(headsOf(rows)), shownWidth(corner));
+const rowHeadWidth = ({ rows, corner = "" }: Table) =>
+  Math.max(widest(headsOf(rows)), summaryRows.shownWidth(corner));
 
 const widthOf = (table: Table): number =>
   columnWidths(table).reduce((sum, width) => sum + gap + width, rowHeadWidth(table)) + bestMark.length;
@@ -204,13 +205,13 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
   const { rows, columns, cells, corner = "" } = table;
   const widths = columnWidths(table);
   const headWidth = rowHeadWidth(table);
-  const line = (head: string, cells: readonly Cell[]): Piece[] => {
-    const pieces: Piece[] = [head];
-    let blanks = headWidth - shownWidth(head);
+  const line = (head: string, cells: readonly Cell[]): styling.Piece[] => {
+    const pieces: styling.Piece[] = [head];
+    let blanks = headWidth - summaryRows.shownWidth(head);
     for (let column = first; column < end; column++) {
       const { text, isBest } = cells[column]!;
-      pieces.push(" ".repeat(blanks + gap + widths[column]! - shownWidth(text)));
-      pieces.push(isBest ? piece("bold", text + bestMark) : text);
+      pieces.push(" ".repeat(blanks + gap + widths[column]! - summaryRows.shownWidth(text)));
+      pieces.push(isBest ? styling.piece("bold", text + bestMark) : text);
       blanks = isBest ? -bestMark.length : 0;
     }
     return pieces;
@@ -219,7 +220,7 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
   return [line(corner, heads), ...headsOf(rows).map((name, row) => line(name, cells[row]!))];
 }
 
-const widest = (names: readonly string[]) => Math.max(...names.map(shownWidth));
+const widest = (names: readonly string[]) => Math.max(...names.map(summaryRows.shownWidth));
 
 /**
  * Splits text into grapheme clusters. Making the first segmenter takes 1.3 ms, but few names are long enough
@@ -230,15 +231,15 @@ const charactersOf = (text: string) =>
 
 /** Formats items separated by commas. Each line has as many items as fit, or a single longer one. */
 export const flowedLines = (items: readonly string[], columns: number): string[] =>
-  packedLines(withCommas(items), columns);
+  summaryRows.packedLines(summaryRows.withCommas(items), columns);
 
 /** Shortens a name to the given number of columns, by leaving out its middle. */
 export function shortenName(name: string, columns: number): string {
-  if (shownWidth(name) <= columns) return name;
+  if (summaryRows.shownWidth(name) <= columns) return name;
   const characters = charactersOf(name);
-  const room = Math.max(0, columns - shownWidth(ellipsis));
+  const room = Math.max(0, columns - summaryRows.shownWidth(ellipsis));
   const begin = takeColumns(characters, Math.ceil(room / 2));
-  const end = takeColumns(characters.toReversed(), room - shownWidth(begin.join("")));
+  const end = takeColumns(characters.toReversed(), room - summaryRows.shownWidth(begin.join("")));
   return [...begin, ellipsis, ...end.toReversed()].join("");
 }
 
@@ -247,7 +248,7 @@ function takeColumns(characters: readonly string[], columns: number): string[] {
   const found: string[] = [];
   let width = 0;
   for (const character of characters) {
-    width += shownWidth(character);
+    width += summaryRows.shownWidth(character);
     if (width > columns) break;
     found.push(character);
   }

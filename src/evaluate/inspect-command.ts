@@ -2,45 +2,30 @@ import { basename } from "node:path";
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { findInputs, inspectFirstStream } from "#corpus";
 import { type CountedText, countTokensOf } from "#encoding";
-import { ratio, type Share, usedCount, type VocabularyStatistics, vocabularyStatistics } from "#evaluation";
-import {
-  findTokenizer,
-  modelFactsOf,
-  parseCompanionFiles,
-  readRecordedReading,
-  readTokenCountFacts,
-  roleTokensAt,
-} from "#formats";
-import { readTyped } from "#options";
+import { evaluations, type VocabularyStatistics, vocabularyStatistics } from "#evaluation";
+import { findTokenizer, modelFiles, recordFiles } from "#formats";
+import { optionTables } from "#options";
 import { describeAliases, describeLlamaCpp, type PatternName, patterns } from "#pattern";
-import { takeReportPlace, writtenLine } from "#reports";
+import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
 import {
+  dataOutput,
+  givenTokenizers,
   type Invocation,
   type Line,
-  lineColumns,
-  nameOfTokenizer,
   type Output,
-  openTokenizer,
-  type Piece,
-  plainStyles,
   type Row,
-  readSupplements,
-  rowLines,
-  stylesFor,
-  usualColumns,
-  widthOf,
-  writeLines,
-  writeStdout,
+  styling,
+  summaryRows,
 } from "#terminal";
 import {
-  allAddedTokens,
   behaviorFingerprint,
   chatTemplates,
   type EncodingModel,
   type TokenizerParts,
-  tokenBytesOf,
-  tokenNamer,
+  tokenizers,
+  tokenKeys,
+  tokenTables,
 } from "#tokenizer";
 import { whitespaceAndSeparators } from "#train";
 import { inspectOptions } from "./evaluate-options.ts";
@@ -48,27 +33,31 @@ import { inspectOptions } from "./evaluate-options.ts";
 /** `bpe inspect`: describes a tokenizer. With `--text`, also describes how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const found = findTokenizer(invocation.files[0]!);
-  const { path, name = nameOfTokenizer(path) } = found;
-  const asked = readTyped(inspectOptions, invocation.options);
+  const { path, name = givenTokenizers.nameOf(path) } = found;
+  const asked = optionTables.readTyped(inspectOptions, invocation.options);
   const { text: textPath, json: isJson = false, report: reportPath } = asked;
-  await takeReportPlace(reportPath, output);
-  const parts = await openTokenizer({ ...found, ...(await readSupplements(asked)) }, true, output);
+  await reportFiles.takePlace(reportPath, output);
+  const parts = await givenTokenizers.open(
+    { ...found, ...(await givenTokenizers.readSupplements(asked)) },
+    true,
+    output,
+  );
   const statistics = await runSliced(
-    vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
+    vocabularyStatistics.of(parts.tokens, tokenizers.allAddedTokens(parts), longestShown, parts.model.merges),
   );
   const described = {
     parts,
     name,
-    roles: roleTokensAt(path),
-    facts: modelFactsOf(parseCompanionFiles(path)),
+    roles: modelFiles.roleTokensAt(path),
+    facts: modelFiles.factsOf(modelFiles.parse(path)),
   };
   const rows = tokenizerRows(described, statistics);
-  if (!isJson) await writeLines(rowLines(rows, lineColumns(1), nameColumns));
+  if (!isJson) await dataOutput.writeLines(summaryRows.rowLines(rows, styling.lineColumns(1), nameColumns));
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
   if (isJson) {
     const inspection = JSON.stringify(inspectionOf(described, statistics, text), null, 2);
-    await writeStdout(`${inspection}\n`);
-  } else if (text !== undefined) await writeLines(describeText(parts, text));
+    await dataOutput.writeStdout(`${inspection}\n`);
+  } else if (text !== undefined) await dataOutput.writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
   const { writeInspectionPage } = await import("#reports/vocabulary-page");
   const command = shell.line(["bpe", "inspect", ...invocation.typed]);
@@ -83,7 +72,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     inspection,
     warn: (message) => output.warn(message),
   });
-  output.succeed(writtenLine(reportPath), {});
+  output.succeed(reportFiles.writtenLine(reportPath), {});
 }
 
 /** A tokenizer, its name, and the settings of `transformers` next to it. */
@@ -91,12 +80,12 @@ type Described = {
   readonly parts: TokenizerParts;
   readonly name: string;
   readonly roles: Readonly<Record<string, string>>;
-  readonly facts: ReturnType<typeof modelFactsOf>;
+  readonly facts: ReturnType<typeof modelFiles.factsOf>;
 };
 
 /** Encodes a text, and counts its tokens. */
 export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
-  const options = { trained: readRecordedReading([parts.description.path]) };
+  const options = { trained: recordFiles.readReading([parts.description.path]) };
   const inputs = await inspectFirstStream(findInputs([path], options), options);
   output.keepOutputsFrom(inputs);
   return countTokensOf(parts, { path, inputs }, output.encoding);
@@ -132,7 +121,7 @@ function tokenizerRows(
   const called = describeAliases(patterns[patternName as PatternName] ?? {});
   const { chatTemplate, modelMaxLength, tokenizerClass } = facts;
   const specials = specialRows(parts, roles);
-  const nameOf = tokenNamer(parts);
+  const nameOf = tokenKeys.namer(parts);
   const isSaid = basename(description.path) === description.kind;
   return [
     ["tokenizer", `${name} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
@@ -155,14 +144,14 @@ function tokenizerRows(
     ["post-processor", describePostProcessing(parts, postProcessor)],
     ["decoder", decoder ?? ""],
     ...statistics.longestIds.map((id, i): Row => {
-      const { length } = tokenBytesOf(tokens, id);
-      const first = String(tokenBytesOf(tokens, statistics.longestIds[0]!).length);
+      const { length } = tokenTables.bytesOf(tokens, id);
+      const first = String(tokenTables.bytesOf(tokens, statistics.longestIds[0]!).length);
       const size = String(length).padStart(first.length);
       return [i === 0 ? "longest" : "", [`${size} bytes  ${id} "${nameOf(id, shownBytesMax)}"`]];
     }),
     ["whitespace", whitespaceAndSeparators(statistics)],
-    ...shareRows("by script", statistics.scripts, size - allAddedTokens(parts).length),
-    ...shareRows("by bytes", statistics.lengths, size - allAddedTokens(parts).length),
+    ...shareRows("by script", statistics.scripts, size - tokenizers.allAddedTokens(parts).length),
+    ...shareRows("by bytes", statistics.lengths, size - tokenizers.allAddedTokens(parts).length),
     ["not UTF-8", `${countNoun(invalidCount, "token")} with a part of a character`],
   ];
 }
@@ -173,13 +162,13 @@ function tokenizerRows(
  */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   const { controlTokens = [] } = parts;
-  const tokens = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  const tokens = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
   const rolesOf = (content: string) => rolesIn(roles, content);
   const first = tokens.toSorted(
     (a, b) => Number(rolesOf(b.content).length > 0) - Number(rolesOf(a.content).length > 0),
   );
   const listed = first.slice(0, specialsShown).sort((a, b) => a.id - b.id);
-  const widest = (texts: readonly string[]) => Math.max(...texts.map(widthOf));
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(summaryRows.widthOf));
   const idWidth = widest(listed.map(({ id }) => String(id)));
   const textWidth = Math.min(textColumnsMax, widest(listed.map(({ content }) => content)));
   const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
@@ -188,7 +177,7 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
     ...listed.map(({ id, content, special, ...flags }): Row => {
       const set = Object.entries(flags).flatMap(([name, value]) => (value === true ? [name] : []));
       const said = [...rolesOf(content), ...(special ? [] : ["not special"]), ...set].join(", ");
-      const gap = " ".repeat(Math.max(0, textWidth - widthOf(content)));
+      const gap = " ".repeat(Math.max(0, textWidth - summaryRows.widthOf(content)));
       const text = `${String(id).padStart(idWidth)}  ${content}${said === "" ? "" : `${gap}  ${said}`}`;
       return ["", [text]];
     }),
@@ -215,13 +204,13 @@ function describePostProcessing(parts: TokenizerParts, types: string | undefined
   const { before, after, obstacle } = postProcessing;
   if (obstacle !== undefined) return `${types ?? ""}: ${obstacle}`;
   if (before.length + after.length === 0) return types ?? "none";
-  const nameOf = tokenNamer(parts);
+  const nameOf = tokenKeys.namer(parts);
   const texts = (ids: readonly number[]) => ids.map((id) => nameOf(id));
   const around = [...texts(before), "the text", ...texts(after)].join(" ");
   return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode does not add these tokens`;
 }
 
-const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>
+const shareRows = (name: string, shares: readonly vocabularyStatistics.Share[], total: number): Row[] =>
   shares
     .filter(({ tokenCount }) => tokenCount > 0)
     .map((share, i) => {
@@ -239,21 +228,27 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   const rows: Row[] = [
     ["text", `${path}: ${formatBytes(textBytes)}, ${countNoun(idCount, "token")}`],
     ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
-    ["used", `${groupDigits(usedCount(counts))} of ${countNoun(parts.tokens.tokenCount, "token")}`],
+    [
+      "used",
+      `${groupDigits(evaluations.usedCount(counts))} of ${countNoun(parts.tokens.tokenCount, "token")}`,
+    ],
   ];
-  const nameOf = tokenNamer(parts);
+  const nameOf = tokenKeys.namer(parts);
   const begins = showTokens(firstOf(sample.map((id) => nameOf(id, shownBytesMax))));
-  return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
+  return [
+    ...summaryRows.rowLines(rows, styling.lineColumns(1), nameColumns),
+    ["begins".padEnd(nameColumns), ...begins],
+  ];
 }
 
 /** The columns for the first tokens: three lines of a usual terminal. `--json` and the report have more tokens. */
-const beginsColumns = 3 * usualColumns - nameColumns;
+const beginsColumns = 3 * summaryRows.usualColumns - nameColumns;
 
 /** Returns as many of the first tokens as fit, counting a separator after each. */
 function firstOf(tokens: readonly string[]): readonly string[] {
   let used = 0;
   const end = tokens.findIndex((token) => {
-    used += widthOf(token) + 1;
+    used += summaryRows.widthOf(token) + 1;
     return used > beginsColumns;
   });
   return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
@@ -262,8 +257,8 @@ function firstOf(tokens: readonly string[]): readonly string[] {
 /** The background colours that tokens get in turn, so that one sees where they end. */
 const backgrounds = [44, 42, 45, 46];
 
-function showTokens(tokens: readonly string[]): Piece[] {
-  if (stylesFor(1) === plainStyles) return [tokens.join("|")];
+function showTokens(tokens: readonly string[]): styling.Piece[] {
+  if (styling.stylesFor(1) === styling.plainStyles) return [tokens.join("|")];
   return tokens.map((text, i) => ({ text, code: `30;${backgrounds[i % backgrounds.length]}` }));
 }
 
@@ -274,10 +269,10 @@ function inspectionOf(
   text: CountedText | undefined,
 ) {
   const { description, model, normalization, addsPrefixSpace, postProcessing, controlTokens = [] } = parts;
-  const nameOf = tokenNamer(parts);
+  const nameOf = tokenKeys.namer(parts);
   const inspected = (id: number) => ({
     id,
-    bytes: tokenBytesOf(parts.tokens, id).length,
+    bytes: tokenTables.bytesOf(parts.tokens, id).length,
     token: nameOf(id),
   });
   const control = new Set(controlTokens);
@@ -299,7 +294,8 @@ function inspectionOf(
     before: postProcessing?.before ?? [],
     after: postProcessing?.after ?? [],
     ...facts,
-    specialTokens: allAddedTokens(parts)
+    specialTokens: tokenizers
+      .allAddedTokens(parts)
       .map((token) => ({
         ...token,
         isFound: !control.has(token),
@@ -314,7 +310,7 @@ function inspectionOf(
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,
     // null without a record.
-    training: readTokenCountFacts(description.path),
+    training: recordFiles.readTokenCountFacts(description.path),
     text:
       text === undefined
         ? null
@@ -322,8 +318,8 @@ function inspectionOf(
             path: text.path,
             bytes: text.textBytes,
             tokens: text.idCount,
-            bytesPerToken: ratio(text.textBytes, text.idCount),
-            usedTokens: usedCount(text.counts),
+            bytesPerToken: evaluations.ratio(text.textBytes, text.idCount),
+            usedTokens: evaluations.usedCount(text.counts),
             firstTokens: text.sample.map(inspected),
           },
   };

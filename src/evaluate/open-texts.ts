@@ -1,17 +1,17 @@
 import { basename, dirname, join } from "node:path";
 import { type FoundInputs, findCorpus, type Input, type InputOptions, type Skipped } from "#corpus";
-import type { NamedText } from "#evaluation";
-import type { Named } from "#options";
+import type { evaluations } from "#evaluation";
+import type { kinds } from "#options";
 import { usageError, withForwardSlashes } from "#runtime";
 import type { ScratchDirectory } from "#store";
-import { copyPipe, isPipe, type Output } from "#terminal";
+import { type Output, pipes } from "#terminal";
 import { uniqueNames } from "./unique-names.ts";
 
 /** A text, with the names of its files as typed. */
 type TypedText = { readonly name: string; readonly paths: readonly string[] };
 
 /** Groups the values of `--text` by text: values with the same NAME are one text. Reads no file. */
-export function readTexts(values: readonly Named[]): TypedText[] {
+export function readTexts(values: readonly kinds.Named[]): TypedText[] {
   const standardInputs = values.filter(({ path }) => path === "-");
   if (standardInputs.length > 1)
     throw usageError("standard input (-) is named twice, but can be read only once");
@@ -41,8 +41,8 @@ export async function openTexts(
   options: InputOptions,
   scratch: ScratchDirectory,
   output: Output,
-): Promise<{ texts: NamedText[]; found: FoundInputs }> {
-  const opened: NamedText[] = [];
+): Promise<{ texts: evaluations.NamedText[]; found: FoundInputs }> {
+  const opened: evaluations.NamedText[] = [];
   const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
   let copyCount = 0;
   for (const { name, paths } of texts) {
@@ -50,11 +50,11 @@ export async function openTexts(
     const copied = new Map<string, string>();
     const files: string[] = [];
     for (const path of paths) {
-      const isStream = path === "-" || isPipe(path);
+      const isStream = path === "-" || pipes.isPipe(path);
       const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
       files.push(file);
       if (!isStream) continue;
-      await copyPipe(path === "-" ? "/dev/stdin" : path, file);
+      await pipes.copyPipe(path === "-" ? "/dev/stdin" : path, file);
       copied.set(withForwardSlashes(file), path);
     }
     const { inputs, skipped } = findCorpus(files, options);

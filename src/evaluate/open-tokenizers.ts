@@ -1,38 +1,32 @@
 import { basename, join } from "node:path";
-import type { NamedTokenizer } from "#evaluation";
-import { findTokenizer, sizesIn, tokenizersIn } from "#formats";
+import type { evaluations } from "#evaluation";
+import { findTokenizer, tokenizerFiles } from "#formats";
 import { loadInWorker, loadingBytes } from "#jobs";
-import { type Named, readNamed } from "#options";
+import { kinds } from "#options";
 import { files, host, type MemoryBudget, usageError } from "#runtime";
-import {
-  type AskedTokenizer,
-  nameOfTokenizer,
-  type Output,
-  readSupplements,
-  warnOfTokenizers,
-} from "#terminal";
+import { givenTokenizers, type Output } from "#terminal";
 import { uniqueNames } from "./unique-names.ts";
 
 /** Loads the named tokenizers, in order. Each gets a unique name. */
 export async function openTokenizers(
   files: readonly string[],
-  asked: AskedTokenizer,
+  asked: givenTokenizers.Asked,
   budget: MemoryBudget,
   output: Output,
-): Promise<NamedTokenizer[]> {
+): Promise<evaluations.NamedTokenizer[]> {
   const named = files
-    .map((typed) => readNamed("a tokenizer", typed))
+    .map((typed) => kinds.readNamed("a tokenizer", typed))
     .map(findNamed)
     .flatMap(expandSizes);
-  const names = uniqueNames(named, nameOfTokenizer);
+  const names = uniqueNames(named, givenTokenizers.nameOf);
   const twice = named.find((one, i) =>
     named.some((other, j) => j < i && names.get(other) === names.get(one)),
   );
   if (twice !== undefined) {
     throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
   }
-  const { pattern, specialTokens, specialTokensAsText } = await readSupplements(asked);
-  const tokenizers: NamedTokenizer[] = [];
+  const { pattern, specialTokens, specialTokensAsText } = await givenTokenizers.readSupplements(asked);
+  const tokenizers: evaluations.NamedTokenizer[] = [];
   while (tokenizers.length < named.length) {
     const some = loadTogether(named.slice(tokenizers.length), budget);
     const loads = some.map(({ path }) =>
@@ -46,7 +40,7 @@ export async function openTokenizers(
     }
     if (some.some(({ path }) => loadingBytes(path) > 0)) host.collectGarbage();
   }
-  warnOfTokenizers(tokenizers, output);
+  givenTokenizers.warnOf(tokenizers, output);
   return tokenizers;
 }
 
@@ -54,7 +48,7 @@ export async function openTokenizers(
  * Returns the first of these tokenizers, as many as may be loaded together: each large one is loaded by a thread of its
  * own, and together they use at most half of the memory.
  */
-function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
+function loadTogether<T extends kinds.Named>(named: readonly T[], budget: MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
   const fits = ({ path }: T) => {
     leftBytes -= loadingBytes(path);
@@ -68,7 +62,7 @@ function loadTogether<T extends Named>(named: readonly T[], budget: MemoryBudget
 const loadedTogetherMax = 4;
 
 /** Finds a tokenizer. If it was found by name, it keeps that name. */
-function findNamed(typed: Named): Named {
+function findNamed(typed: kinds.Named): kinds.Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };
 }
@@ -77,10 +71,10 @@ function findNamed(typed: Named): Named {
  * Expands a directory with several sizes, which represents all of them: `bpe train -n 16000,32000` writes a tokenizer
  * for each size.
  */
-function expandSizes(named: Named): Named[] {
+function expandSizes(named: kinds.Named): kinds.Named[] {
   const { name, path } = named;
-  if (!files.isDirectory(path) || tokenizersIn(path).length > 0) return [named];
-  const sizes = sizesIn(path);
+  if (!files.isDirectory(path) || tokenizerFiles.findIn(path).length > 0) return [named];
+  const sizes = tokenizerFiles.sizesIn(path);
   if (sizes.length === 0) return [named];
   return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
 }

@@ -1,15 +1,18 @@
-import type { CostliestWord } from "#evaluation";
+import type { evaluations } from "#evaluation";
 
 /** Selects words to show. Words with letters come first. A word is shown once, whatever punctuation surrounds it. */
-export function shownWords(words: readonly CostliestWord[], count: number): CostliestWord[] {
+export function shownWords(
+  words: readonly evaluations.CostliestWord[],
+  count: number,
+): evaluations.CostliestWord[] {
   const seen = new Set([""]);
-  const [first, later]: CostliestWord[][] = [[], []];
+  const [first, later]: evaluations.CostliestWord[][] = [[], []];
   for (const one of words) {
     const letters = one.word.toLowerCase().replace(/[^\p{L}\p{M}]/gu, "");
     (seen.has(letters) ? later! : first!).push(one);
     seen.add(letters);
   }
-  const hasLetters = ({ word }: CostliestWord) => /\p{L}/u.test(word);
+  const hasLetters = ({ word }: evaluations.CostliestWord) => /\p{L}/u.test(word);
   return [...first!, ...later!.filter(hasLetters), ...later!.filter((one) => !hasLetters(one))].slice(
     0,
     count,

@@ -1,7 +1,7 @@
-import type { Named } from "#options";
+import type { kinds } from "#options";
 
 /** Names each tokenizer: by the given name, otherwise by the short name, or by the path if two names would be equal. */
-export function uniqueNames<T extends Named>(
+export function uniqueNames<T extends kinds.Named>(
   all: readonly T[],
   shortName: (path: string) => string,
 ): Map<T, string> {

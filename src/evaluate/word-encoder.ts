@@ -1,24 +1,8 @@
 import { ascii, escapeBytes } from "#bytes";
-import type { DifferentWords, NumberCounts } from "#evaluation";
-import {
-  placedAt,
-  slicesOf,
-  type TextWords,
-  truncate,
-  type WordCosts,
-  type WordSlice,
-  wordAt,
-} from "#evaluation";
+import { type differences, evaluations, type NumberCounts, type TextWords, textWords } from "#evaluation";
 import { scaled } from "#runtime";
 import { type AddedToken, changesText, normalize } from "#text";
-import {
-  type EncodingParts,
-  haveAllBytes,
-  TextEncoding,
-  TextNotes,
-  type TokenTable,
-  tokenBytesOf,
-} from "#tokenizer";
+import { type EncodingParts, TextEncoding, TextNotes, type TokenTable, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
 /**
@@ -57,7 +41,7 @@ export class WordEncoder {
     this.addedTokens = new Map(parts.addedTokens.map((token) => [token.id, token]));
     this.isSpecial = new Uint8Array(tokenizer.tokens.idLimit);
     for (const { id, special } of parts.addedTokens) if (special) this.isSpecial[id] = 1;
-    this.hasAllBytes = haveAllBytes(parts.model.byteIds, tokenizer.tokens);
+    this.hasAllBytes = tokenTables.haveAllBytes(parts.model.byteIds, tokenizer.tokens);
     this.keepsBytes =
       this.hasAllBytes &&
       !changesText(parts) &&
@@ -65,7 +49,11 @@ export class WordEncoder {
   }
 
   /** Adds the tokens of pretokens, multiplied by the pretokens' counts, to `tokenCounts`, by id. */
-  addTokens({ bytes, starts, counts }: WordTable, slice: WordSlice, tokenCounts: Float64Array): void {
+  addTokens(
+    { bytes, starts, counts }: WordTable,
+    slice: textWords.WordSlice,
+    tokenCounts: Float64Array,
+  ): void {
     const { encoding } = this;
     // If tokens lack some bytes, several words cannot be encoded together: their ids could not be told apart.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
@@ -80,7 +68,7 @@ export class WordEncoder {
   /** Adds the ids of the words in a group. They follow each other in the output. */
   private addGroup(
     starts: Uint32Array,
-    { first, end }: WordSlice,
+    { first, end }: textWords.WordSlice,
     counts: Float64Array,
     tokenCounts: Float64Array,
   ): void {
@@ -102,7 +90,12 @@ export class WordEncoder {
    * Writes the number of tokens of each placed word into `tokenCounts`, by word. If numbers are measured,
    * also counts the numbers in these words.
    */
-  countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array, numbers: NumberCounts): void {
+  countTokens(
+    words: TextWords,
+    slice: textWords.WordSlice,
+    tokenCounts: Uint32Array,
+    numbers: NumberCounts,
+  ): void {
     for (let p = slice.first; p < slice.end; p++) {
       const idCount = this.encode(words, p);
       tokenCounts[p] = idCount - this.whitespaceCount(words, p, idCount);
@@ -119,7 +112,7 @@ export class WordEncoder {
     const ids = this.encoding.out.ids.subarray(0, idCount);
     const bytes = keepsBytes
       ? placed.bytes
-      : Buffer.concat(Array.from(ids, (id) => tokenBytesOf(tokens, id)));
+      : Buffer.concat(Array.from(ids, (id) => tokenTables.bytesOf(tokens, id)));
     let end = keepsBytes ? placed.starts[p]! : 0;
     let textStart = end;
     ends.length = 0;
@@ -154,7 +147,9 @@ export class WordEncoder {
   /** Returns the bytes of the first tokens, escaped for people to read. */
   pieces(ids: Ids): string[] {
     const { tokens } = this.tokenizer;
-    return Array.from(ids.subarray(0, piecesMax), (id) => escapeBytes(truncate(tokenBytesOf(tokens, id))));
+    return Array.from(ids.subarray(0, piecesMax), (id) =>
+      escapeBytes(evaluations.truncate(tokenTables.bytesOf(tokens, id))),
+    );
   }
 
   /** Returns all ids of a placed word, including those of its whitespace. The next call overwrites them. */
@@ -203,7 +198,7 @@ export class WordEncoder {
   private bytesBefore(words: TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
     const bytesOf = (id: number) => (id < 0 ? 0 : tokens.starts[id + 1]! - tokens.starts[id]!);
-    const text = placedAt(words, p);
+    const text = textWords.placedAt(words, p);
     const whitespace = text.subarray(0, words.whitespaceBytes[p]!);
     const [id] = this.encoding.out.ids;
     const { firstTokenBytes } = this.notes;
@@ -238,7 +233,11 @@ const groupBytesMax = scaled(1 << 16, 32);
  * Splits a slice into groups of consecutive words. Each is within `groupBytesMax` and `wordsMax`, or is a
  * single word.
  */
-function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: number): Generator<WordSlice> {
+function* groupsOf(
+  starts: Uint32Array,
+  { first, end }: textWords.WordSlice,
+  wordsMax: number,
+): Generator<textWords.WordSlice> {
   for (let from = first; from < end; ) {
     let to = from + 1;
     while (to < end && to - from < wordsMax && starts[to + 1]! - starts[from]! <= groupBytesMax) to++;
@@ -250,7 +249,7 @@ function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: num
 /** Marks the placed words in [first, end) that two tokenizers cut into different sequences of bytes. */
 export function compareCuts(
   words: TextWords,
-  { first, end }: WordSlice,
+  { first, end }: textWords.WordSlice,
   [a, b]: readonly [WordEncoder, WordEncoder],
   isDifferent: Uint8Array,
 ): void {
@@ -268,13 +267,13 @@ export function* differentWords(
   words: TextWords,
   isDifferent: Uint8Array,
   [a, b]: readonly [WordEncoder, WordEncoder],
-): Generator<undefined, DifferentWords> {
+): Generator<undefined, differences.DifferentWords> {
   const { counts } = words.placed;
   const isBefore = isMoreFrequent(words);
   const listed: number[] = [];
   let differentCount = 0;
   let distinctCount = 0;
-  for (const { first, end } of slicesOf(isDifferent.length)) {
+  for (const { first, end } of textWords.slicesOf(isDifferent.length)) {
     for (let p = first; p < end; p++) {
       if (isDifferent[p] === 0) continue;
       differentCount += counts[p]!;
@@ -287,7 +286,7 @@ export function* differentWords(
     differentWords: differentCount,
     distinctDifferentWords: distinctCount,
     mostFrequent: listed.map((p) => ({
-      word: escapeBytes(truncate(placedAt(words, p))),
+      word: escapeBytes(evaluations.truncate(textWords.placedAt(words, p))),
       count: counts[p]!,
       piecesA: a.pieces(a.idsOf(words, p)),
       piecesB: b.pieces(b.idsOf(words, p)),
@@ -351,13 +350,13 @@ export function* wordCosts(
   words: TextWords,
   tokenCounts: Uint32Array,
   encoder: WordEncoder,
-): Generator<undefined, WordCosts> {
+): Generator<undefined, evaluations.WordCosts> {
   const { counts, wordCount: placedCount } = words.placed;
   const { wordOf, distinctCount } = words;
   const beyondFirst = new Float64Array(distinctCount);
   let singleTokenWords = 0;
   let continuedWords = 0;
-  for (const { first, end } of slicesOf(placedCount)) {
+  for (const { first, end } of textWords.slicesOf(placedCount)) {
     for (let p = first; p < end; p++) {
       const tokens = tokenCounts[p]!;
       if (tokens === 1) singleTokenWords += counts[p]!;
@@ -375,9 +374,9 @@ export function* wordCosts(
     const places = placesOf.get(word)!.sort((p, q) => (isBefore(p, q) ? -1 : 1));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
     // The pieces of a word are those of its most frequent placed word.
-    const bytes = wordAt(words, places[0]!);
+    const bytes = textWords.wordAt(words, places[0]!);
     return {
-      word: Buffer.from(truncate(bytes)).toString("utf8"),
+      word: Buffer.from(evaluations.truncate(bytes)).toString("utf8"),
       bytes: bytes.length,
       count: sum((p) => counts[p]!),
       tokens: sum((p) => counts[p]! * tokenCounts[p]!),
@@ -397,7 +396,7 @@ function* costliestOf(words: TextWords, beyondFirst: Float64Array): Generator<un
     return compareBytes(words, p, whitespaceBytes[p]!, q, whitespaceBytes[q]!) < 0;
   };
   const costliest: number[] = [];
-  for (const { first, end } of slicesOf(beyondFirst.length)) {
+  for (const { first, end } of textWords.slicesOf(beyondFirst.length)) {
     for (let word = first; word < end; word++) {
       if (beyondFirst[word] !== 0) insertAmongFirst(costliest, word, isCostlier, costliestMax);
     }

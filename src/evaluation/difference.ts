@@ -1,12 +1,11 @@
 import { escapeBytes } from "#bytes";
 import {
-  allAddedTokens,
   behaviorFingerprint,
   type TokenizerParts,
   type TokenTable,
-  textsOfShared,
-  tokenBytesOf,
-  tokenNamer,
+  tokenizers,
+  tokenKeys,
+  tokenTables,
 } from "#tokenizer";
 
 /**
@@ -82,10 +81,7 @@ type DifferentWord = {
  * Compares two tokenizers without a text. Yields between steps of some milliseconds, because the largest
  * tokenizers take a second.
  */
-export function* differenceOf(
-  a: TokenizerParts,
-  b: TokenizerParts,
-): Generator<undefined, Omit<Difference, "text">> {
+export function* of(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Omit<Difference, "text">> {
   return {
     format: "bpe-difference",
     version: 1,
@@ -133,14 +129,14 @@ type Entry = { readonly id: number; readonly isSpecial: boolean };
 /** Returns the tokens by a key: whether the token is special, and its bytes. Keys of duplicates also have a number. */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
-  const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));
+  const specialIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   const byKey = new Map<string, Entry>();
-  const shared = textsOfShared(parts);
+  const shared = tokenKeys.textsOfShared(parts);
   for (let id = 0; id < tokens.idLimit; id++) {
     if (id % stepSize === 0) yield;
     if (tokens.starts[id] === tokens.starts[id + 1]) continue;
     const isSpecial = specialIds.has(id);
-    const key = `${isSpecial ? "special" : "token"} ${latin1(shared.get(id) ?? tokenBytesOf(tokens, id))}`;
+    const key = `${isSpecial ? "special" : "token"} ${latin1(shared.get(id) ?? tokenTables.bytesOf(tokens, id))}`;
     let unique = `0 ${key}`;
     for (let n = 1; byKey.has(unique); n++) unique = `${n} ${key}`;
     byKey.set(unique, { id, isSpecial });
@@ -151,20 +147,20 @@ function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, E
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-const latin1Of = (tokens: TokenTable, id: number) => latin1(tokenBytesOf(tokens, id));
+const latin1Of = (tokens: TokenTable, id: number) => latin1(tokenTables.bytesOf(tokens, id));
 
-const showToken = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
+const showToken = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenTables.bytesOf(tokens, id));
 
 function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Difference["tokens"]> {
   const ofA = yield* tokensByKey(a);
   const ofB = yield* tokensByKey(b);
   const only = (some: Map<string, Entry>, others: Map<string, Entry>, parts: TokenizerParts) => {
-    const nameOf = tokenNamer(parts);
+    const nameOf = tokenKeys.namer(parts);
     return mapInSteps(some, ([key, { id, isSpecial }]) =>
       others.has(key) ? undefined : { token: nameOf(id), id, isSpecial },
     );
   };
-  const nameInA = tokenNamer(a);
+  const nameInA = tokenKeys.namer(a);
   let inBoth = 0;
   const movedOf = ([key, { id: idA, isSpecial }]: [string, Entry]) => {
     const idB = ofB.get(key)?.id;

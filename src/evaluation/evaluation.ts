@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Input } from "#corpus";
-import { allAddedTokens, behaviorFingerprint, type TokenizerParts, tokenBytesOf } from "#tokenizer";
+import { behaviorFingerprint, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { Excerpt } from "./excerpts.ts";
 import {
   alphas,
@@ -245,7 +245,7 @@ export class TokenizerMeasures {
 }
 
 /** Combines the results of all tokenizers on all texts. */
-export function evaluationOf(
+export function of(
   facts: readonly TextFacts[],
   tokenizers: readonly TokenizerMeasures[],
   model: ModelShape | null,
@@ -285,9 +285,9 @@ function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
   const classes = new Uint8Array(tokens.idLimit);
   let [notUtf8Count, mixedCount] = [0, 0];
-  for (const { id } of allAddedTokens(parts)) classes[id] = special;
+  for (const { id } of tokenizers.allAddedTokens(parts)) classes[id] = special;
   for (let id = 0; id < tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (classes[id] === special || isUtf8(bytes)) continue;
     classes[id] = isPartOfOne(bytes) ? partOfCharacter : mixed;
     notUtf8Count++;

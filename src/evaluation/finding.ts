@@ -23,7 +23,7 @@ export const shortTextBytes = 50_000;
  * Compares the first tokenizer with the best of the others, giving each text the same weight. A lone tokenizer is
  * described by its bytes per token. Returns null if nothing can be said.
  */
-export function findingOf(evaluation: Evaluation): Finding | null {
+export function of(evaluation: Evaluation): Finding | null {
   const pair = ownAndBest(evaluation);
   if (pair === null) return findingOfOne(evaluation);
   const { own, best, shares } = pair;
@@ -269,7 +269,7 @@ function sharePercent(inBoth: number, own: number): string {
 }
 
 /** Joins the pieces of a sentence, with the names of tokenizers. */
-export const spellFinding = (
+export const spell = (
   parts: readonly FindingPart[],
   { tokenizers }: { readonly tokenizers: readonly { readonly name: string }[] },
 ) => parts.map((part) => (typeof part === "number" ? tokenizers[part]!.name : part)).join("");

@@ -166,7 +166,7 @@ const costField = <Name extends string>(...about: Parameters<typeof field<Name>>
 });
 
 /** The measures of a tokenizer on a text, and on all texts together, in the order of the CSV columns. */
-export const textMeasures: readonly Measure<Measures>[] = [
+export const ofText: readonly Measure<Measures>[] = [
   field("tokens", "tokens", "lower", "tokens that the text is encoded into", groupDigits),
   field("bytesPerToken", "bytes per token", "higher", "bytes divided by tokens", decimal(3)),
   field("charactersPerToken", "characters per token", "higher", "characters divided by tokens", decimal(3)),
@@ -304,13 +304,13 @@ const repeatedKeys = new Set([
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
 /** Measures of numbers, which are computed only on request. */
-export const digitMeasures = textMeasures.filter(({ needs }) => needs === "numbers");
+export const ofDigits = ofText.filter(({ needs }) => needs === "numbers");
 
 /** Measures that need a model. */
-export const costMeasures = textMeasures.filter(({ needs }) => needs === "model");
+export const ofCosts = ofText.filter(({ needs }) => needs === "model");
 
 /** Measures of what a vocabulary costs a model. They do not depend on texts. */
-export const modelMeasures: readonly Measure<ModelCost>[] = [
+export const ofModel: readonly Measure<ModelCost>[] = [
   field("flopsPerToken", "FLOPs per token", null, "of a forward pass", scaled),
   field("headFlopsShare", "of these the head", null, "FLOPs of the head divided by all", percent),
   {
@@ -331,7 +331,7 @@ export const modelMeasures: readonly Measure<ModelCost>[] = [
 ];
 
 /** Measures of a vocabulary. They do not depend on texts. */
-export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
+export const ofVocabulary: readonly Measure<VocabularyFacts>[] = [
   field("vocabularySize", "tokens", null, "tokens of the vocabulary", groupDigits),
   field("notUtf8InVocabulary", "not UTF-8", "lower", "tokens that are not whole characters", groupDigits),
   field(
@@ -387,13 +387,13 @@ export function costsOf(texts: readonly { readonly characters: number }[]) {
 }
 
 /** The parity measures of each cost. */
-export const parityMeasures: readonly Measure<CostParity>[] = [
+export const ofParity: readonly Measure<CostParity>[] = [
   field("gini", "Gini coefficient", "lower", "0 is parity", decimal(4)),
   field("costRatio", "cost ratio", "lower", "costliest text divided by cheapest", decimal(2)),
 ];
 
 /** The measures of the tokens of terms. */
-export const termMeasures: readonly Measure<TermTokens>[] = [
+export const ofTerms: readonly Measure<TermTokens>[] = [
   field("tokens", "tokens of terms", "lower", "as texts of their own", groupDigits),
   field(
     "tokensBehindSpace",

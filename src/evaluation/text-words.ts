@@ -53,7 +53,7 @@ export type TextWords = {
  * Extracts the text words from a table that was counted with `placedWordPattern` and without special tokens.
  * Yields between slices.
  */
-export function* gatherTextWords(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
+export function* gather(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
   const { wordCount: pieceCount, bytes, starts, counts } = table;
   const isPlaced = new Uint8Array(pieceCount);
   let wordCount = 0;

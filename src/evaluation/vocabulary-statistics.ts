@@ -1,6 +1,6 @@
 import { lazy, utf8 } from "#bytes";
 import type { AddedToken } from "#text";
-import { longestWithLetters, shapeOf, type TokenTable } from "#tokenizer";
+import { type TokenTable, tokenShapes } from "#tokenizer";
 
 /** Statistics of a vocabulary. Special tokens count only in `size`. */
 export type VocabularyStatistics = {
@@ -25,7 +25,7 @@ const invalidName = "no valid UTF-8";
 const otherName = "control and other";
 
 /** Computes the statistics. Yields between slices of work of some 10 ms. */
-export function* vocabularyStatistics(
+export function* of(
   tokens: TokenTable,
   addedTokens: readonly AddedToken[],
   longestCount: number,
@@ -36,7 +36,7 @@ export function* vocabularyStatistics(
   const { idLimit, bytes, starts } = tokens;
   /** The length in bytes of each token, by id; 0 for ids that are not the model's. */
   const byteCounts = new Uint32Array(idLimit);
-  const shapeOfId = (id: number) => shapeOf(bytes, starts[id]!, starts[id + 1]!);
+  const shapeOfId = (id: number) => tokenShapes.of(bytes, starts[id]!, starts[id + 1]!);
   let [whitespaceCount, separatorCount] = [0, 0];
   for (let id = 0; id < idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
@@ -54,7 +54,7 @@ export function* vocabularyStatistics(
   return {
     size: tokens.tokenCount,
     idLimit,
-    longestIds: longestWithLetters(byteCounts, shapeOfId, longestCount),
+    longestIds: tokenShapes.longestWithLetters(byteCounts, shapeOfId, longestCount),
     whitespaceCount,
     separatorCount,
     scripts,

@@ -1,5 +1,5 @@
 import { groupBy, showValue } from "#bytes";
-import { type Derivations, Reach, type TokenizerParts, tokenBytesOf, WordMerger } from "#tokenizer";
+import { type Derivations, derivation, type TokenizerParts, tokenTables, WordMerger } from "#tokenizer";
 import { mark } from "./character-json.ts";
 
 /**
@@ -23,7 +23,7 @@ export function appliedMerges(
   { model }: TokenizerParts,
   { reaches, left, right, last }: Derivations,
 ): AppliedMerges {
-  const merged = Int32Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.merging);
+  const merged = Int32Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);
   const { firstTied } = model.merges;
   return {
@@ -90,7 +90,7 @@ function describeTie(
   group: readonly number[],
 ): string {
   const [one, other] = group.map((k) =>
-    showValue(Buffer.from(tokenBytesOf(tokens, merged[k]!)).toString().replaceAll(" ", mark)),
+    showValue(Buffer.from(tokenTables.bytesOf(tokens, merged[k]!)).toString().replaceAll(" ", mark)),
   );
   return `its pieces ${one} and ${other} have equal scores: SentencePiece merges the leftmost first, which the ranks of a tokenizer.json cannot express`;
 }
@@ -132,7 +132,7 @@ function sortTopologically(items: readonly number[], laterThan: (item: number) =
 
 /** Whether merging the text of three tokens goes through the state in which just these three are left. */
 function overlap({ tokens }: TokenizerParts, merger: WordMerger, ids: readonly number[]): boolean {
-  const texts = ids.map((id) => tokenBytesOf(tokens, id));
+  const texts = ids.map((id) => tokenTables.bytesOf(tokens, id));
   const [first, middle, last] = texts.map(countCharacters);
   const second = first! + middle!;
   const mergeCount = second + last! - 3;

@@ -3,17 +3,13 @@ import { byteCharacters, escapeBytes, isAscii, showValue } from "#bytes";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
-  buildModel,
-  describeSharedId,
-  droppedByte,
   type EncodingModel,
-  idLimitMax,
-  joinTokens,
-  type LoadOptions,
-  lazyTokenTable,
+  encodingModels,
+  modelSettings,
   type PackedTokens,
   type TokenTable,
-  tableOfPacked,
+  type tokenizers,
+  tokenTables,
   WordMerger,
 } from "#tokenizer";
 import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
@@ -33,13 +29,13 @@ export function assembleModel(
   const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
   const byteIds = Int32Array.from(
     byteCharacters.characters,
-    (character) => vocab.get(character) ?? unknownId ?? droppedByte,
+    (character) => vocab.get(character) ?? unknownId ?? encodingModels.droppedByte,
   );
   const { idMax } = vocab;
-  const model = buildModel({ byteIds, merges, idMax });
+  const model = encodingModels.build({ byteIds, merges, idMax });
   if (!ignoresMerges) return model;
   const wholeTokens = tokensBeyondMerging(model, vocab);
-  return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, idMax, wholeTokens });
+  return wholeTokens.size === 0 ? model : encodingModels.build({ byteIds, merges, idMax, wholeTokens });
 }
 
 /**
@@ -93,14 +89,18 @@ export function assembleTokens(
   shared: readonly SharedToken[] = [],
 ): TokenTable {
   const sharedIds = new Set(shared.map(({ id }) => id));
-  return lazyTokenTable(() => {
+  return tokenTables.lazy(() => {
     const encoder = new TextEncoder();
     const { tokens, rawTexts } = decodeSpelled(vocab.spelled);
     const rawIds = new Set(Array.from(rawTexts, (t) => tokens.ids[t]!));
     const addedOnly = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
     const own = addedTokens.filter(({ id }) => !sharedIds.has(id));
     const added = own.map(({ id, content }) => [id, encoder.encode(content)] as const);
-    return { ...tableOfPacked(joinTokens(tokens, added)), rawIds, nameCount: vocab.size + addedOnly.length };
+    return {
+      ...tokenTables.fromPacked(tokenTables.append(tokens, added)),
+      rawIds,
+      nameCount: vocab.size + addedOnly.length,
+    };
   });
 }
 
@@ -127,7 +127,7 @@ export function findSharedTokens(
 }
 
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
-  shared.map(({ content, id, bytes }) => describeSharedId(content, id, bytes));
+  shared.map(({ content, id, bytes }) => modelSettings.describeSharedId(content, id, bytes));
 
 /**
  * Decodes tokens in byte-to-character form. A token with any other character stays UTF-8, and `rawTexts` has its index.
@@ -183,9 +183,9 @@ export function checkId(id: unknown, token: string, path: string): number {
       `"${path}": the id of ${showValue(token)} is ${showValue(id)}; an id is a whole number from 0 on`,
     );
   }
-  if (id >= idLimitMax) {
+  if (id >= tokenTables.idLimitMax) {
     throw new UserError(`"${path}": the id ${id} of ${showValue(token)} is too large`, {
-      hint: `ids below ${idLimitMax} are supported`,
+      hint: `ids below ${tokenTables.idLimitMax} are supported`,
     });
   }
   return id;
@@ -223,7 +223,7 @@ export function checkOwnIds(
 }
 
 /** Refuses options for formats that store their pattern and their special tokens. */
-export function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
+export function refuseOptions(name: string, { pattern, specialTokens = [] }: tokenizers.LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = asOption(pattern !== undefined ? "pattern" : "special-token");
   throw new UserError(phrase`${given} is stored in ${name}, so it cannot be given as an option`, {

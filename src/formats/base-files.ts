@@ -1,19 +1,13 @@
 import { basename, join } from "node:path";
 import { files, UserError } from "#runtime";
-import {
-  companionNames,
-  readFile,
-  readSource,
-  type TokenizerSource,
-  tokenizersAt,
-} from "./load-tokenizer.ts";
+import * as tokenizerFiles from "./load-tokenizer.ts";
 import type { SourceFile } from "./output-file.ts";
 
 export const readCompanionFiles = (directory: string): SourceFile[] =>
-  companionNames
+  tokenizerFiles.companionNames
     .map((name) => join(directory, name))
     .filter(files.isFile)
-    .map((path) => readFile(path));
+    .map((path) => tokenizerFiles.readFile(path));
 
 /**
  * Reads the files of a tokenizer to extend: from a directory, all formats and companion files; otherwise only the named
@@ -21,15 +15,16 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
  * no format of the tokenizer can be extended.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
-  const all = tokenizersAt(path);
-  const sources: TokenizerSource[] = [];
+  const all = tokenizerFiles.findAt(path);
+  const sources: tokenizerFiles.Source[] = [];
   for (const file of files.isDirectory(path) ? all : []) {
     const { names, load } = file.format;
     const isUsual = basename(file.path) === names[0]![0];
-    if (isUsual && (await load()).extend !== undefined) sources.push(await readSource(file, "usual"));
+    if (isUsual && (await load()).extend !== undefined)
+      sources.push(await tokenizerFiles.readSource(file, "usual"));
   }
   if (sources.length > 0) return { sources, companions: readCompanionFiles(path) };
-  const only = await readSource(all[0]!, "usual");
+  const only = await tokenizerFiles.readSource(all[0]!, "usual");
   if (only.code.extend !== undefined) return { sources: [only], companions: [] };
   const { name, written } = only.format;
   const why =
@@ -42,6 +37,6 @@ export async function readBase(path: string): Promise<BaseFiles> {
 }
 
 export type BaseFiles = {
-  readonly sources: readonly TokenizerSource[];
+  readonly sources: readonly tokenizerFiles.Source[];
   readonly companions: readonly SourceFile[];
 };

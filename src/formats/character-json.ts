@@ -2,17 +2,13 @@ import { schema, showValue } from "#bytes";
 import { assert } from "#runtime";
 import type { AddedToken, PrefixRule } from "#text";
 import {
-  buildModel,
-  droppedByte,
   type EncodingModel,
-  joinTokens,
-  lazyTokenTable,
+  encodingModels,
   type PackedTokens,
-  packTokenList,
   type RankedMerges,
   refuse,
   type TokenTable,
-  tableOfPacked,
+  tokenTables,
 } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
@@ -204,7 +200,9 @@ export function assembleCharacterModel(
   const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
   if (unknownToken !== null && unknownId === undefined)
     refuse(path, `its vocabulary lacks its unk_token ${showValue(unknownToken)}`);
-  const fallback = byteFallback ? byteTokens(vocab) : new Int32Array(256).fill(unknownId ?? droppedByte);
+  const fallback = byteFallback
+    ? byteTokens(vocab)
+    : new Int32Array(256).fill(unknownId ?? encodingModels.droppedByte);
   const byteIds = fallback.map((id, byte) => {
     if (byte >= 0x80) return id;
     const own = vocab.get(hasMarks && byte === space ? mark : String.fromCharCode(byte));
@@ -212,11 +210,11 @@ export function assembleCharacterModel(
       refuse(path, `its vocabulary has no token "${mark}"`);
     return own ?? id;
   });
-  const lacking = byteIds.findIndex((id, byte) => id === droppedByte && isInUtf8(byte));
+  const lacking = byteIds.findIndex((id, byte) => id === encodingModels.droppedByte && isInUtf8(byte));
   if (byteFallback && lacking >= 0)
     refuse(path, `byte_fallback is true, but its vocabulary has no token "${spellByte(lacking)}"`);
   checkMerges(merges, vocab, { fallback: byteFallback ? fallback : null, unknownId }, path);
-  return buildModel({
+  return encodingModels.build({
     byteIds,
     merges,
     idMax: vocab.idMax,
@@ -226,7 +224,7 @@ export function assembleCharacterModel(
       // unknown characters.
       unknown: byteFallback
         ? null
-        : { id: unknownId ?? droppedByte, isFused: fusesUnknown || unknownId === undefined },
+        : { id: unknownId ?? encodingModels.droppedByte, isFused: fusesUnknown || unknownId === undefined },
       hasMarks,
     },
   });
@@ -238,7 +236,7 @@ const spellByte = (byte: number) => `<0x${byte.toString(16).toUpperCase().padSta
 export const isByteToken = (text: string) => /^<0x[0-9A-F]{2}>$/.test(text);
 
 const byteTokens = (vocab: TokenIds) =>
-  Int32Array.from({ length: 256 }, (_, byte) => vocab.get(spellByte(byte)) ?? droppedByte);
+  Int32Array.from({ length: 256 }, (_, byte) => vocab.get(spellByte(byte)) ?? encodingModels.droppedByte);
 
 const isInUtf8 = (byte: number) => byte < 0xc0 || (byte >= 0xc2 && byte <= 0xf4);
 
@@ -249,7 +247,7 @@ function checkMerges(
   { fallback, unknownId }: { fallback: Int32Array | null; unknownId: number | undefined },
   path: string,
 ): void {
-  const isByte = new Set(fallback?.filter((id) => id !== droppedByte));
+  const isByte = new Set(fallback?.filter((id) => id !== encodingModels.droppedByte));
   const isHalf = new Set(isByte);
   if (fallback === null && unknownId !== undefined) isHalf.add(unknownId);
   for (let rank = 0; rank < left.length; rank++) {
@@ -274,7 +272,7 @@ function charactersIn(vocab: TokenIds): PackedTokens {
     if (lead < 0x80 || starts[t + 1]! - start !== (lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)) continue;
     found.push([ids[t]!, bytes.subarray(start, starts[t + 1]!)]);
   }
-  return packTokenList(found);
+  return tokenTables.pack(found);
 }
 
 /**
@@ -347,17 +345,17 @@ export function assembleCharacterTokens(
   { byteFallback, hasMarks }: Pick<CharacterSettings, "byteFallback" | "hasMarks">,
   replaced: readonly (readonly [id: number, bytes: Uint8Array])[] = [],
 ): TokenTable {
-  return lazyTokenTable(() => {
+  return tokenTables.lazy(() => {
     const withSpaces = (content: string) => (hasMarks ? content.replaceAll(mark, " ") : content);
     const addedOnly = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
     const encoder = new TextEncoder();
     const added = addedOnly.map(({ id, content }) => [id, encoder.encode(withSpaces(content))] as const);
     const bytes = byteFallback ? byteTokens(vocab) : [];
     const single = [...bytes].flatMap((id, byte) =>
-      id === droppedByte ? [] : [[id, Uint8Array.of(byte)] as const],
+      id === encodingModels.droppedByte ? [] : [[id, Uint8Array.of(byte)] as const],
     );
     const tokens = hasMarks ? unmarked(vocab.spelled) : vocab.spelled;
-    const table = tableOfPacked(joinTokens(tokens, [...single, ...added, ...replaced]));
+    const table = tokenTables.fromPacked(tokenTables.append(tokens, [...single, ...added, ...replaced]));
     return { ...table, nameCount: vocab.size + addedOnly.length, areCharacters: true };
   });
 }

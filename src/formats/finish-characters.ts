@@ -1,20 +1,20 @@
 import { showValue } from "#bytes";
 import { assert } from "#runtime";
 import {
-  allAddedTokens,
+  changes,
   type Derivations,
-  refuseCharacters,
-  settleModelLike,
+  modelSettings,
   TokenBytes,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
   type Vocabulary,
 } from "#tokenizer";
 import { appliedMerges, orderTies } from "./applied-merges.ts";
 import type { CharacterMerges, FinishedTokenizer } from "./finished-tokenizer.ts";
 import { readLikeFrom } from "./like.ts";
 import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
-import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
+import * as tokenizerFiles from "./load-tokenizer.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
 /** Returns the form for writing of a tokenizer whose merging begins with characters. */
@@ -23,20 +23,24 @@ export async function finishCharacters(
   parts: TokenizerParts,
   derivations: Derivations,
 ): Promise<FinishedTokenizer> {
-  const source = await readSource(tokenizerFileOf(path));
+  const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const spelled = source.code.spell?.(source.files, parts);
   if (spelled === undefined)
-    refuseCharacters(parts, "converted", "name the tokenizer.json or tokenizer.model that it was made from");
+    changes.refuseCharacters(
+      parts,
+      "converted",
+      "name the tokenizer.json or tokenizer.model that it was made from",
+    );
   assert(spelled !== undefined, "a tokenizer that begins with characters is refused above");
   const found = await readLikeFrom(path, parts, source);
-  const added = allAddedTokens(parts);
+  const added = tokenizers.allAddedTokens(parts);
   const like = {
     ...found,
     specialTokens: added.filter(({ special }) => special),
     laterTokens: added.filter(({ special }) => !special),
   };
   const named = [...found.specialTokens, ...found.laterTokens].map(({ content }) => content);
-  const settled = settleModelLike(like, named, {});
+  const settled = modelSettings.settle(like, named, {});
   const first = parts.postProcessing?.before[0];
   const bos = added.find(({ content }) => content === settled.roles.bos);
   return {
@@ -84,7 +88,7 @@ function jsonObstacle({ addsPrefixSpace, addedTokens }: TokenizerParts, { texts,
 
 /** Returns the vocabulary with all tokens as the files spell them. */
 function vocabularyOf(parts: TokenizerParts, { texts }: SpelledTokens): Vocabulary {
-  const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  const specials = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
   const entries = new Int32Array(parts.tokens.idLimit).fill(noToken);
   specials.forEach(({ id }, s) => {
     entries[id] = -1 - s;
@@ -94,7 +98,7 @@ function vocabularyOf(parts: TokenizerParts, { texts }: SpelledTokens): Vocabula
     const key = texts[id];
     if (entries[id] !== noToken || key === undefined) continue;
     entries[id] = -1 - specials.length - others.length;
-    others.push({ key, bytes: tokenBytesOf(parts.tokens, id) });
+    others.push({ key, bytes: tokenTables.bytesOf(parts.tokens, id) });
   }
   const none = new Int32Array(0);
   return {

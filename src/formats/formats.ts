@@ -1,9 +1,9 @@
 import { formatCode } from "#format-code";
-import { imageMagic } from "#tokenizer";
+import { imageFile } from "#tokenizer";
 import type { TokenizerFormat } from "./output-file.ts";
 
 /** A format's description, available before its code is loaded. */
-export type FormatEntry = {
+export type Entry = {
   readonly name: string;
   /**
    * The files that the format writes, as the help of `--format` names them; undefined if the format can only be read.
@@ -37,10 +37,10 @@ const isSentencePiece = (head: string) =>
  * One more value of `--format`: the other files compiled into an image, which loads instantly
  * (tokenizer/image.ts).
  */
-export const imageFormat = "image";
+export const image = "image";
 
 /** All formats, in the order in which they are written and searched for in a directory. */
-export const formats: readonly FormatEntry[] = [
+export const all: readonly Entry[] = [
   {
     name: "huggingface",
     written: "tokenizer.json and what transformers reads next to it",
@@ -88,27 +88,27 @@ export const formats: readonly FormatEntry[] = [
     load: formatCode.gguf,
   },
   {
-    name: imageFormat,
+    name: image,
     names: [],
-    matches: (head) => head.startsWith(imageMagic),
+    matches: (head) => head.startsWith(imageFile.magic),
     load: formatCode.image,
   },
 ];
 
-/** The values of `--format`, except `imageFormat`. */
-export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
+/** The values of `--format`, except `image`. */
+export const written = all.filter(({ written }) => written !== undefined).map(({ name }) => name);
 
 /** The names of the formats that are written only on request: "tekken and gguf". */
-export const writtenOnRequest = formats
+export const writtenOnRequest = all
   .flatMap(({ name, isOnRequest }) => (isOnRequest ? [name] : []))
   .join(" and ");
 
 /** Describes all written formats: "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
 export const describeWritten = () =>
-  `${formats
+  `${all
     .flatMap(({ name, written }) => (written === undefined ? [] : { name, written }))
     .map(({ name, written }, i) => `${name}${i === 0 ? " is" : ""} ${written}`)
     .join(", ")} (${writtenOnRequest} only if named)`;
 
 /** The usual file names of tokenizers, in all formats. */
-export const usualNames = formats.flatMap(({ names }) => names.flat());
+export const usualNames = all.flatMap(({ names }) => names.flat());

@@ -1,13 +1,7 @@
 import { byteCharacters, bytesOf } from "#bytes";
 import { llamaCppOf } from "#pattern";
 import { assert } from "#runtime";
-import {
-  isSpecialEntry,
-  otherOfEntry,
-  roleNames,
-  settingOnlyInTokenizerJson,
-  specialOfEntry,
-} from "#tokenizer";
+import { modelSettings, vocabularies } from "#tokenizer";
 import { type FinishedTokenizer, pieceKinds } from "./finished-tokenizer.ts";
 import { padName } from "./llama-pieces.ts";
 import { mergeLines } from "./merge-lines.ts";
@@ -21,7 +15,7 @@ import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, model, exportForm, characters } = tokenizer;
-  const roles = roleNames.flatMap((role) => {
+  const roles = modelSettings.roleNames.flatMap((role) => {
     const s = vocabulary.specialTokens.indexOf(model.roles[role] ?? "");
     return s < 0 ? [] : [{ key: keyOfRole[role], id: vocabulary.specialIds[s]! }];
   });
@@ -130,8 +124,9 @@ class Fields {
 function typeOf({ vocabulary, like, characters }: FinishedTokenizer, id: number): number {
   if (characters) return pieceKinds.indexOf(characters.kinds[id]!) + 1;
   const entry = vocabulary.entries[id]!;
-  if (!isSpecialEntry(entry) || otherOfEntry(vocabulary, entry) !== undefined) return tokenTypes.normal;
-  const content = vocabulary.specialTokens[specialOfEntry(entry)];
+  if (!vocabularies.isSpecialEntry(entry) || vocabularies.otherOfEntry(vocabulary, entry) !== undefined)
+    return tokenTypes.normal;
+  const content = vocabulary.specialTokens[vocabularies.specialOfEntry(entry)];
   if (content === undefined) return tokenTypes.unused;
   const isLater = like?.laterTokens.some((token) => token.content === content && !token.special);
   return isLater ? tokenTypes.userDefined : tokenTypes.control;
@@ -139,9 +134,11 @@ function typeOf({ vocabulary, like, characters }: FinishedTokenizer, id: number)
 
 function keyOf({ vocabulary }: FinishedTokenizer, id: number): string {
   const entry = vocabulary.entries[id]!;
-  if (!isSpecialEntry(entry)) return byteCharacters.encode(vocabulary.tokenBytes.copy(entry));
+  if (!vocabularies.isSpecialEntry(entry)) return byteCharacters.encode(vocabulary.tokenBytes.copy(entry));
   return (
-    vocabulary.specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key ?? padName(id)
+    vocabulary.specialTokens[vocabularies.specialOfEntry(entry)] ??
+    vocabularies.otherOfEntry(vocabulary, entry)?.key ??
+    padName(id)
   );
 }
 
@@ -171,7 +168,7 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
     const rule = areWhole ? "merges" : "does not merge";
     return `no merge produces some of its tokens, and llama.cpp's pre-tokenizer ${pre.name} ${rule} a pretoken that equals such a token`;
   }
-  return settingOnlyInTokenizerJson(tokenizer);
+  return modelSettings.settingOnlyInTokenizerJson(tokenizer);
 }
 
 function neverRead(): never {

@@ -4,13 +4,11 @@ import { patterns, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
+  type changes,
   type Extension,
-  fitNarrowIds,
-  type LoadOptions,
-  type Numbering,
-  type SpecialTokenOption,
-  settingOnlyInTokenizerJson,
+  modelSettings,
   type TokenizerParts,
+  tokenizers,
   type Vocabulary,
 } from "#tokenizer";
 import {
@@ -34,7 +32,7 @@ import {
 } from "./output-file.ts";
 import { postProcessingOfRecord } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { type RecordedTraining, readTrainingRecord } from "./read-training-record.ts";
+import * as recordFiles from "./read-training-record.ts";
 import { renameVocab } from "./rename-tokens.ts";
 import { addNewIds, type IdRow, JsonRewriter, selectKeptRows, spellMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, withoutFirstByte } from "./rows.ts";
@@ -66,12 +64,12 @@ const encoder = new TextEncoder();
  * Reads the files. If the options do not give the pattern and the special tokens, the record next to the
  * files does. Without a record, the pattern is GPT-2's.
  */
-function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): TokenizerParts {
+function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
   const scanned = scanFiles(vocabFile, mergesFile!);
   const { vocab } = scanned;
   const model = assembleModel(scanned, { ignoresMerges: false, unknownToken: null });
-  const recorded = readTrainingRecord(vocabPath);
+  const recorded = recordFiles.read(vocabPath);
   const special =
     recorded === null
       ? guessSpecialEntries(vocab.tokensWithoutMerge())
@@ -88,7 +86,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
     normalization: recorded?.normalization ?? null,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: fitNarrowIds(vocab.idMax, addedTokens),
+    isNarrow: tokenizers.fitNarrowIds(vocab.idMax, addedTokens),
     tokens,
     ...postProcessingOfRecord(recorded, addedTokens),
     description: {
@@ -115,7 +113,7 @@ function scanFiles(vocab: SourceFile, merges: SourceFile): ScannedModel {
   return scanParsed(checkIds(entries, vocab.path), readMergeLines(merges), merges.path);
 }
 
-function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPattern {
+function patternFor(path: string, recorded: recordFiles.RecordedTraining | null): ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
   return {
     name: recorded === null ? "gpt2" : nameOf(sources),
@@ -153,7 +151,11 @@ function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, n
   return found;
 }
 
-function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: string): Map<string, number> {
+function recordedEntries(
+  vocab: TokenIds,
+  recorded: recordFiles.RecordedTraining,
+  path: string,
+): Map<string, number> {
   const { specialTokens, specialIds, reservedTokens } = recorded;
   return new Map(
     [...new Set([...specialTokens, ...reservedTokens])].map((text, s) => {
@@ -173,7 +175,7 @@ function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: stri
 function addedTokensOf(
   vocab: TokenIds,
   found: Map<string, number>,
-  asked: readonly SpecialTokenOption[],
+  asked: readonly tokenizers.SpecialTokenOption[],
   path: string,
 ): AddedToken[] {
   let nextId = Math.max(vocab.size === 0 ? 0 : vocab.idMax + 1, ...[...found.values()].map((id) => id + 1));
@@ -212,7 +214,7 @@ const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: Extensi
 function prune(
   [vocabFile, mergesFile]: SourceFiles,
   parts: TokenizerParts,
-  numbering: Numbering,
+  numbering: changes.Numbering,
 ): OutputFile[] {
   const { tokens, merges } = selectKeptRows(
     scanFiles(vocabFile, mergesFile!).vocab,
@@ -257,7 +259,7 @@ export const gpt2: TokenizerFormat = {
     obstacle: (tokenizer) =>
       tokenizer.vocabulary.others?.areWhole === true
         ? "vocab.json and merges.txt cannot store that a pretoken becomes a token that no merge produces (ignore_merges)"
-        : settingOnlyInTokenizerJson(tokenizer),
+        : modelSettings.settingOnlyInTokenizerJson(tokenizer),
   },
   read,
   extend,

@@ -3,20 +3,18 @@ import { type NamedPattern, patterns } from "#pattern";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
-  allAddedTokens,
-  contentOf,
+  changes,
   type JsonObject,
   type Like,
-  postProcessorSteps,
+  modelSettings,
   type Roles,
-  refuseCharacters,
-  roleNames,
   type TokenizerParts,
+  tokenizers,
 } from "#tokenizer";
-import { readSource, type TokenizerSource, tokenizerFileOf } from "./load-tokenizer.ts";
-import { modelFactsOf, parseCompanionFiles, roleKeys } from "./model-files.ts";
+import * as tokenizerFiles from "./load-tokenizer.ts";
+import * as modelFiles from "./model-files.ts";
 import { publishedTokenizers } from "./named-tokenizers.ts";
-import { findTrainingRecord } from "./read-training-record.ts";
+import * as recordFiles from "./read-training-record.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
 
 /**
@@ -27,9 +25,9 @@ export const readLike = async (typed: string): Promise<Like> =>
   (files.stat(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 
 async function likeAt(path: string): Promise<Like> {
-  const source = await readSource(tokenizerFileOf(path));
+  const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const parts = source.code.read(source.files, {});
-  refuseCharacters(parts, "imitated by a training", "name a byte-level tokenizer");
+  changes.refuseCharacters(parts, "imitated by a training", "name a byte-level tokenizer");
   return readLikeFrom(path, parts, source);
 }
 
@@ -37,16 +35,16 @@ async function likeAt(path: string): Promise<Like> {
 export async function readLikeFrom(
   path: string,
   parts: TokenizerParts,
-  source?: TokenizerSource,
+  source?: tokenizerFiles.Source,
 ): Promise<Like> {
-  const { code, files, paths } = source ?? (await readSource(tokenizerFileOf(path)));
+  const { code, files, paths } = source ?? (await tokenizerFiles.readSource(tokenizerFiles.fileOf(path)));
   const root = code.frame?.(files[0]) ?? null;
-  const { config: stated, template } = parseCompanionFiles(path);
+  const { config: stated, template } = modelFiles.parse(path);
   // The padding token has the role pad, unless the configuration names another one.
   const pad_token = (root?.padding as JsonObject | null | undefined)?.pad_token;
   const config = stated && pad_token !== undefined ? { pad_token, ...stated } : stated;
   const named = namedTokens(config ?? {});
-  const added = withConfigured(allAddedTokens(parts), config, named);
+  const added = withConfigured(tokenizers.allAddedTokens(parts), config, named);
   const missing = named.filter((text) => added.every(({ content }) => content !== text));
   const known = new Set([...missing, ...added.map(({ content }) => content)]);
   const checkKnown = (token: unknown): number => {
@@ -57,9 +55,9 @@ export async function readLikeFrom(
   };
   // Checks the file now, because otherwise the training would fail at its end.
   if (root !== null) frameWithIds(root, checkKnown, path);
-  const bos = contentOf(config?.bos_token);
-  const recorded = findTrainingRecord(paths);
-  const { modelMaxLength, tokenizerClass } = modelFactsOf({ config, template });
+  const bos = modelSettings.contentOf(config?.bos_token);
+  const recorded = recordFiles.find(paths);
+  const { modelMaxLength, tokenizerClass } = modelFiles.factsOf({ config, template });
   return {
     path,
     specialTokens: [
@@ -102,7 +100,7 @@ function withConfigured(
   const byContent = new Map(tokens.toSorted((a, b) => a.id - b.id).map((token) => [token.content, token]));
   const stated = Object.entries((config?.added_tokens_decoder ?? {}) as Record<string, JsonObject>);
   for (const [, token] of stated.sort(([a], [b]) => Number(a) - Number(b))) {
-    const content = contentOf(token);
+    const content = modelSettings.contentOf(token);
     if (typeof content !== "string" || content === "") continue;
     const is = (flag: string, usual = false) => (token[flag] ?? usual) === true;
     const special = is("special");
@@ -121,22 +119,29 @@ function withConfigured(
 
 /** Returns the token of each role. A role that the configuration does not assign gets no token. */
 const rolesOf = (config: JsonObject): Roles =>
-  Object.fromEntries(roleNames.map((role) => [role, contentOf(config[`${role}_token`]) ?? ""]));
+  Object.fromEntries(
+    modelSettings.roleNames.map((role) => [role, modelSettings.contentOf(config[`${role}_token`]) ?? ""]),
+  );
 
 /** Returns the tokens with roles. `transformers` adds those that the tokenizer lacks in this order. */
 function namedTokens(config: JsonObject): string[] {
-  const keys = new Set([...roleKeys, ...Object.keys(config).filter((key) => key.endsWith("_token"))]);
-  const tokens = [...keys].map((key) => contentOf(config[key]));
+  const keys = new Set([
+    ...modelFiles.roleKeys,
+    ...Object.keys(config).filter((key) => key.endsWith("_token")),
+  ]);
+  const tokens = [...keys].map((key) => modelSettings.contentOf(config[key]));
   return [...new Set(tokens.filter((text): text is string => typeof text === "string" && text !== ""))];
 }
 
 /** Whether the post-processor prepends bos to a text. */
 const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
-  postProcessorSteps(post_processor).some(
-    ({ single, cls }) =>
-      (single as { SpecialToken?: { id: string } }[] | undefined)?.[0]?.SpecialToken?.id === bos ||
-      (cls as unknown[] | undefined)?.[0] === bos,
-  );
+  modelSettings
+    .postProcessorSteps(post_processor)
+    .some(
+      ({ single, cls }) =>
+        (single as { SpecialToken?: { id: string } }[] | undefined)?.[0]?.SpecialToken?.id === bos ||
+        (cls as unknown[] | undefined)?.[0] === bos,
+    );
 
 /**
  * Reads the settings of a published tokenizer. Returns undefined for an unknown name. Throws a usage error if
@@ -145,8 +150,8 @@ const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
 async function publishedLike(path: string): Promise<Like | undefined> {
   const found = publishedTokenizers.find(({ names }) => names.includes(path));
   if (found !== undefined) {
-    const { findKnownRanks } = await import("./tiktoken.ts");
-    const { pattern, specialTokens, laterTokens = [], normalization = null } = findKnownRanks(found.encoding);
+    const { findKnown } = await import("./tiktoken.ts");
+    const { pattern, specialTokens, laterTokens = [], normalization = null } = findKnown(found.encoding);
     const withTraits = (texts: readonly string[], special: boolean) =>
       texts.map((content, id): AddedToken => ({ id, content, ...plainSpecial, special }));
     return {

@@ -1,13 +1,6 @@
 import { showValue } from "#bytes";
 import type { AddedToken } from "#text";
-import {
-  buildModel,
-  buildTokenTable,
-  type Derivations,
-  deriveTokens,
-  Reach,
-  type TokenizerParts,
-} from "#tokenizer";
+import { type Derivations, derivation, encodingModels, type TokenizerParts, tokenTables } from "#tokenizer";
 import { mark } from "./character-json.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
@@ -130,12 +123,17 @@ function mergeObstacle(
   const { byteIds, beginning } = parts.model;
   const merges = { left: list("left"), right: list("right"), merged: list("merged"), firstTied };
   const encoder = new TextEncoder();
-  const after = deriveTokens({
+  const after = derivation.derive({
     ...parts,
-    tokens: buildTokenTable(texts.map((text, id) => [id, encoder.encode(text.replaceAll(mark, " "))])),
-    model: buildModel({ byteIds, merges, idMax: texts.length - 1, ...(beginning && { beginning }) }),
+    tokens: tokenTables.build(texts.map((text, id) => [id, encoder.encode(text.replaceAll(mark, " "))])),
+    model: encodingModels.build({
+      byteIds,
+      merges,
+      idMax: texts.length - 1,
+      ...(beginning && { beginning }),
+    }),
   });
-  const isMade = ({ reaches }: Derivations, id: number) => reaches[id] === Reach.merging;
+  const isMade = ({ reaches }: Derivations, id: number) => reaches[id] === derivation.Reach.merging;
   const other = texts.findIndex(
     (text, id) =>
       (isMade(before, id) !== isMade(after, id) ||

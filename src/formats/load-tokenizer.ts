@@ -1,33 +1,33 @@
 import { readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { files, UserError } from "#runtime";
-import { imageName, type LoadOptions, type TokenizerParts } from "#tokenizer";
-import { type FormatEntry, formats, usualNames } from "./formats.ts";
-import { idMergesPath } from "./id-merges-path.ts";
+import { imageFile, type TokenizerParts, type tokenizers } from "#tokenizer";
+import * as formats from "./formats.ts";
+import * as idMergesNames from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
-import { findTrainingRecord } from "./read-training-record.ts";
+import * as recordFiles from "./read-training-record.ts";
 import { readRecordedSizes, recordName, tokensTsvName } from "./recorded-files.ts";
 
 /** Loads a tokenizer from a file, or from the first recognized files of a directory. */
-export const loadTokenizerParts = async (path: string, options: LoadOptions = {}): Promise<TokenizerParts> =>
-  loadSource(await readSource(tokenizerFileOf(path)), options);
+export const load = async (path: string, options: tokenizers.LoadOptions = {}): Promise<TokenizerParts> =>
+  loadSource(await readSource(fileOf(path)), options);
 
 /** Loads a tokenizer whose files were read. */
-export const loadSource = ({ code, files, paths }: TokenizerSource, options: LoadOptions): TokenizerParts =>
+export const loadSource = ({ code, files, paths }: Source, options: tokenizers.LoadOptions): TokenizerParts =>
   code.read(files, {
     ...options,
-    asksForBos: () => findTrainingRecord(paths)?.bosInFront !== undefined,
+    asksForBos: () => recordFiles.find(paths)?.bosInFront !== undefined,
   });
 
 /** Returns the tokenizer file at a path; the path may be a directory. */
-export function tokenizerFileOf(path: string): TokenizerFile {
+export function fileOf(path: string): TokenizerFile {
   const stats = files.stat(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
       hint: "name a tokenizer directory, a tokenizer.json, a vocab.json, a rank file, a tokenizer.model or a tekken.json",
     });
   }
-  if (idMergesPath(path) !== undefined) {
+  if (idMergesNames.pathOf(path) !== undefined) {
     throw new UserError(`"${path}" is a tokenizer of ids, not of text`, {
       hint: "use it with bpe ids encode, bpe ids decode or bpe ids inspect",
     });
@@ -38,7 +38,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
 
 function findFirstTokenizer(path: string): string {
   const inside = (name: string) => join(path, name);
-  const [first] = tokenizersIn(path);
+  const [first] = findIn(path);
   if (first !== undefined) return first;
   const sizes = readRecordedSizes(inside(recordName));
   if (sizes !== undefined) {
@@ -53,22 +53,22 @@ function findFirstTokenizer(path: string): string {
 
 /** The files of a tokenizer in one format, in the order of the format's names. `path` is the one that messages name. */
 export type TokenizerFile = {
-  readonly format: FormatEntry;
+  readonly format: formats.Entry;
   readonly path: string;
   readonly paths: readonly string[];
 };
 
 /** Lists the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
-export const tokenizersAt = (path: string): TokenizerFile[] =>
-  files.isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
+export const findAt = (path: string): TokenizerFile[] =>
+  files.isDirectory(path) ? findIn(path).map(fileAt) : [fileAt(path)];
 
 /**
  * Lists the paths of the tokenizers in a directory in search order: those with the preferred file names of a format
  * come before those with its other names.
  */
-export function tokenizersIn(directory: string): string[] {
+export function findIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
-  const sets = formats.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
+  const sets = formats.all.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
   const found = sets
     .sort((a, b) => a.order - b.order)
     .filter(({ set }) => set.every((name) => files.isFile(inside(name))))
@@ -88,7 +88,7 @@ export function pathsReadAt(path: string): string[] {
   const namesOf = (names: readonly string[]) => [...names, ...companionNames, recordName, tokensTsvName];
   if (!files.isDirectory(path))
     return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
-  const names = namesOf(usualNames);
+  const names = namesOf(formats.usualNames);
   const directories = [path, ...sizesIn(path).map((size) => join(path, size))];
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
@@ -108,8 +108,8 @@ export const sizesIn = (directory: string): string[] =>
  */
 function setOf(
   path: string,
-): { readonly format: FormatEntry; readonly paths: readonly string[] } | undefined {
-  for (const format of formats) {
+): { readonly format: formats.Entry; readonly paths: readonly string[] } | undefined {
+  for (const format of formats.all) {
     for (const set of format.names.filter(({ length }) => length > 1)) {
       const own = set.find((name) => path.endsWith(name));
       if (own === undefined) continue;
@@ -130,14 +130,14 @@ function fileAt(path: string): TokenizerFile {
   if (set !== undefined) return { ...set, path };
   const head = readHead(path);
   const text = head.toString("latin1");
-  const isOf = (format: FormatEntry) => ({ format, path, paths: [path] });
+  const isOf = (format: formats.Entry) => ({ format, path, paths: [path] });
   // If several formats match, the last of them is the most specific one.
-  const found = formats.findLast(({ matches }) => matches(text));
+  const found = formats.all.findLast(({ matches }) => matches(text));
   if (found !== undefined) return isOf(found);
   for (const { matches, description, hint } of foreignKinds) {
     if (matches(head)) throw new UserError(`"${path}" is ${description}`, { hint });
   }
-  const named = formats.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
+  const named = formats.all.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
   throw new UserError(`"${path}" is not a known kind of tokenizer`, {
     hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files, SentencePiece's tokenizer.model and tekken.json",
@@ -174,20 +174,17 @@ function readHead(path: string): Buffer {
 }
 
 /** The files of a tokenizer with their bytes, and the code of their format. */
-export type TokenizerSource = TokenizerFile & {
+export type Source = TokenizerFile & {
   readonly files: SourceFiles;
   readonly code: TokenizerFormat;
 };
 
 /** Reads the files of a tokenizer. With "own" they keep their names; with "usual" they get the format's usual names. */
-export async function readSource(
-  file: TokenizerFile,
-  naming: "own" | "usual" = "own",
-): Promise<TokenizerSource> {
+export async function readSource(file: TokenizerFile, naming: "own" | "usual" = "own"): Promise<Source> {
   const { format, paths } = file;
   const { names, load } = format;
   const files = paths.map((path, i) =>
-    readFile(path, naming === "own" ? basename(path) : (names[0]?.[i] ?? imageName)),
+    readFile(path, naming === "own" ? basename(path) : (names[0]?.[i] ?? imageFile.name)),
   );
   return { ...file, files: files as unknown as SourceFiles, code: await load() };
 }
@@ -209,5 +206,5 @@ export const companionNames = [
 
 /** The names of all files in a directory that can change what is loaded from it. */
 export const decisiveFileNames: readonly string[] = [
-  ...new Set([...usualNames, ...companionNames, recordName]),
+  ...new Set([...formats.usualNames, ...companionNames, recordName]),
 ];

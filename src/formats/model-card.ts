@@ -1,7 +1,7 @@
 import { jsonLine } from "#bytes";
 import { describeLlamaCpp, type ResolvedPattern } from "#pattern";
 import { type Normalization, stepsOf } from "#text";
-import { type Like, type ModelSettings, reservedOf, roleNames, type Vocabulary } from "#tokenizer";
+import { type Like, type ModelSettings, modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
 /** The facts in a model card. They name no file and no directory, because the card may be published. */
@@ -34,7 +34,7 @@ function modelCard(facts: CardFacts): string {
   const given = specialTokens.slice(0, specialTokens.length - reservedCount);
   const specials = given.map((token) => code(token) + rolesOf(token, model));
   const later = facts.like?.laterTokens.map(({ content }) => content) ?? [];
-  const reserved = reservedOf(vocabulary).filter((text) => !later.includes(text));
+  const reserved = vocabularies.reservedOf(vocabulary).filter((text) => !later.includes(text));
   const [name, ...splits] = pattern.name === null ? [null, ...pattern.sources] : [pattern.name];
   const rows = [
     `**Vocabulary**: ${grouped(size)} tokens: 256 bytes, ${counted(mergeCount, "merge")}, ${counted(specialTokens.length, "special token")}.`,
@@ -74,7 +74,7 @@ const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${cou
 const grouped = (count: number) => count.toLocaleString("en-US");
 
 function rolesOf(token: string, { roles }: ModelSettings): string {
-  const names = roleNames.filter((role) => roles[role] === token);
+  const names = modelSettings.roleNames.filter((role) => roles[role] === token);
   return names.length === 0 ? "" : ` (${names.join(", ")})`;
 }
 

@@ -1,11 +1,11 @@
 import { json } from "#bytes";
 import { files } from "#runtime";
-import { contentOf, type JsonObject } from "#tokenizer";
+import { type JsonObject, modelSettings } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
-import { readRecordedRoles } from "./read-training-record.ts";
+import * as recordFiles from "./read-training-record.ts";
 
 /** Reads the configuration and the chat template from the files that `transformers` reads next to a tokenizer. */
-export function parseCompanionFiles(path: string) {
+export function parse(path: string) {
   const companions = new Map(
     files.isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : [],
   );
@@ -34,7 +34,7 @@ export function parseCompanionFiles(path: string) {
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 
 /** Returns settings that `transformers` stores for a model. A setting is null if the files do not state it. */
-export function modelFactsOf({ config, template }: ReturnType<typeof parseCompanionFiles>) {
+export function factsOf({ config, template }: ReturnType<typeof parse>) {
   const { model_max_length: length, tokenizer_class: name } = config ?? {};
   return {
     chatTemplate: template ?? null,
@@ -49,7 +49,7 @@ export function modelFactsOf({ config, template }: ReturnType<typeof parseCompan
  * training record.
  */
 export function roleTokensAt(path: string): Readonly<Record<string, string>> {
-  const roles = parseCompanionFiles(path).config ?? readRecordedRoles(path);
-  const stated = roleKeys.map((key) => [key, contentOf(roles[key])] as const);
+  const roles = parse(path).config ?? recordFiles.readRoles(path);
+  const stated = roleKeys.map((key) => [key, modelSettings.contentOf(roles[key])] as const);
   return Object.fromEntries(stated.filter((role): role is [string, string] => typeof role[1] === "string"));
 }

@@ -2,7 +2,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { files, host, shell, UserError } from "#runtime";
 import type { AskedModelSettings } from "#tokenizer";
-import { tokenizersIn } from "./load-tokenizer.ts";
+import * as tokenizerFiles from "./load-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
 
 // Tokenizers that are known by name. bpe does not use the network, so it looks in caches that other programs
@@ -106,7 +106,7 @@ function modelInCache(repository: string): string | undefined {
   const head = join(directory, "refs/main");
   if (!files.isFile(head)) return undefined;
   const path = join(directory, "snapshots", files.readText(head).trim());
-  return files.isDirectory(path) && tokenizersIn(path).length > 0 ? path : undefined;
+  return files.isDirectory(path) && tokenizerFiles.findIn(path).length > 0 ? path : undefined;
 }
 
 /** Returns the path of the cache, by the rules of the package huggingface_hub. */

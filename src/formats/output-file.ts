@@ -1,6 +1,6 @@
 import { decimal, grow } from "#bytes";
 import { host, type Message, scaled } from "#runtime";
-import type { Extension, JsonObject, LoadOptions, Numbering, Roles, TokenizerParts } from "#tokenizer";
+import type { changes, Extension, JsonObject, Roles, TokenizerParts, tokenizers } from "#tokenizer";
 import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
@@ -58,7 +58,7 @@ export type TokenizerFormat = {
      */
     readonly hidesSpecialTokens?: true;
   };
-  readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
+  readonly read: (files: SourceFiles, options: tokenizers.LoadOptions) => TokenizerParts;
   /** Reads a file of JSON without checking it; null if it is unusual or wrong. Absent for other formats. */
   readonly scan?: (file: SourceFile) => ScannedJson | null;
   /**
@@ -71,7 +71,7 @@ export type TokenizerFormat = {
   /** Returns the tokens of a tokenizer whose merging begins with characters. Absent if the format has none. */
   readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
   /** Rewrites the files with only the kept tokens, which have their new ids. */
-  readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
+  readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: changes.Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });
 
 /** The members that a format lacks if it cannot hold new tokens. */

@@ -1,14 +1,14 @@
 import { schema } from "#bytes";
 import type { AddedToken } from "#text";
-import type { JsonObject, PostProcessing } from "#tokenizer";
+import type { JsonObject, tokenizers } from "#tokenizer";
 
-const noPostProcessing: PostProcessing = { before: [], after: [], trims: [] };
+const noPostProcessing: tokenizers.PostProcessing = { before: [], after: [], trims: [] };
 
 /**
  * Parses HF's `post_processor`. If it cannot be parsed, the result has an obstacle instead of an error being thrown,
  * because encoding does not use it.
  */
-export function readPostProcessor(value: unknown): PostProcessing {
+export function readPostProcessor(value: unknown): tokenizers.PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;
   try {
     return readStep(value as JsonObject);
@@ -18,7 +18,7 @@ export function readPostProcessor(value: unknown): PostProcessing {
   }
 }
 
-function readStep(step: JsonObject): PostProcessing {
+function readStep(step: JsonObject): tokenizers.PostProcessing {
   const { type } = schema.object({ type: schema.text })(step, "post_processor");
   switch (type) {
     case "ByteLevel":
@@ -41,8 +41,11 @@ function readStep(step: JsonObject): PostProcessing {
   }
 }
 
-function chainSteps(one: PostProcessing, other: PostProcessing): PostProcessing {
-  const adds = ({ before, after }: PostProcessing) => before.length + after.length > 0;
+function chainSteps(
+  one: tokenizers.PostProcessing,
+  other: tokenizers.PostProcessing,
+): tokenizers.PostProcessing {
+  const adds = ({ before, after }: tokenizers.PostProcessing) => before.length + after.length > 0;
   const twice = adds(one) && adds(other) ? "two steps of its post-processor add tokens" : undefined;
   const obstacle = one.obstacle ?? other.obstacle ?? twice;
   return {
@@ -81,7 +84,7 @@ const pieces = schema.list(
   }),
 );
 
-function readTemplate(step: JsonObject): PostProcessing {
+function readTemplate(step: JsonObject): tokenizers.PostProcessing {
   const single = pieces(step.single, "TemplateProcessing.single");
   const specials = (step.special_tokens ?? {}) as JsonObject;
   const at = single.findIndex(({ Sequence }) => Sequence !== undefined);
@@ -103,7 +106,7 @@ function readTemplate(step: JsonObject): PostProcessing {
 export function postProcessingOfRecord(
   recorded: { readonly bosInFront: string | undefined } | null,
   addedTokens: readonly AddedToken[],
-): { postProcessing?: PostProcessing } {
+): { postProcessing?: tokenizers.PostProcessing } {
   const token = addedTokens.find(({ content }) => content === recorded?.bosInFront);
   return token === undefined ? {} : { postProcessing: { ...noPostProcessing, before: [token.id] } };
 }

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { files, scaled } from "#runtime";
-import type { TokenCountFacts, TokenizerParts } from "#tokenizer";
+import type { TokenizerParts, tokenCounting } from "#tokenizer";
 import { readTokenCountFacts } from "./read-training-record.ts";
 import { tokensTsvName } from "./recorded-files.ts";
 
@@ -13,7 +13,7 @@ import { tokensTsvName } from "./recorded-files.ts";
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  */
 export type WrittenTokenCounts = {
-  readonly facts: TokenCountFacts;
+  readonly facts: tokenCounting.Facts;
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly tokensAfter: Float64Array;

@@ -4,8 +4,8 @@ import type { Reading } from "#corpus";
 import type { Compat } from "#merge";
 import { asOption, files, phrase, UserError } from "#runtime";
 import type { Normalization } from "#text";
-import type { TokenCountFacts } from "#tokenizer";
-import { inputFields, optionFields } from "./record-fields.ts";
+import type { tokenCounting } from "#tokenizer";
+import * as recordSchemas from "./record-fields.ts";
 import { readJson, recordName } from "./recorded-files.ts";
 
 /** The fields of a training record that complete the files next to it. */
@@ -31,8 +31,8 @@ export type RecordedTraining = {
   readonly bosInFront: string | undefined;
 };
 
-const { specialTokens, specialIds, specialTokensFirst, reservedTokens } = optionFields;
-const { normalization, compat, pattern, model } = optionFields;
+const { specialTokens, specialIds, specialTokensFirst, reservedTokens } = recordSchemas.option;
+const { normalization, compat, pattern, model } = recordSchemas.option;
 
 const recordFields = schema.object({
   files: schema.list(schema.text),
@@ -46,7 +46,7 @@ const recordFields = schema.object({
  * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not list the
  * file. Throws a UserError if the record is damaged.
  */
-export function readTrainingRecord(path: string): RecordedTraining | null {
+export function read(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
   if (!files.isFile(recordPath)) return null;
   const root = readJson(recordPath);
@@ -70,8 +70,8 @@ export function readTrainingRecord(path: string): RecordedTraining | null {
 }
 
 /** Returns the first record next to these files that lists one of them, or undefined. */
-export const findTrainingRecord = (paths: readonly string[]): RecordedTraining | undefined =>
-  paths.map(readTrainingRecord).find((record) => record !== null) ?? undefined;
+export const find = (paths: readonly string[]): RecordedTraining | undefined =>
+  paths.map(read).find((record) => record !== null) ?? undefined;
 
 const point = schema.object({ vocabSize: schema.wholeNumber(), bytesPerToken: schema.amount });
 
@@ -86,7 +86,7 @@ const tokenCountFields = schema.object({
 });
 
 /** Reads the facts about the corpus and the tokens from the record of a tokenizer; null if it has none. */
-export function readTokenCountFacts(path: string): TokenCountFacts | null {
+export function readTokenCountFacts(path: string): tokenCounting.Facts | null {
   const record = recordOf(path, tokenCountFields);
   if (record === null) return null;
   const { files: _, ...facts } = record;
@@ -99,13 +99,13 @@ const roleFields = schema.object({ files: schema.list(schema.text), options: sch
  * Returns the special tokens that a training gave roles, by the names in `transformers`; an empty object
  * without a record.
  */
-export function readRecordedRoles(path: string): Readonly<Record<string, string | undefined>> {
+export function readRoles(path: string): Readonly<Record<string, string | undefined>> {
   const { bos, eos, pad, unk } = recordOf(path, roleFields)?.options.model ?? {};
   const roles = { bos_token: bos, eos_token: eos, pad_token: pad, unk_token: unk };
   return Object.fromEntries(Object.entries(roles).filter(([, token]) => token !== undefined));
 }
 
-const { path, format, textField, isDev } = inputFields;
+const { path, format, textField, isDev } = recordSchemas.input;
 
 const readingFields = schema.object({
   files: schema.list(schema.text),
@@ -116,7 +116,7 @@ const readingFields = schema.object({
  * Returns how the inputs of a training were read, by the first of these tokenizers whose record has inputs that were
  * all read alike; undefined if there is none.
  */
-export function readRecordedReading(paths: readonly string[]): Reading | undefined {
+export function readReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {
     const [first, ...others] = recordOf(path, readingFields)?.inputs ?? [];
     const isOne = others.every(
@@ -134,7 +134,7 @@ const corpusFields = schema.object({
 });
 
 /** Returns the paths of the files that a tokenizer was trained on, from its record; an empty list without one. */
-export function readRecordedInputs(path: string): string[] {
+export function readInputs(path: string): string[] {
   const record = recordOf(path, corpusFields);
   if (record === null) return [];
   const { workingDirectory, inputs } = record;

@@ -20,7 +20,7 @@ export const textsByName: schema.Check<Readonly<Record<string, string>>> = (valu
 };
 
 /** The checks of the fields of an input. */
-export const inputFields = {
+export const input = {
   path: schema.text,
   sizeBytes: count,
   textBytes: schema.optional(count),
@@ -35,7 +35,7 @@ export const inputFields = {
 };
 
 /** The checks of the fields of `options`. Older records lack some fields that are not optional here. */
-export const optionFields = {
+export const option = {
   vocabSize: count,
   newTokens: schema.optional(count),
   sizes: schema.optional(schema.list(count)),

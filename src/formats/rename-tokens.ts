@@ -55,7 +55,7 @@ function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown 
  * Renames tokens in a file next to the tokenizer. Throws a UserError if a chat template contains an old text,
  * because a template is a program.
  */
-export function renameCompanionFile(file: SourceFile, names: Names): SourceFile {
+export function rename(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;
   const refuseIn = (template: string) => {
     const old = [...names.keys()].find((text) => template.includes(text));
@@ -90,10 +90,7 @@ const applyEdits = (file: SourceFile, rewriter: JsonRewriter): SourceFile => ({
 });
 
 /** Adds new special tokens to the lists of special tokens in companion files. */
-export const extendCompanionFiles = (
-  files: readonly SourceFile[],
-  added: readonly AddedToken[],
-): OutputFile[] =>
+export const extend = (files: readonly SourceFile[], added: readonly AddedToken[]): OutputFile[] =>
   files.map(({ name, bytes }) => {
     const isConfig = name === "tokenizer_config.json" || name === "special_tokens_map.json";
     if (!isConfig || added.length === 0) return { name, chunks: () => [bytes] };

@@ -1,13 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { byteCharacters } from "#bytes";
 import {
-  allAddedTokens,
-  type Numbering,
-  removed,
+  changes,
   TextEncoding,
   type TokenizerParts,
   type TokenTable,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
   WordMerger,
 } from "#tokenizer";
 import { Chunk, type OutputFile } from "./output-file.ts";
@@ -18,18 +17,20 @@ const idsName = "ids.tsv";
  * Returns `ids.tsv`, which tells how to renumber embeddings. It has a row for each old id, ascending, with
  * `old`, `new` (empty if the token was removed), and `token` in byte-to-character form.
  */
-export const idsTsv = (tokens: TokenTable, numbering: Numbering): OutputFile => ({
+export const ofIds = (tokens: TokenTable, numbering: changes.Numbering): OutputFile => ({
   name: idsName,
   chunks: () => idRows(tokens, numbering),
 });
 
-function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Array> {
+function* idRows(tokens: TokenTable, { newIds }: changes.Numbering): Generator<Uint8Array> {
   const chunk = new Chunk();
   chunk.ascii("old\tnew\ttoken\n");
   for (let id = 0; id < tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (bytes.length === 0) continue;
-    chunk.text(`${id}\t${newIds[id] === removed ? "" : newIds[id]}\t${byteCharacters.encode(bytes)}\n`);
+    chunk.text(
+      `${id}\t${newIds[id] === changes.removed ? "" : newIds[id]}\t${byteCharacters.encode(bytes)}\n`,
+    );
     if (chunk.isFull) yield chunk.take();
   }
   yield chunk.take();
@@ -43,7 +44,7 @@ function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Arra
  * A token's text is encoded like any text, but without a prefix space. Bytes that are not whole characters
  * are merged as one pretoken.
  */
-export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
+export function* ofPieces(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
   const idOf = idsByToken(old);
   const encoding = new TextEncoding({ ...old, addsPrefixSpace: false });
   const merger = new WordMerger(old.model);
@@ -56,7 +57,7 @@ export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generato
   const chunk = new Chunk();
   chunk.ascii("new\told\ttoken\n");
   for (let id = 0; id < fresh.tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(fresh.tokens, id);
+    const bytes = tokenTables.bytesOf(fresh.tokens, id);
     if (bytes.length === 0) continue;
     const known = idOf.get(keyOf(bytes, addedIds.has(id)));
     chunk.text(`${id}\t${known ?? pieces(bytes).join(" ")}\t${byteCharacters.encode(bytes)}\n`);
@@ -65,7 +66,7 @@ export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generato
   yield chunk.take();
 }
 
-const addedIdsOf = (parts: TokenizerParts) => new Set(allAddedTokens(parts).map(({ id }) => id));
+const addedIdsOf = (parts: TokenizerParts) => new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
 
 /** Returns a key for a token. An added token never has the key of an ordinary token. */
 const keyOf = (bytes: Uint8Array, isAdded: boolean) =>
@@ -76,7 +77,7 @@ function idsByToken(parts: TokenizerParts): Map<string, number> {
   const addedIds = addedIdsOf(parts);
   const ids = new Map<string, number>();
   for (let id = 0; id < tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (bytes.length > 0) ids.set(keyOf(bytes, addedIds.has(id)), id);
   }
   return ids;

@@ -1,15 +1,13 @@
 import { ascii, byteCharacters, json, showValue, utf8 } from "#bytes";
 import { assert } from "#runtime";
 import {
-  allAddedTokens,
+  changes,
   type Extension,
-  type Numbering,
-  newSpecials,
   type RankedMerges,
   refuse,
-  removed,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
 } from "#tokenizer";
 import type { TokenIds } from "./scan-tokenizer-json.ts";
 
@@ -206,14 +204,15 @@ export function addNewIds(
   extension: Extension,
 ): void {
   const known = JSON.parse(json.textAt(vocab)) as Record<string, unknown>;
-  const added = allAddedTokens(base)
+  const added = tokenizers
+    .allAddedTokens(base)
     .filter(({ content }) => !Object.hasOwn(known, content))
     .map(({ content, id }): IdRow => [content, id])
     .sort(([, a], [, b]) => a - b);
   const rows = [
     ...added,
     ...extension.tokens.map(({ id, bytes }): IdRow => [byteCharacters.encode(bytes), id]),
-    ...newSpecials(extension).map(({ id, content }): IdRow => [content, id]),
+    ...changes.newSpecials(extension).map(({ id, content }): IdRow => [content, id]),
   ];
   json.addElements(vocab, json.idTexts(vocab, rows));
 }
@@ -222,7 +221,7 @@ export function addNewIds(
 export function spellMerges(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
   const { idLimit } = base.tokens;
   const keyOf = (id: number) =>
-    byteCharacters.encode(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
+    byteCharacters.encode(id < idLimit ? tokenTables.bytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
   return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
 }
 
@@ -241,7 +240,7 @@ type KeptRows = {
 export function selectKeptRows(
   vocab: TokenIds,
   merges: RankedMerges,
-  { newIds, mergeCount }: Numbering,
+  { newIds, mergeCount }: changes.Numbering,
   path: string,
 ): KeptRows {
   const textOf: string[] = [];
@@ -251,11 +250,11 @@ export function selectKeptRows(
     if (other !== undefined)
       refuse(path, `the tokens ${showValue(other)} and ${showValue(text)} have the same id, ${id}`);
     textOf[id] = text;
-    const newId = newIds[id] ?? removed;
-    if (newId !== removed) tokens.push([text, newId]);
+    const newId = newIds[id] ?? changes.removed;
+    if (newId !== changes.removed) tokens.push([text, newId]);
   }
   tokens.sort(([, a], [, b]) => a - b);
-  const stays = (id: number) => newIds[id] !== removed;
+  const stays = (id: number) => newIds[id] !== changes.removed;
   return {
     tokens,
     *merges() {

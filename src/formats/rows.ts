@@ -1,14 +1,12 @@
 import { ascii, byteCharacters, bytesOf } from "#bytes";
 import { type Kernel, scaled } from "#runtime";
 import {
-  isSpecialEntry,
   KernelArrays,
   keptBytesMax,
   notKept,
-  otherOfEntry,
-  specialOfEntry,
   type TokenBytes,
   type Vocabulary,
+  vocabularies,
 } from "#tokenizer";
 import { Chunk } from "./output-file.ts";
 
@@ -59,10 +57,12 @@ export function idRows(
       kernel.writeIds(first, rowCount, tableOffsets.separators, tableOffsets.spelling, to, limit),
     append: (chunk, id) => {
       const entry = entries[id]!;
-      const key = specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key;
-      if (isSpecialEntry(entry) && key === undefined) return;
+      const key =
+        specialTokens[vocabularies.specialOfEntry(entry)] ??
+        vocabularies.otherOfEntry(vocabulary, entry)?.key;
+      if (vocabularies.isSpecialEntry(entry) && key === undefined) return;
       chunk.ascii(before);
-      if (isSpecialEntry(entry)) chunk.text(JSON.stringify(key).slice(1, -1));
+      if (vocabularies.isSpecialEntry(entry)) chunk.text(JSON.stringify(key).slice(1, -1));
       else appendToken(chunk, tokenBytes, entry, jsonSpelling);
       chunk.ascii(between);
       chunk.decimal(id);

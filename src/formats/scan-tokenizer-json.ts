@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { ascii, json, utf8 } from "#bytes";
 import { host } from "#runtime";
-import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
+import { type PackedTokens, type RankedMerges, tokenTables } from "#tokenizer";
 
 /** A vocabulary, and its merges as ids. */
 export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };
@@ -301,14 +301,14 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
     let id = 0;
     for (
       let digit = file[pos]! - ascii.zero;
-      digit >= 0 && digit <= 9 && id < idLimitMax;
+      digit >= 0 && digit <= 9 && id < tokenTables.idLimitMax;
       digit = file[pos]! - ascii.zero
     ) {
       id = (10 * id + digit) | 0;
       pos = (pos + 1) | 0;
     }
     const isNumber = pos > idStart && (file[idStart] !== ascii.zero || pos === idStart + 1);
-    if (!isNumber || id >= idLimitMax) return json.invalid;
+    if (!isNumber || id >= tokenTables.idLimitMax) return json.invalid;
     ids[count] = id;
     idMax = id > idMax ? id : idMax;
     count = (count + 1) | 0;

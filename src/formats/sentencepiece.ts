@@ -2,12 +2,12 @@ import { showValue } from "#bytes";
 import { UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
-  fitNarrowIds,
   type JsonObject,
+  modelSettings,
   type Roles,
   refuse,
-  roleNames,
   type TokenizerParts,
+  tokenizers,
 } from "#tokenizer";
 import { refuseOptions, scanParsed } from "./assemble-model.ts";
 import { assembleCharacterModel, assembleCharacterTokens, cuttingSource, mark } from "./character-json.ts";
@@ -56,7 +56,7 @@ function read(
     ...(normalizer.addsPrefix && { prefixRule: "start", leadingSpaces: "one" }),
     addedTokens,
     controlTokens,
-    isNarrow: fitNarrowIds(pieces.length - 1, []),
+    isNarrow: tokenizers.fitNarrowIds(pieces.length - 1, []),
     tokens: assembleCharacterTokens(scanned.vocab, [], settings, [
       [pieces.indexOf(unknown!), new TextEncoder().encode(trainer.unknownText)],
     ]),
@@ -230,7 +230,7 @@ function frame({ path, bytes }: SourceFile): JsonObject {
 
 function roles({ path, bytes }: SourceFile): Roles {
   const { pieces, trainer } = parseSentencePiece(bytes, path);
-  const found = roleNames.map((role) => {
+  const found = modelSettings.roleNames.map((role) => {
     const piece = pieces[trainer.roles[role]];
     const isOf = role === "unk" ? piece?.kind === "unknown" : piece?.kind === "control";
     return [role, isOf ? piece!.text : ""] as const;

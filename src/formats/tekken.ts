@@ -4,22 +4,15 @@ import { type PatternExport, patterns } from "#pattern";
 import { asOption, host, type Message, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
-  allAddedTokens,
-  fitNarrowIds,
-  idLimitMax,
-  isSpecialEntry,
-  joinTokens,
-  type LoadOptions,
+  changes,
   modelOfRanks,
-  type Numbering,
-  otherOfEntry,
   type PackedTokens,
   refuse,
-  removed,
-  specialOfEntry,
   type TokenizerParts,
-  tableOfPacked,
+  tokenizers,
+  tokenTables,
   type Vocabulary,
+  vocabularies,
 } from "#tokenizer";
 import { refuseOptions } from "./assemble-model.ts";
 import type { FinishedTokenizer } from "./finished-tokenizer.ts";
@@ -35,11 +28,11 @@ import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
  * size allows; the last ones are ignored. Special tokens are never found in a text, because mistral-common adds their
  * ids itself.
  */
-function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
+function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
   const root = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the tokenizer");
   const config = json.objectAt(root.config, path, "config");
-  const size = numberAt(config, "default_vocab_size", { max: idLimitMax, path });
+  const size = numberAt(config, "default_vocab_size", { max: tokenTables.idLimitMax, path });
   const specialCount = numberAt(config, "default_num_special_tokens", {
     max: Math.min(size, specialCountMax),
     path,
@@ -57,9 +50,9 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     addsPrefixSpace: false,
     addedTokens: [],
     controlTokens,
-    isNarrow: fitNarrowIds(size - 1, controlTokens),
-    tokens: tableOfPacked(
-      joinTokens(
+    isNarrow: tokenizers.fitNarrowIds(size - 1, controlTokens),
+    tokens: tokenTables.fromPacked(
+      tokenTables.append(
         tokens,
         controlTokens.map(({ id, content }) => [id, encoder.encode(content)] as const),
       ),
@@ -168,16 +161,16 @@ function listSpecialTexts(value: unknown, path: string): string[] {
 function prune(
   [{ name, bytes }]: SourceFiles,
   parts: TokenizerParts,
-  { size, newIds }: Numbering,
+  { size, newIds }: changes.Numbering,
 ): OutputFile[] {
   const json = new JsonRewriter(bytes);
   const vocab = json.placeOf(["vocab"])!;
   // Special tokens have the first ids, and all of them are kept.
-  const specialCount = allAddedTokens(parts).length;
+  const specialCount = tokenizers.allAddedTokens(parts).length;
   const entries: string[] = [];
   for (const [rank, start] of json.membersOf(vocab.start)) {
-    const newId = newIds[specialCount + (rank as number)] ?? removed;
-    if (newId === removed) continue;
+    const newId = newIds[specialCount + (rank as number)] ?? changes.removed;
+    if (newId === changes.removed) continue;
     const { end } = json.placeAt(start);
     const place = json.placeOf(["rank"], start)!;
     const text = (from: number, to: number) => json.textAt({ start: from, end: to });
@@ -206,7 +199,10 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
     return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; ${wayOut}`;
   if (
-    entries.some((entry) => isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined)
+    entries.some(
+      (entry) =>
+        vocabularies.isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined,
+    )
   )
     return "in tekken.json each id has a token, but here some ids have none";
   if (specialCount > specialCountMax) return `tekken.json stores at most ${specialCountMax} special tokens`;
@@ -217,9 +213,11 @@ const sourcesOf = (form: PatternExport) => (form.kind === "splits" ? form : patt
 
 /** Returns the bytes of an entry; undefined if it has no token. */
 function bytesOfEntry(vocabulary: Vocabulary, entry: number): Uint8Array | undefined {
-  if (!isSpecialEntry(entry)) return vocabulary.tokenBytes.copy(entry);
-  const text = vocabulary.specialTokens[specialOfEntry(entry)];
-  return text === undefined ? otherOfEntry(vocabulary, entry)?.bytes : new TextEncoder().encode(text);
+  if (!vocabularies.isSpecialEntry(entry)) return vocabulary.tokenBytes.copy(entry);
+  const text = vocabulary.specialTokens[vocabularies.specialOfEntry(entry)];
+  return text === undefined
+    ? vocabularies.otherOfEntry(vocabulary, entry)?.bytes
+    : new TextEncoder().encode(text);
 }
 
 function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<Uint8Array> {
@@ -238,7 +236,7 @@ function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<U
   chunk.text(`{"config": ${JSON.stringify(config)}`);
   const special = Array.from(entries.subarray(0, specialCount), (entry, rank) => ({
     rank,
-    token_str: specialTokens[specialOfEntry(entry)]!,
+    token_str: specialTokens[vocabularies.specialOfEntry(entry)]!,
     is_control: true,
   }));
   chunk.text(`${list("special_tokens", special)},\n"vocab": [`);

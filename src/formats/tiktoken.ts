@@ -3,26 +3,18 @@ import { type PatternName, patterns, type ResolvedPattern } from "#pattern";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
-  allAddedTokens,
+  changes,
   type Extension,
-  fitNarrowIds,
-  idLimitMax,
-  isSpecialEntry,
-  joinTokens,
-  type LoadOptions,
-  maxOf,
+  encodingModels,
   modelOfRanks,
-  type Numbering,
-  otherOfEntry,
+  modelSettings,
   type PackedTokens,
-  removed,
-  type SpecialTokenOption,
-  settingOnlyInTokenizerJson,
   type TokenizerParts,
   type TokenTable,
-  tableOfPacked,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
   type Vocabulary,
+  vocabularies,
 } from "#tokenizer";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
 import type { FinishedTokenizer } from "./finished-tokenizer.ts";
@@ -30,7 +22,7 @@ import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "
 import { postProcessingOfRecord } from "./post-processor.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
-import { type RecordedTraining, readTrainingRecord } from "./read-training-record.ts";
+import * as recordFiles from "./read-training-record.ts";
 import { lineEnd, rows, tableOffsets } from "./rows.ts";
 
 /**
@@ -49,7 +41,9 @@ export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
     write: (kernel, first, to, limit) => kernel.writeRanks(first, size, tableOffsets.digits, to, limit),
     append: (chunk, id) => {
       const token = entries[id]!;
-      const bytes = isSpecialEntry(token) ? otherOfEntry(vocabulary, token)?.bytes : tokenBytes.copy(token);
+      const bytes = vocabularies.isSpecialEntry(token)
+        ? vocabularies.otherOfEntry(vocabulary, token)?.bytes
+        : tokenBytes.copy(token);
       if (bytes === undefined) return;
       chunk.ascii(host.toBase64(bytes));
       chunk.ascii(" ");
@@ -66,14 +60,14 @@ const base64Digits = new TextEncoder().encode(
 /** Returns the reason why a tokenizer cannot be written in this format, or null. */
 export function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { vocabulary, exportForm, characters } = tokenizer;
-  if (characters) return settingOnlyInTokenizerJson(tokenizer);
+  if (characters) return modelSettings.settingOnlyInTokenizerJson(tokenizer);
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken takes one regular expression, and this pattern is a sequence of several";
   }
   if (exportForm.kind === "splits" && exportForm.mayLeaveGaps) {
     return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end, a pattern matches every character";
   }
-  if (vocabulary.tokenIds.some((id) => isSpecialEntry(vocabulary.entries[id]!))) {
+  if (vocabulary.tokenIds.some((id) => vocabularies.isSpecialEntry(vocabulary.entries[id]!))) {
     return "a special token has the id of another token, but tiktoken merges in the order of ids";
   }
   if (vocabulary.tokenIds.some((id, token, ids) => token > 256 && id < ids[token - 1]!)) {
@@ -81,36 +75,36 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
   }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
     return `no text is encoded to the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", but with a rank file an equal pretoken would be`;
-  return settingOnlyInTokenizerJson(tokenizer);
+  return modelSettings.settingOnlyInTokenizerJson(tokenizer);
 }
 
 /**
  * Loads tiktoken's rank file, which states neither a pattern nor special tokens. These come from the options, from a
  * record next to the file, or from the known facts about a published file with this checksum.
  */
-const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts =>
-  partsOfRanks(
+const read = ([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts =>
+  partsOf(
     bytes,
     path,
     options,
-    findKnownRanksBySum(host.createSha256().update(bytes).digest("hex")),
-    readTrainingRecord(path),
+    findKnownBySum(host.createSha256().update(bytes).digest("hex")),
+    recordFiles.read(path),
   );
 
 /** Builds a tokenizer from ranks, with the facts about a published file and the training record, if there are any. */
-export function partsOfRanks(
+export function partsOf(
   bytes: Uint8Array,
   path: string,
-  options: LoadOptions,
+  options: tokenizers.LoadOptions,
   known: KnownRanks | undefined = undefined,
-  recorded: RecordedTraining | null = null,
+  recorded: recordFiles.RecordedTraining | null = null,
 ): TokenizerParts {
-  const tokens = scanRanks(bytes) ?? refuseRanks(bytes, path);
+  const tokens = scan(bytes) ?? refuseRanks(bytes, path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
   const pattern = options.pattern ?? patternOf(sources, path);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);
   const normalization = recorded?.normalization ?? known?.normalization ?? null;
-  const idMax = tokens.ids.length === 0 ? -1 : maxOf(tokens.ids);
+  const idMax = tokens.ids.length === 0 ? -1 : encodingModels.maxOf(tokens.ids);
   const specialIds =
     recorded === null
       ? specialsOfKnown(known, options.specialTokens, idMax)
@@ -136,7 +130,7 @@ export function partsOfRanks(
     normalization,
     addsPrefixSpace: false,
     addedTokens,
-    isNarrow: fitNarrowIds(idMax, addedTokens),
+    isNarrow: tokenizers.fitNarrowIds(idMax, addedTokens),
     tokens: tableOf(tokens, addedTokens, path),
     ...postProcessingOfRecord(recorded, addedTokens),
     description: { path, kind: kindOf(known), patternName: pattern.name, patternSources: pattern.sources },
@@ -155,7 +149,7 @@ function kindOf(known: KnownRanks | undefined): string {
  * Parses lines of a base64 token, a space and a rank. A line ends with LF, CRLF or the end of the file. Empty
  * lines are skipped. Returns null for anything else; `refuseRanks` then finds the faulty line.
  */
-export function scanRanks(file: Uint8Array): PackedTokens | null {
+export function scan(file: Uint8Array): PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
   const lineCountMax = Math.ceil(file.length / smallestLineBytes);
   const starts = new Int32Array(lineCountMax + 1);
@@ -193,7 +187,7 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
     let rank = 0;
     for (let digit = file[pos]! - ascii.zero; digit >= 0 && digit <= 9; digit = file[++pos]! - ascii.zero) {
       rank = 10 * rank + digit;
-      if (rank >= idLimitMax) return null;
+      if (rank >= tokenTables.idLimitMax) return null;
     }
     const lineEnd = skipLineEnd(file, pos);
     if (pos === rankStart || (lineEnd === pos && pos < file.length)) return null;
@@ -226,7 +220,7 @@ function base64Values(): Uint8Array {
   return values;
 }
 
-/** Reports the first faulty line of a file that `scanRanks` rejected. */
+/** Reports the first faulty line of a file that `scan` rejected. */
 export function refuseRanks(file: Uint8Array, path: string): never {
   const text = Buffer.from(file).toString("latin1").replace(/\r$/, "");
   for (const [i, line] of text.split(/\r?\n/).entries()) {
@@ -257,7 +251,7 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
  * Returns the special tokens of a training. Their ids are those of the record, or the first ids if `--compat
  * huggingface` or the record says so; otherwise they get the next free ids.
  */
-function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
+function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
   const firstIds = specialTokensFirst || compat === "huggingface" ? [...specialTokens.keys()] : [];
   const given = specialTokens.map((text, i) => ({ text, id: (specialIds ?? firstIds)[i] }));
@@ -271,7 +265,7 @@ function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
  */
 function specialsOfKnown(
   known: KnownRanks | undefined,
-  asked: readonly SpecialTokenOption[] = [],
+  asked: readonly tokenizers.SpecialTokenOption[] = [],
   idMax: number,
 ): Map<string, number> {
   const others = (known?.specialTokens ?? []).map(([text, id]) => ({ text, id }));
@@ -281,7 +275,7 @@ function specialsOfKnown(
 }
 
 /** Assigns ids to texts: the given id, or the id that the same text got before, or the next free id. */
-function giveIds(specials: readonly SpecialTokenOption[], idMax: number): Map<string, number> {
+function giveIds(specials: readonly tokenizers.SpecialTokenOption[], idMax: number): Map<string, number> {
   const ids = new Map<string, number>();
   let nextId = idMax + 1;
   for (const { text, id } of specials) {
@@ -297,7 +291,7 @@ function tableOf(tokens: PackedTokens, addedTokens: readonly AddedToken[], path:
   const added = addedTokens.map(
     ({ id, content }) => [checkId(id, content, path), encoder.encode(content)] as const,
   );
-  return tableOfPacked(joinTokens(tokens, added));
+  return tokenTables.fromPacked(tokenTables.append(tokens, added));
 }
 
 function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens }: Extension): OutputFile[] {
@@ -306,13 +300,13 @@ function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens 
 }
 
 /** Writes the kept tokens in the order of their new ids. A token's rank is its id, so the order of ranks stays. */
-function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: Numbering): OutputFile[] {
-  const addedIds = new Set(allAddedTokens(parts).map(({ id }) => id));
+function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: changes.Numbering): OutputFile[] {
+  const addedIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   function* chunks(): Generator<Uint8Array> {
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
-      if (newIds[id] === removed || addedIds.has(id)) continue;
-      chunk.ascii(`${host.toBase64(tokenBytesOf(parts.tokens, id))} ${newIds[id]}\n`);
+      if (newIds[id] === changes.removed || addedIds.has(id)) continue;
+      chunk.ascii(`${host.toBase64(tokenTables.bytesOf(parts.tokens, id))} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
     }
     yield chunk.take();
@@ -343,11 +337,11 @@ type KnownRanks = {
 };
 
 /** Returns the encoding of this name, which must be a known one. */
-export const findKnownRanks = (wanted: string): KnownRanks =>
+export const findKnown = (wanted: string): KnownRanks =>
   [...Object.values(knownRankFiles), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
 
 /** Returns the known file with this SHA-256, or undefined. */
-export const findKnownRanksBySum = (sum: string): KnownRanks | undefined => knownRankFiles[sum]?.();
+export const findKnownBySum = (sum: string): KnownRanks | undefined => knownRankFiles[sum]?.();
 
 const endOfText = "<|endoftext|>";
 const fillInTheMiddle = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"];

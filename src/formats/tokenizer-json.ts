@@ -11,21 +11,16 @@ import {
   stepsOf,
 } from "#text";
 import {
-  contentOf,
-  droppedByte,
+  changes,
   type Extension,
-  fitNarrowIds,
+  encodingModels,
   type JsonObject,
-  type Numbering,
-  newIdOf,
-  newSpecials,
-  otherOfEntry,
-  postProcessorSteps,
+  modelSettings,
   refuse,
-  roleNames,
-  specialOfEntry,
   type TokenizerParts,
+  tokenizers,
   type Vocabulary,
+  vocabularies,
 } from "#tokenizer";
 import {
   assembleModel,
@@ -131,7 +126,8 @@ function* spelledMergeRows(
   const { entries, specialTokens } = vocabulary;
   const keyOf = (id: number) => {
     const entry = entries[id]!;
-    const key = specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)!.key;
+    const key =
+      specialTokens[vocabularies.specialOfEntry(entry)] ?? vocabularies.otherOfEntry(vocabulary, entry)!.key;
     return JSON.stringify(key).slice(1, -1);
   };
   const chunk = new Chunk();
@@ -225,7 +221,9 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
   const { add_bos_token: stated } = like?.config ?? {};
   if (model.addsBos) return { add_bos_token: true };
   if (stated !== undefined) return { add_bos_token: stated };
-  return postProcessorSteps(like?.root?.post_processor).length > 0 ? {} : { add_bos_token: false };
+  return modelSettings.postProcessorSteps(like?.root?.post_processor).length > 0
+    ? {}
+    : { add_bos_token: false };
 }
 
 /**
@@ -234,12 +232,12 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
-  const given = roleNames.filter(
+  const given = modelSettings.roleNames.filter(
     (role) => model.roles[role] !== undefined || `${role}_token` in (config ?? {}),
   );
   const roles = given.map((role) => {
     const [key, text] = [`${role}_token`, model.roles[role] ?? none];
-    return [key, text && contentOf(config?.[key]) === text ? config![key] : text];
+    return [key, text && modelSettings.contentOf(config?.[key]) === text ? config![key] : text];
   });
   const additional = config === null ? { additional_special_tokens: vocabulary.specialTokens } : {};
   return { ...Object.fromEntries(roles), ...additional };
@@ -266,7 +264,7 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
   const { model: _, ...root } = like.root;
   const { specialTokens, specialIds } = vocabulary;
   const frame = frameWithIds(root, (token) => specialIds[specialTokens.indexOf(token as string)]!, like.path);
-  const putsBos = model.addsBos && postProcessorSteps(root.post_processor).length === 0;
+  const putsBos = model.addsBos && modelSettings.postProcessorSteps(root.post_processor).length === 0;
   return putsBos ? { ...frame, post_processor: bosInFront(vocabulary, model.roles.bos!) } : frame;
 }
 
@@ -332,7 +330,7 @@ export function tokenizerOfJson(
     normalization,
     addsPrefixSpace,
     addedTokens,
-    isNarrow: fitNarrowIds(vocab.idMax, addedTokens),
+    isNarrow: tokenizers.fitNarrowIds(vocab.idMax, addedTokens),
     tokens,
     postProcessing: readPostProcessor(root.post_processor),
     description: {
@@ -380,7 +378,7 @@ function charactersOfJson(
   checkLateTokens(addedTokens, steps, root.normalizer != null, path);
   checkLeading(leadingSpaces, vocab, addedTokens, path);
   const model = assembleCharacterModel(scanned, settings, path);
-  const source = cuttingSource(scanned, steps, model.beginning?.unknown?.id === droppedByte);
+  const source = cuttingSource(scanned, steps, model.beginning?.unknown?.id === encodingModels.droppedByte);
   return {
     model,
     pattern: compileSplits([source], path),
@@ -389,7 +387,7 @@ function charactersOfJson(
     ...(prefix !== null && { prefixRule: prefix }),
     ...(leadingSpaces !== "kept" && { leadingSpaces }),
     addedTokens,
-    isNarrow: fitNarrowIds(vocab.idMax, addedTokens),
+    isNarrow: tokenizers.fitNarrowIds(vocab.idMax, addedTokens),
     tokens: assembleCharacterTokens(vocab, addedTokens, settings),
     postProcessing: readPostProcessor(root.post_processor),
     description: {
@@ -513,7 +511,7 @@ function typesIn(value: unknown, within: string): string {
 
 function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos: () => boolean): string[] {
   const notes: string[] = [];
-  const adding = postProcessorSteps(root.post_processor);
+  const adding = modelSettings.postProcessorSteps(root.post_processor);
   if (adding.length > 0 && !asksForBos()) {
     const types = adding.map((step) => step.type).join(", ");
     notes.push(`the post-processor (${types}) is not applied: ids are as with add_special_tokens=False`);
@@ -637,7 +635,7 @@ function* extendedJson(bytes: Uint8Array, base: TokenizerParts, extension: Exten
   yield noBytes;
   addNewIds(rewriter, vocab, base, extension);
   yield noBytes;
-  addSpecials(rewriter, vocab, newSpecials(extension));
+  addSpecials(rewriter, vocab, changes.newSpecials(extension));
   const before = merges.isEmpty ? vocab.before : merges.before;
   rewriter.addElements(merges, rewriter.mergeTexts(merges, spellMerges(base, extension), before), {
     before,
@@ -686,7 +684,7 @@ function addSpecials(rewriter: JsonRewriter, vocab: Place, tokens: readonly Adde
 function prune(
   [{ name, path, bytes }]: SourceFiles,
   parts: TokenizerParts,
-  numbering: Numbering,
+  numbering: changes.Numbering,
 ): OutputFile[] {
   const { root, scan } = readRoot(bytes, path);
   const { tokens, merges } = selectKeptRows(scan().vocab, parts.model.merges, numbering, path);
@@ -697,7 +695,7 @@ function prune(
     ...("post_processor" in root && {
       post_processor: renumberStep(
         root.post_processor,
-        (id, _, place) => newIdOf(numbering, id, path, place),
+        (id, _, place) => changes.newIdOf(numbering, id, path, place),
         path,
       ),
     }),
@@ -712,7 +710,11 @@ function prune(
 }
 
 /** Returns `added_tokens` with new ids. HF ignores these ids and assigns its own. */
-function renumberAdded(value: unknown, { addedTokens }: TokenizerParts, { newIds }: Numbering): unknown {
+function renumberAdded(
+  value: unknown,
+  { addedTokens }: TokenizerParts,
+  { newIds }: changes.Numbering,
+): unknown {
   if (!Array.isArray(value)) return value;
   const idsByContent = new Map(addedTokens.map(({ content, id }) => [content, id]));
   return value.map((token) => {
@@ -721,9 +723,9 @@ function renumberAdded(value: unknown, { addedTokens }: TokenizerParts, { newIds
   });
 }
 
-function renumberPadding(value: unknown, numbering: Numbering, path: string): unknown {
+function renumberPadding(value: unknown, numbering: changes.Numbering, path: string): unknown {
   if (typeof value !== "object" || value === null || !("pad_id" in value)) return value;
-  return { ...value, pad_id: newIdOf(numbering, value.pad_id, path, "padding") };
+  return { ...value, pad_id: changes.newIdOf(numbering, value.pad_id, path, "padding") };
 }
 
 type Step = Record<string, unknown>;
@@ -770,7 +772,10 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
 }
 
 /** Renumbers the ids in files that `transformers` reads next to a `tokenizer.json`. */
-export const pruneCompanionFiles = (files: readonly SourceFile[], numbering: Numbering): OutputFile[] =>
+export const pruneCompanionFiles = (
+  files: readonly SourceFile[],
+  numbering: changes.Numbering,
+): OutputFile[] =>
   files.map((file) => {
     const { name, bytes } = file;
     if (name === "tokenizer_config.json")
@@ -780,21 +785,24 @@ export const pruneCompanionFiles = (files: readonly SourceFile[], numbering: Num
     return { name, chunks: () => [bytes] };
   });
 
-function renumberedConfig({ path, bytes }: SourceFile, numbering: Numbering): object {
+function renumberedConfig({ path, bytes }: SourceFile, numbering: changes.Numbering): object {
   const config = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the configuration");
   if (!("added_tokens_decoder" in config)) return config;
   const decoder = json.objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
   const renumbered = Object.entries(decoder).map(([id, token]) => [
-    newIdOf(numbering, Number(id), path, "added_tokens_decoder"),
+    changes.newIdOf(numbering, Number(id), path, "added_tokens_decoder"),
     token,
   ]);
   return { ...config, added_tokens_decoder: Object.fromEntries(renumbered) };
 }
 
-function renumberedTokens({ path, bytes }: SourceFile, numbering: Numbering): object {
+function renumberedTokens({ path, bytes }: SourceFile, numbering: changes.Numbering): object {
   const tokens = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the list of added tokens");
   return Object.fromEntries(
-    Object.entries(tokens).map(([text, id]) => [text, newIdOf(numbering, id, path, JSON.stringify(text))]),
+    Object.entries(tokens).map(([text, id]) => [
+      text,
+      changes.newIdOf(numbering, id, path, JSON.stringify(text)),
+    ]),
   );
 }
 

@@ -1,13 +1,6 @@
 import { byteCharacters } from "#bytes";
 import { scaled } from "#runtime";
-import {
-  isSpecialEntry,
-  keptBytesMax,
-  specialOfEntry,
-  type TokenCounts,
-  tokenCountsOfFirst,
-  type Vocabulary,
-} from "#tokenizer";
+import { keptBytesMax, type TokenCounts, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { tokensTsvName } from "./recorded-files.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
@@ -29,7 +22,10 @@ import { appendToken, plainSpelling } from "./rows.ts";
 const head = "id\ttoken\tbytes\tbirth\tend\tleft\tright\n";
 
 export function tokensTsv(vocabulary: Vocabulary, tokenCounts: TokenCounts): OutputFile {
-  return { name: tokensTsvName, chunks: () => rows(vocabulary, tokenCountsOfFirst(tokenCounts, vocabulary)) };
+  return {
+    name: tokensTsvName,
+    chunks: () => rows(vocabulary, tokenCounting.ofFirst(tokenCounts, vocabulary)),
+  };
 }
 
 /**
@@ -45,8 +41,8 @@ function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint
   let text = head;
   for (let id = 0; id < size; id++) {
     const token = tokenOf[id]!;
-    if (isSpecialEntry(token)) {
-      const bytes = new TextEncoder().encode(specialTokens[specialOfEntry(token)]!);
+    if (vocabularies.isSpecialEntry(token)) {
+      const bytes = new TextEncoder().encode(specialTokens[vocabularies.specialOfEntry(token)]!);
       text += `${id}\t${byteCharacters.encode(bytes)}\t${bytes.length}\t\t\t\t\n`;
     } else {
       const merge = token - startCount;

@@ -1,13 +1,13 @@
 import type { Compat, Parity, TokenLimits } from "#merge";
-import type { ModelSettings, Roles, TokenCountFacts } from "#tokenizer";
+import type { ModelSettings, Roles, tokenCounting } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 import { recordName } from "./recorded-files.ts";
 
 /** The version of the record's schema, its first field. */
-export const recordFormat = 1;
+export const format = 1;
 
 /** `training.json`: what was requested, read and learned. Each field is part of the command line's contract. */
-export type TrainingRecord = TokenCountFacts &
+export type TrainingRecord = tokenCounting.Facts &
   RunRecord &
   CorpusRecord & {
     readonly options: TrainingOptionsRecord;
@@ -18,7 +18,7 @@ export type TrainingRecord = TokenCountFacts &
   };
 
 /** The record of an extended tokenizer. Merges and their checksum are those of the new merges only. */
-export type ExtensionRecord = RunRecord &
+export type Extension = RunRecord &
   CorpusRecord & {
     /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
     readonly base: {
@@ -68,7 +68,7 @@ type AskedOfBoth = TokenLimits &
   >;
 
 /** The record of merges over ids (docs/extend.md). */
-export type IdsRecord = RunRecord &
+export type Ids = RunRecord &
   Pick<CorpusRecord, "mergeCount"> & {
     readonly options: {
       /**
@@ -145,11 +145,11 @@ export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
 type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
   /** The languages of the corpus, in order. Present only if it has any. */
-  readonly languages?: readonly LanguageRecord[];
+  readonly languages?: readonly Language[];
   /** Files in directories that were skipped, with the reasons. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** The files of word counts that were added. */
-  readonly counts: readonly CountsRecord[];
+  readonly counts: readonly Counts[];
   readonly wordCount: number;
   readonly distinctWordCount: number;
   readonly mergeCount: number;
@@ -157,7 +157,7 @@ type CorpusRecord = {
 
 /** The fields that every record has. */
 export type RunRecord = {
-  readonly format: typeof recordFormat;
+  readonly format: typeof format;
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
@@ -230,7 +230,7 @@ type InputRecord = {
 export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
 /** The amounts of text read for a language: of its training text, or of its dev text. */
-export type LanguageRecord = LanguageOfInput & {
+export type Language = LanguageOfInput & {
   readonly textBytes: number;
   /** Number of pretokens. */
   readonly wordCount: number;
@@ -244,7 +244,7 @@ export type LanguageRecord = LanguageOfInput & {
   readonly plainTokenCount: number;
 };
 
-export type CountsRecord = {
+export type Counts = {
   readonly path: string;
   readonly sizeBytes: number;
   readonly sha256: string | null;
@@ -265,7 +265,7 @@ export type InputWeight = {
  * Returns the record as a file. It is written last: `record` is called after the other files were written, to
  * state how long that took.
  */
-export function trainingFile(record: () => object): OutputFile {
+export function file(record: () => object): OutputFile {
   return {
     name: recordName,
     chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],

@@ -3,23 +3,15 @@ import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
 import { type KeptColumns, type KeptField, zlib } from "#corpus";
 import { asOption, type ByteSink, files, phrase, scaled, UserError } from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
-import {
-  BinaryWriter,
-  HeadedWriter,
-  type IdType,
-  type IdWriter,
-  idBytes,
-  type idFormatNames,
-  npyMagic,
-  npyWriter,
-} from "./id-writers.ts";
+import type { IdType } from "./id-writers.ts";
+import * as idWriters from "./id-writers.ts";
 
 // Formats of files of ids that training programs read. Each has the layout of its program. Reading supports
 // the files that `bpe encode` writes, and others as far as they have the same layout.
 
 /** A format of files of ids. */
 export type IdFormat = {
-  readonly name: (typeof idFormatNames)[number];
+  readonly name: (typeof idWriters.formatNames)[number];
   /** The endings of its files: first that of the ids, then those of the files with the positions of documents. */
   readonly endings: readonly [string, ...string[]];
   /** Whether the files say where documents are. */
@@ -36,7 +28,7 @@ export type IdFormat = {
    */
   readonly typeFor?: (idLimit: number) => IdType;
   /** Opens a writer of ids and ends of documents. `files` are in the order of the endings. */
-  open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): IdWriter;
+  open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): idWriters.IdWriter;
 };
 
 /** The largest value of a size that is stored as a signed 32-bit field. */
@@ -56,12 +48,12 @@ const rows: Omit<IdFormat, "name" | "endings"> = {
   },
 };
 
-export const idFormats: readonly IdFormat[] = [
-  { name: "npy", endings: [".npy"], open: ([ids], type) => npyWriter(ids!, type) },
+export const entries: readonly IdFormat[] = [
+  { name: "npy", endings: [".npy"], open: ([ids], type) => idWriters.npyWriter(ids!, type) },
   {
     name: "bin",
     endings: [".bin"],
-    open: ([ids], type) => new BinaryWriter(ids!, type),
+    open: ([ids], type) => new idWriters.BinaryWriter(ids!, type),
   },
   { ...rows, name: "parquet", endings: [".parquet"] },
   // A format for `bpe ids join` alone: the first and the last row may be parts of documents.
@@ -86,7 +78,7 @@ export const idFormats: readonly IdFormat[] = [
     omitsEmpty: true,
     endings: [".ds", ".ds.index", ".ds.metadata"],
     open: ([ids, index, facts], type) =>
-      new IndexedWriter(new BinaryWriter(ids!, type), (ends, idCount) => {
+      new IndexedWriter(new idWriters.BinaryWriter(ids!, type), (ends, idCount) => {
         index!.write(bytesOf(BigUint64Array.from(withoutEmpty(ends), BigInt)));
         facts!.write(new TextEncoder().encode(datatroveFacts(idCount, type)));
       }),
@@ -95,7 +87,7 @@ export const idFormats: readonly IdFormat[] = [
     name: "llmc",
     endings: [".bin"],
     idCountMax: int32Max,
-    open: ([ids], type) => new HeadedWriter(ids!, type, (idCount) => llmcHead(type, idCount)),
+    open: ([ids], type) => new idWriters.HeadedWriter(ids!, type, (idCount) => llmcHead(type, idCount)),
   },
 ];
 
@@ -103,8 +95,8 @@ export const idFormats: readonly IdFormat[] = [
  * Returns the format with this name. Without a name, returns the first format whose files of ids end like the path.
  * Returns undefined if there is none.
  */
-export const idFormatOf = (name: string | undefined, path: string): IdFormat | undefined =>
-  idFormats.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
+export const of = (name: string | undefined, path: string): IdFormat | undefined =>
+  entries.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
 
 /** Removes the ending of the format's files from a path. */
 export function baseOf(path: string, { endings }: IdFormat): string {
@@ -113,12 +105,12 @@ export function baseOf(path: string, { endings }: IdFormat): string {
 }
 
 /** Writes raw ids, and after the last one the ends of documents. */
-class IndexedWriter implements IdWriter {
+class IndexedWriter implements idWriters.IdWriter {
   private ends = new Float64Array(scaled(1 << 10, 4));
   private endCount = 0;
 
   constructor(
-    private readonly ids: BinaryWriter,
+    private readonly ids: idWriters.BinaryWriter,
     private readonly writeIndex: (ends: Float64Array, idCount: number) => void,
   ) {}
 
@@ -162,7 +154,7 @@ const indexed = (
   type: IdType,
   chunksOf: (ends: Float64Array) => Iterable<Uint8Array>,
 ) =>
-  new IndexedWriter(new BinaryWriter(ids, type), (ends) => {
+  new IndexedWriter(new idWriters.BinaryWriter(ids, type), (ends) => {
     for (const chunk of chunksOf(ends)) index.write(chunk);
   });
 
@@ -190,7 +182,7 @@ function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array>
   yield bytesOf(head);
   const startOf = (d: number) => (d === 0 ? 0 : ends[d - 1]!);
   yield bytesOf(Int32Array.from(ends, (end, d) => lengthOf(end - startOf(d))));
-  const width = idBytes(type);
+  const width = idWriters.idBytes(type);
   yield bytesOf(BigInt64Array.from(ends, (_, d) => BigInt(startOf(d) * width)));
   yield bytesOf(BigInt64Array.from({ length: count + 1 }, (_, d) => BigInt(d)));
 }
@@ -227,7 +219,7 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
  * for people to read.
  */
 const datatroveFacts = (idCount: number, type: IdType) =>
-  `bpe|${idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
+  `bpe|${idWriters.idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
 
 /** llm.c's magic numbers and versions: its GPT-2 has 16-bit ids, its Llama 3 has 32-bit ids. */
 const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
@@ -258,7 +250,7 @@ export type FormattedIds = {
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;
   const at = (name: IdFormat["name"]) => {
-    const format = idFormatOf(name, "")!;
+    const format = of(name, "")!;
     return { format, base: baseOf(path, format) };
   };
   if (path.endsWith(".parquet")) return parquetAt(path);
@@ -297,7 +289,7 @@ function rawIds(
       const fd = files.openRegular(path);
       try {
         const endByte = fstatSync(fd).size;
-        const idCount = (endByte - startByte) / idBytes(type);
+        const idCount = (endByte - startByte) / idWriters.idBytes(type);
         const said = ends?.at(-1) ?? (ends === undefined ? idCount : 0);
         if (said !== idCount)
           throw damagedFileError(
@@ -355,7 +347,7 @@ function megatronOf(path: string): Layout {
     throw damagedFileError(path, `it has ${index.length} bytes`);
   const ends = new Float64Array(count);
   for (let d = 0, start = 0; d < count; d++) {
-    const isNext = Number(view.getBigInt64(startsAt + 8 * d, true)) === start * idBytes(type);
+    const isNext = Number(view.getBigInt64(startsAt + 8 * d, true)) === start * idWriters.idBytes(type);
     const isOne = Number(view.getBigInt64(startsAt + 8 * count + 8 * d, true)) === d;
     if (!isNext || !isOne)
       throw new UserError(
@@ -407,7 +399,7 @@ function headOf(path: string): Uint8Array {
 }
 
 const isNpy = (path: string) =>
-  files.stat(path) !== undefined && npyMagic.every((byte, i) => headOf(path)[i] === byte);
+  files.stat(path) !== undefined && idWriters.npyMagic.every((byte, i) => headOf(path)[i] === byte);
 
 /** Returns the id type that a valid llm.c head states; undefined if the file has no such head. */
 function llmcTypeOf(path: string): IdType | undefined {
@@ -418,7 +410,7 @@ function llmcTypeOf(path: string): IdType | undefined {
     (type) => `${llmcHeads[type]}` === `${magic},${version}`,
   );
   if (type === undefined) return undefined;
-  return files.stat(path)!.size === llmcHeadBytes + count! * idBytes(type) ? type : undefined;
+  return files.stat(path)!.size === llmcHeadBytes + count! * idWriters.idBytes(type) ? type : undefined;
 }
 
 function parquetAt(path: string): FormattedIds {
@@ -426,7 +418,7 @@ function parquetAt(path: string): FormattedIds {
   const { keptFieldsOf, readParquetIds } =
     require("./read-parquet-ids.ts") as typeof import("./read-parquet-ids.ts");
   return {
-    format: idFormatOf("parquet", "")!,
+    format: of("parquet", "")!,
     paths: [path],
     keptFields: keptFieldsOf(path),
     read: () => readParquetIds(path),

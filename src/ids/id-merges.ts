@@ -1,8 +1,8 @@
-import { Chunk, idMergesHead } from "#formats";
+import { Chunk, idMergesNames } from "#formats";
 import { files, scaled, UserError } from "#runtime";
-import { narrowIdMax } from "#tokenizer";
+import { tokenizers } from "#tokenizer";
 import { alphabetSizeMax } from "./id-reader.ts";
-import { idTypeFor } from "./id-writers.ts";
+import * as idWriters from "./id-writers.ts";
 
 /**
  * Merges over an alphabet of ids. Ids below `alphabetSize` are symbols, and merge k produces the id
@@ -22,19 +22,19 @@ export type IdMerges = {
 };
 
 /** Returns the id types of files of symbols and of files of tokens. */
-export const idTypesOf = ({ alphabetSize, left }: IdMerges) => ({
-  symbolType: idTypeFor({ isNarrow: alphabetSize - 1 <= narrowIdMax }),
-  tokenType: idTypeFor({ isNarrow: alphabetSize + left.length - 1 <= narrowIdMax }),
+export const typesOf = ({ alphabetSize, left }: IdMerges) => ({
+  symbolType: idWriters.typeFor({ isNarrow: alphabetSize - 1 <= tokenizers.narrowIdMax }),
+  tokenType: idWriters.typeFor({ isNarrow: alphabetSize + left.length - 1 <= tokenizers.narrowIdMax }),
 });
 
 /** Yields `merges.txt`. */
 export function* idMergesFile(merges: IdMerges): Generator<Uint8Array> {
-  yield new TextEncoder().encode(`${idMergesHead}${merges.alphabetSize}\n`);
-  yield* idMergeLines(merges);
+  yield new TextEncoder().encode(`${idMergesNames.head}${merges.alphabetSize}\n`);
+  yield* linesOf(merges);
 }
 
 /** Yields the merges as lines. */
-export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> {
+export function* linesOf({ left, right }: IdMerges): Generator<Uint8Array> {
   const chunk = new Chunk();
   for (let k = 0; k < left.length; k++) {
     chunk.decimal(left[k]!);
@@ -47,14 +47,16 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
 }
 
 /** Reads a `merges.txt` over ids. Throws an error that says what is wrong with it. */
-export function readIdMerges(path: string): IdMerges {
+export function read(path: string): IdMerges {
   const fail = (what: string): never => {
     throw new UserError(`"${path}": ${what}`, {
       hint: "name the directory, or the merges.txt, that bpe ids train wrote",
     });
   };
   const lines = files.readText(path).split("\n");
-  const size = lines[0]!.startsWith(idMergesHead) ? Number(lines[0]!.slice(idMergesHead.length)) : Number.NaN;
+  const size = lines[0]!.startsWith(idMergesNames.head)
+    ? Number(lines[0]!.slice(idMergesNames.head.length))
+    : Number.NaN;
   if (!(Number.isInteger(size) && size >= 1 && size <= alphabetSizeMax))
     fail("it contains no merges over ids");
   if (lines.at(-1) !== "") fail("its last line is cut off");

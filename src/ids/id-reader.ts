@@ -2,7 +2,8 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { ascii, escapeBytes } from "#bytes";
 import { checkUnchanged, inspectInput, type KeptValue, openTextStream } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
-import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
+import type { IdType } from "./id-writers.ts";
+import * as idWriters from "./id-writers.ts";
 
 const windowBytes = scaled(1 << 20, 64);
 const npyHeadBytesMax = 1 << 16;
@@ -21,7 +22,7 @@ export type BinaryType = { readonly asked: IdType | undefined; readonly needed: 
  * separated by whitespace, and may be compressed. `-` is standard input.
  */
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
-  if (!isIdFileName(path)) return yield* readDecimals(path);
+  if (!idWriters.isFileName(path)) return yield* readDecimals(path);
   // Pipes are refused: their size is unknown, so the size in the head cannot be checked.
   const fd = files.openRegular(path);
   try {
@@ -58,7 +59,8 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const fail = (what: string, hint?: string): never => {
     throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
   };
-  if (bytes.length < 12 || npyMagic.some((byte, i) => bytes[i] !== byte)) fail("it is not an .npy file");
+  if (bytes.length < 12 || idWriters.npyMagic.some((byte, i) => bytes[i] !== byte))
+    fail("it is not an .npy file");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = bytes[6]!;
   if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "supported are 1 to 3");
@@ -91,7 +93,7 @@ const shorten = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` 
 function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): Generator<ReadIds> {
   const type = asked ?? needed;
   const { size } = fstatSync(fd);
-  if (size % idBytes(type) !== 0) {
+  if (size % idWriters.idBytes(type) !== 0) {
     throw new UserError(`"${path}" is damaged: its ${size} bytes are not a whole number of ${type} ids`, {
       hint: phrase`state the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
     });
@@ -275,7 +277,7 @@ export async function* readSequences(
   sink: SequenceSink,
   idLimit = alphabetSizeMax,
 ) {
-  if (!isIdFileName(path)) return yield* readLines(path, sink, idLimit);
+  if (!idWriters.isFileName(path)) return yield* readLines(path, sink, idLimit);
   let readCount = 0;
   for await (const ids of readIds(path, binaryType)) {
     checkLimit(ids, path, readCount, idLimit);

@@ -10,7 +10,7 @@ const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
 /** The names of the formats in id-formats.ts. */
-export const idFormatNames = [
+export const formatNames = [
   "npy",
   "bin",
   "parquet",
@@ -28,7 +28,7 @@ export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
  * Returns the requested type. Without one, returns uint16 if every id of the vocabulary fits, whether it
  * occurs or not.
  */
-export const idTypeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
+export const typeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
   asked ?? (isNarrow ? "uint16" : "uint32");
 
 /**
@@ -67,22 +67,22 @@ export type IdSink = {
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 
 /** Whether a file with this name stores ids as binary numbers, not as text. */
-export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
+export const isFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
 /**
  * Throws a usage error if the name of an output file does not end in .npy or .bin. `shown` is the name in the
  * message.
  */
-export function checkIdFileName(path: string, shown: Message, hint?: Message): void {
-  if (!isIdFileName(path)) throw usageError(phrase`${shown} ends in neither .npy nor .bin`, hint);
+export function checkFileName(path: string, shown: Message, hint?: Message): void {
+  if (!isFileName(path)) throw usageError(phrase`${shown} ends in neither .npy nor .bin`, hint);
 }
 
 /**
  * Returns the writer for the ending of a path: .npy or .bin. For any other path, and for stdout, the ids are
  * decimal numbers.
  */
-export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
-  if (path === undefined || !isIdFileName(path)) return new TextWriter(out);
+export function writerFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
+  if (path === undefined || !isFileName(path)) return new TextWriter(out);
   return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
 }
 
@@ -213,7 +213,7 @@ export function endsAfter(ids: Uint16Array | Uint32Array, id: number | undefined
 }
 
 /** Returns a sink that appends an id to each input, or to each record. */
-export function appendIdToDocuments(writer: IdSink, id: number): IdSink {
+export function appendToDocuments(writer: IdSink, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {
     write(written, recordEnds, kept) {

@@ -1,19 +1,13 @@
 import { dirname, join } from "node:path";
-import { loadTokenizerParts, pathsOf, recordName, usualNames } from "#formats";
+import { formats, recordName, tokenizerFiles } from "#formats";
 import { files, machine, yieldToEventLoop } from "#runtime";
-import {
-  type Like,
-  type LoadOptions,
-  lazyTokenTable,
-  type TokenizerParts,
-  type TokenTable,
-} from "#tokenizer";
+import { type Like, type TokenizerParts, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
 import { startJob } from "./job.ts";
 
 /** A request to the loading thread. */
 export type LoadRequest = {
   readonly path: string;
-  readonly options: LoadOptions;
+  readonly options: tokenizers.LoadOptions;
   /** Whether ids will be decoded. Building the table for that takes time, and encoding does not need it. */
   readonly isDecoded: boolean;
 };
@@ -26,18 +20,18 @@ type LoadedTokenizer = {
 };
 
 /**
- * Loads a tokenizer as `loadTokenizerParts` does, large files in another thread. Parsing cannot be interrupted, but a
+ * Loads a tokenizer as `tokenizerFiles.load` does, large files in another thread. Parsing cannot be interrupted, but a
  * thread can be ended in the middle of it. So the event loop is never blocked for long.
  */
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
-  if (loadedHereMs(path) <= loadedHereMsMax) return loadTokenizerParts(path, options);
+  if (loadedHereMs(path) <= loadedHereMsMax) return tokenizerFiles.load(path, options);
   const thread = startJob<typeof loadingJob>("loading");
   try {
     const { parts, tokens } = await thread.ask("load", request);
     // Deserializing the thread's answer may take 0.1 s.
     await yieldToEventLoop();
-    return { ...parts, tokens: tokens ?? lazyTokenTable(noTokens) };
+    return { ...parts, tokens: tokens ?? tokenTables.lazy(noTokens) };
   } finally {
     thread.end();
   }
@@ -85,15 +79,15 @@ function loadedHereMs(path: string): number {
     return stats?.isFile() ? stats.size * (file.endsWith("tokenizer.json") ? 40e-6 : 130e-6) : 0;
   };
   const paths = files.isDirectory(path)
-    ? [...usualNames, recordName].map((name) => join(path, name))
-    : [...pathsOf(path), join(dirname(path), recordName)];
+    ? [...formats.usualNames, recordName].map((name) => join(path, name))
+    : [...tokenizerFiles.pathsOf(path), join(dirname(path), recordName)];
   return Math.max(...paths.map(msOf));
 }
 
 /** The job of the loading thread. */
 export const loadingJob = {
   async load({ path, options, isDecoded }: LoadRequest): Promise<LoadedTokenizer> {
-    const parts = await loadTokenizerParts(path, options);
+    const parts = await tokenizerFiles.load(path, options);
     return { parts: { ...parts, tokens: undefined }, tokens: isDecoded ? { ...parts.tokens } : null };
   },
   /** The module is loaded on demand, because few trainings need it. */

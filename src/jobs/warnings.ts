@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
-import type { LanguageRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import { asOption, type Message, phrase } from "#runtime";
 
 // Warnings: the result is what was requested, but may not be what was intended. Warnings are data, which each caller
@@ -40,7 +40,11 @@ export type Warning =
   /** A stream was read with a cache: its content is unknown before it is read, so it is not cached. */
   | { readonly kind: "stream with a cache"; readonly path: string }
   /** The languages are compared by texts that do not correspond. */
-  | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
+  | {
+      readonly kind: "uneven languages";
+      readonly most: trainingRecords.Language;
+      readonly least: trainingRecords.Language;
+    }
   | { readonly kind: "normalizer" }
   /** A tokenizer for chats has no padding token. */
   | { readonly kind: "no pad" }

@@ -1,4 +1,4 @@
-import { encodingParts } from "#encoding";
+import { corpusEncoding } from "#encoding";
 import { type JobThread, startJobs } from "#jobs";
 import { kernels, scaled, UserError, usageError } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
@@ -73,7 +73,7 @@ export class BatchThreads {
     clearTimeout(this.idleTimer);
     this.runningCount++;
     const missing = startJobs<BatchJob>("batch", Math.max(0, count - this.threads.length));
-    const setup = { kernelModule: kernels.sharedModule(), parts: encodingParts(this.parts) };
+    const setup = { kernelModule: kernels.sharedModule(), parts: corpusEncoding.encodingParts(this.parts) };
     for (const thread of missing) void thread.ask("begin", setup);
     this.threads.push(...missing);
     for (const thread of this.threads) thread.keepAlive(true);

@@ -1,14 +1,5 @@
 import { describeValue } from "#bytes";
-import {
-  checkCombinations,
-  checkGiven,
-  type Kind,
-  nameInLibrary,
-  type Requested,
-  tableOf,
-  trainingOptions,
-  wrongKind,
-} from "#options";
+import { kinds, optionTables, trainingOptions } from "#options";
 import { messages, UserError, usageError } from "#runtime";
 import { isSignal } from "./check-arguments.ts";
 import { engineRefusal } from "./engine-errors.ts";
@@ -16,10 +7,14 @@ import { engineRefusal } from "./engine-errors.ts";
 // The options of a library call: those of a training, and those that the command line does not have.
 
 /** Makes a kind of values that cannot be typed on a command line. */
-const untypedKind = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
+const untypedKind = (
+  type: string,
+  wanted: string,
+  accepts: (value: unknown) => boolean,
+): kinds.Kind<unknown> => ({
   read: (typed) => typed,
   wanted,
-  take: (value) => (accepts(value) ? value : wrongKind),
+  take: (value) => (accepts(value) ? value : kinds.wrongKind),
   type,
   schema: {},
   python: { type: "object", none: "None", print: "value" },
@@ -32,7 +27,7 @@ const callback = (type: string) => untypedKind(type, "a function", (value) => ty
 
 const isPath = (value: unknown) => typeof value === "string" && value !== "";
 
-const libraryOptions = tableOf({
+const libraryOptions = optionTables.of({
   files: {
     name: "files",
     kind: untypedKind(
@@ -64,7 +59,7 @@ const libraryOptions = tableOf({
   },
 });
 
-const hooks = tableOf({
+const hooks = optionTables.of({
   signal: {
     name: "signal",
     kind: untypedKind("AbortSignal", "an AbortSignal", isSignal),
@@ -88,14 +83,14 @@ const hooks = tableOf({
 /** Every option of `trainTokenizer`, in the order of its type. */
 export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
-type AskedCall = Requested<typeof callOptions>;
+type AskedCall = optionTables.Requested<typeof callOptions>;
 
 /** Names options as the library does: `padTo 8` for `--pad-to 8`. */
 export const spellInLibrary: messages.Spelling = (named) => {
   const { option, value } = named;
   const found = Object.entries(callOptions).find(([, { name }]) => name === option);
   if (found === undefined) return messages.asTyped(named);
-  return `${nameInLibrary(...found) ?? option}${value === undefined ? "" : ` ${value}`}`;
+  return `${optionTables.nameInLibrary(...found) ?? option}${value === undefined ? "" : ` ${value}`}`;
 };
 
 /** Runs a call of the library. Errors name options as the library does. */
@@ -112,7 +107,7 @@ export async function runCall<T>(call: () => Promise<T>): Promise<T> {
 /** Checks the options of `trainTokenizer`: each value, and which options are combined. */
 export function readCall(options: unknown): AskedCall {
   const call = "trainTokenizer";
-  const asked = checkGiven(callOptions, options, call);
+  const asked = optionTables.checkGiven(callOptions, options, call);
   const all = Object.entries(callOptions);
   const givenAs = (option: string) =>
     asked[all.find(([, { name }]) => name === option)?.[0] as keyof AskedCall];
@@ -124,6 +119,6 @@ export function readCall(options: unknown): AskedCall {
       `${call}: vocabSize is ${describeValue(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
     );
   }
-  checkCombinations(Object.values(callOptions), seen);
+  optionTables.checkCombinations(Object.values(callOptions), seen);
   return asked;
 }

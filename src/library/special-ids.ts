@@ -1,5 +1,5 @@
 import { UserError } from "#runtime";
-import { allAddedTokens, type TokenizerParts } from "#tokenizer";
+import { type TokenizerParts, tokenizers } from "#tokenizer";
 
 /** The ids of a batch: those of text i are ids[offsets[i] .. offsets[i + 1]). */
 export type EncodedBatch = {
@@ -46,7 +46,8 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
 /** @internal Returns the ids that `skipSpecialTokens` drops in decoding. Added tokens that are not special are kept as text. */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
-    allAddedTokens(parts)
+    tokenizers
+      .allAddedTokens(parts)
       .filter(({ special }) => special)
       .map(({ id }) => id),
   );

@@ -1,10 +1,10 @@
 import { UserError } from "#runtime";
 import {
-  haveAllBytes,
   type TextEncoding,
   type TextNotes,
   type TokenDecoder,
   type TokenizerParts,
+  tokenTables,
 } from "#tokenizer";
 
 /** Bytes [start, end) of a text. */
@@ -24,7 +24,7 @@ export class TextCuts {
     private readonly decoder: TokenDecoder,
     encoding: TextEncoding,
   ) {
-    if (!haveAllBytes(model.byteIds, tokens) || !decoder.place(text, ids, notes))
+    if (!tokenTables.haveAllBytes(model.byteIds, tokens) || !decoder.place(text, ids, notes))
       throw new NoCut("this text cannot be cut: its tokens do not have all of its bytes", {
         hint: "its vocabulary lacks some bytes, or two of its tokens have the same id",
       });

@@ -1,12 +1,5 @@
 import { UserError } from "#runtime";
-import {
-  offsetObstacle,
-  type Spans,
-  type TextNotes,
-  type TokenDecoder,
-  type TokenizerParts,
-  trimObstacle,
-} from "#tokenizer";
+import { obstacles, type Spans, type TextNotes, type TokenDecoder, type TokenizerParts } from "#tokenizer";
 import { type IdsAround, withIdsAround } from "./special-ids.ts";
 
 /** The ids of a text, and where their tokens are: that of ids[i] is at [starts[i], ends[i]) of the text. */
@@ -18,7 +11,7 @@ export type EncodedWithOffsets = {
 
 /** @internal Throws a UserError if the tokenizer has no offsets; for a string, if it has none in characters. */
 export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
-  const obstacle = offsetObstacle(parts) ?? (isString ? trimObstacle(parts) : undefined);
+  const obstacle = obstacles.toOffsets(parts) ?? (isString ? obstacles.toTrims(parts) : undefined);
   if (obstacle !== undefined) throw new UserError(obstacle);
 }
 

@@ -1,19 +1,17 @@
 import { argument, describeValue, typedArrayClass } from "#bytes";
 import { UserError, usageError } from "#runtime";
 import {
-  allAddedTokens,
   bytesOf,
   firstDifference,
-  idsByKey,
-  keysById,
   leadingBytes,
-  nameObstacle,
   type RecodedSpan,
   type TextEncoding,
   TextNotes,
   type TokenizerParts,
   textPieces,
-  tokenBytesOf,
+  tokenizers,
+  tokenKeys,
+  tokenTables,
   unknownId,
 } from "#tokenizer";
 import {
@@ -179,7 +177,7 @@ export class TextTokenizer {
 
   /** The ids of all added tokens, special or not, by their text. */
   get specialTokens(): ReadonlyMap<string, number> {
-    return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
+    return new Map(tokenizers.allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
   }
 
   /** Sentences about settings in the files that are not applied. */
@@ -322,7 +320,7 @@ export class TextTokenizer {
     argument.check("tokenToId: token", token, textArgument);
     if (this.ids === undefined) {
       this.checkNames();
-      this.ids = idsByKey(this.parts);
+      this.ids = tokenKeys.idsOf(this.parts);
     }
     return this.ids.get(token);
   }
@@ -336,13 +334,13 @@ export class TextTokenizer {
   private get keys(): readonly string[] {
     if (this.keysMade === undefined) {
       this.checkNames();
-      this.keysMade = keysById(this.parts);
+      this.keysMade = tokenKeys.byId(this.parts);
     }
     return this.keysMade;
   }
 
   private checkNames(): void {
-    const obstacle = nameObstacle(this.parts.tokens);
+    const obstacle = tokenTables.nameObstacle(this.parts.tokens);
     if (obstacle !== undefined) throw new UserError(obstacle);
   }
 
@@ -481,7 +479,7 @@ export class TextTokenizer {
   stream(options: StreamOptions = {}): StreamDecoder {
     const asked = argument.checkOptions("stream", options, streamOptionKinds);
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
-    const hasToken = (id: number) => tokenBytesOf(this.parts.tokens, id).length > 0;
+    const hasToken = (id: number) => tokenTables.bytesOf(this.parts.tokens, id).length > 0;
     const isKept =
       special === undefined && !asked.skipUnknownIds
         ? undefined
@@ -520,7 +518,7 @@ export class TextTokenizer {
   /** Returns the bytes of a token; empty if no token has this id. */
   tokenBytes(id: number): Uint8Array<ArrayBuffer> {
     argument.check("tokenBytes: id", id, numberArgument);
-    return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
+    return new Uint8Array(tokenTables.bytesOf(this.parts.tokens, id));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { scaled, usageError } from "#runtime";
-import { allAddedTokens, TextEncoding, TokenDecoder, type TokenizerParts } from "#tokenizer";
+import { TextEncoding, TokenDecoder, type TokenizerParts, tokenizers } from "#tokenizer";
 import { withEngineErrors } from "./engine-errors.ts";
 
 /**
@@ -102,7 +102,7 @@ function evict(): void {
 
 function makeDecoder(parts: TokenizerParts): TokenDecoder {
   const { trims = [] } = parts.postProcessing ?? {};
-  const trimming = { trims, addedIds: allAddedTokens(parts).map(({ id }) => id) };
+  const trimming = { trims, addedIds: tokenizers.allAddedTokens(parts).map(({ id }) => id) };
   const { hasMarks = false } = parts.model.beginning ?? {};
   return new TokenDecoder(parts.tokens, trims.length > 0 ? trimming : undefined, hasMarks);
 }

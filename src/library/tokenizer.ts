@@ -1,14 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { argument, describeValue } from "#bytes";
 import { findInputs, type InputFormat, inputFormats } from "#corpus";
-import { encodeInto } from "#encoding";
-import { loadTokenizerParts, readRecordedReading } from "#formats";
-import { checkIdFileName, idTypeFor } from "#ids";
+import { corpusEncoding } from "#encoding";
+import { recordFiles, tokenizerFiles } from "#formats";
+import { idWriters } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
 import { machine, usageError } from "#runtime";
 import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
-import { behaviorFingerprint, type SpecialTokenOption, specialTokenId } from "#tokenizer";
+import { behaviorFingerprint, tokenizers } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
 import {
   callbackArgument,
@@ -105,7 +105,7 @@ export class Tokenizer extends TextTokenizer {
     asked.signal?.throwIfAborted();
     const pattern: ResolvedPattern | undefined =
       asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
-    const specialTokens: SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
+    const specialTokens: tokenizers.SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };
         throw usageError(
@@ -114,7 +114,7 @@ export class Tokenizer extends TextTokenizer {
       },
     );
     try {
-      return new Tokenizer(await loadTokenizerParts(path, { pattern, specialTokens }));
+      return new Tokenizer(await tokenizerFiles.load(path, { pattern, specialTokens }));
     } catch (error) {
       throw engineRefusal(error) ?? error;
     }
@@ -199,7 +199,7 @@ export class Tokenizer extends TextTokenizer {
     const { workers = 1, signal, onProgress } = asked;
     signal?.throwIfAborted();
     checkWorkers("encodeFile", workers);
-    checkIdFileName(output, `"${output}"`);
+    idWriters.checkFileName(output, `"${output}"`);
     const { path } = this.parts.description;
     checkOutputFile(output);
     const place = placeOfFile(output);
@@ -209,7 +209,7 @@ export class Tokenizer extends TextTokenizer {
         inputFormat: asked.inputFormat,
         textField: asked.textField,
         // A tokenizer made in memory has no record next to it.
-        trained: path === "" ? undefined : readRecordedReading([path]),
+        trained: path === "" ? undefined : recordFiles.readReading([path]),
         binary: asked.binary,
       });
       new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).refuseOverlap(inputs);
@@ -217,14 +217,18 @@ export class Tokenizer extends TextTokenizer {
         inputs,
         parts: { ...this.parts, specialTokensAsText: asked.specialTokensAsText ?? false },
         workerCount: workers,
-        type: idTypeFor(this.parts, asked.dtype),
-        appendId: asked.appendToken === undefined ? undefined : specialTokenId(this.parts, asked.appendToken),
+        type: idWriters.typeFor(this.parts, asked.dtype),
+        appendId:
+          asked.appendToken === undefined
+            ? undefined
+            : tokenizers.specialTokenId(this.parts, asked.appendToken),
         report: ({ bytesDone, bytesTotal }: EncodeProgress) => {
           signal?.throwIfAborted();
           onProgress?.(bytesDone, bytesTotal);
         },
       };
-      return (await writeStaged(output, noGuard, (file) => encodeInto(output, file, encoding))).idCount;
+      return (await writeStaged(output, noGuard, (file) => corpusEncoding.encodeInto(output, file, encoding)))
+        .idCount;
     } finally {
       lock?.release();
     }

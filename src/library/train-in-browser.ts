@@ -21,28 +21,20 @@ import {
   repeatReport,
   type Warning,
 } from "#jobs";
-import { nameInLibrary } from "#options";
+import { optionTables } from "#options";
 import { messages, runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
-import { baseSize, buildVocabulary, describeSharedIds, makeTokenCounts } from "#tokenizer";
+import { tokenCounting, vocabularies } from "#tokenizer";
 import {
-  checkFormatNames,
-  cuttingOf,
-  fileBytes,
-  finishedTokenizer,
-  type LoadedFormats,
-  learnPairs,
-  loadFormats,
+  chosenFiles,
+  learning,
   mergeBytes,
-  mergeOptionsOf,
   partsOfTraining,
   type SaveOptions,
-  selectFiles,
-  settle,
-  type TrainedVocabulary,
   type Training,
   type TrainingStatistics,
   trainingStatistics,
+  trainings,
 } from "#training";
 import { byteWords, WordCounter, type WordTable } from "#words";
 import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
@@ -117,7 +109,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   );
   for (const warning of warningsOf(training, trained))
     onWarning?.(messages.spell(formatWarning(warning), spellInLibrary));
-  return new TrainedTokenizer(training, trained, await loadFormats());
+  return new TrainedTokenizer(training, trained, await chosenFiles.loadFormats());
 }
 
 /** Checks the options as `trainTokenizer` does elsewhere. */
@@ -128,7 +120,9 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
       options[name as "texts"] !== undefined &&
       name !== "vocabSize" &&
       !(optionNames as readonly string[]).includes(name) &&
-      Object.entries(callOptions).some((named) => nameInLibrary(...named)?.split(/[.:]/)[0] === name),
+      Object.entries(callOptions).some(
+        (named) => optionTables.nameInLibrary(...named)?.split(/[.:]/)[0] === name,
+      ),
   );
   if (absent !== undefined)
     throw usageError(
@@ -145,7 +139,7 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
   const asked = readCall(options);
   if (files.length === 0 && options.texts === undefined)
     throw usageError(`${call}: there is nothing to train on`, "give files or texts");
-  return settle(asked, {});
+  return trainings.settle(asked, {});
 }
 
 /** Throws an error for a file that `bpe train` would not read as plain text, because its words would be different. */
@@ -200,10 +194,10 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
 
 function warningsOf(training: Training, { vocabulary, invalidByteCount }: TrainedInMemory): Warning[] {
   const { size, reservedCount } = vocabulary;
-  const leastSize = baseSize(training.specialTokens, training.compat);
+  const leastSize = vocabularies.baseSize(training.specialTokens, training.compat);
   return [
     ...invalidBytes({ count: invalidByteCount, became: "was counted as a pretoken of its own" }),
-    ...describeSharedIds(vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...vocabularies.describeSharedIds(vocabulary).map((message) => ({ kind: "note" as const, message })),
     ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
   ];
 }
@@ -211,7 +205,7 @@ function warningsOf(training: Training, { vocabulary, invalidByteCount }: Traine
 /** Texts as they arrive: pieces of bytes, and `null` after the last piece of each text. */
 type TextPieces = AsyncIterable<Uint8Array | null>;
 
-type TrainedInMemory = Omit<TrainedVocabulary, "statistics" | "languages"> & {
+type TrainedInMemory = Omit<learning.TrainedVocabulary, "statistics" | "languages"> & {
   readonly words: WordTable;
   readonly invalidByteCount: number;
 };
@@ -231,7 +225,7 @@ async function trainInMemory(
   const first = { stage: "counting", done: 0, total: byteCount, unit: "bytes" } as const;
   const { report, rest } = repeatReport(reportGiven, first);
   const counter = new WordCounter(byteCount ?? undefined);
-  const chain = new TextChain(cuttingOf(training), counter);
+  const chain = new TextChain(trainings.cuttingOf(training), counter);
   await countTexts(texts, chain, (doneBytes) =>
     byBytes(report, "counting", byteCount)(doneBytes, counter.distinctWordCount),
   );
@@ -241,17 +235,17 @@ async function trainInMemory(
   const countedMs = performance.now();
   const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;
   const alone = { workerCount: 1 };
-  const options = mergeOptionsOf(training, vocabSize, alone);
-  const merges = await learnPairs(byteWords(words), options, alone, report);
+  const options = learning.mergeOptionsOf(training, vocabSize, alone);
+  const merges = await learning.learnPairs(byteWords(words), options, alone, report);
   const mergedMs = performance.now();
   return {
-    vocabulary: buildVocabulary({
+    vocabulary: vocabularies.build({
       ...{ merges, specialTokens, specialTokensFirst, compat, padTo },
       laterTokens: [],
     }),
     smaller: [],
     superwordFacts: undefined,
-    tokenCounts: makeTokenCounts(merges),
+    tokenCounts: tokenCounting.make(merges),
     ...{ words, pretokenCount, distinctWordCount },
     invalidByteCount: chain.pretokens.invalidByteCount,
     countMs: countedMs - startMs,
@@ -292,7 +286,7 @@ export class TrainedTokenizer extends TextTokenizer {
     readonly training: Training,
     /** @internal */
     readonly trained: TrainedInMemory,
-    private readonly formats: LoadedFormats,
+    private readonly formats: chosenFiles.LoadedFormats,
   ) {
     super(partsOfTraining(training, trained.vocabulary));
   }
@@ -308,10 +302,14 @@ export class TrainedTokenizer extends TextTokenizer {
 
   /** Returns the files of the tokenizer by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
-    const names = checkFormatNames("files", options);
+    const names = chosenFiles.checkFormatNames("files", options);
     const { vocabulary, tokenCounts } = this.trained;
-    return fileBytes([
-      ...selectFiles(this.formats, names, finishedTokenizer(this.training, vocabulary)),
+    return chosenFiles.fileBytes([
+      ...chosenFiles.selectFiles(
+        this.formats,
+        names,
+        chosenFiles.finishedTokenizer(this.training, vocabulary),
+      ),
       ...tokensTsvFiles(names === undefined ? undefined : false, vocabulary, tokenCounts),
     ]);
   }

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { argument } from "#bytes";
 import { findCorpus, reasonSkipped } from "#corpus";
-import { loadTokenizerParts, pathsReadAt } from "#formats";
+import { tokenizerFiles } from "#formats";
 import { formatWarning, type Warning } from "#jobs";
-import { nameInLibrary, type RequestedTraining, trainingOptions } from "#options";
+import { optionTables, type RequestedTraining, trainingOptions } from "#options";
 import { messages, usageError } from "#runtime";
 import {
   checkOutputDirectory,
@@ -15,25 +15,20 @@ import {
   WrittenPlaces,
   writeStaged,
 } from "#store";
-import { allAddedTokens, type TokenizerParts } from "#tokenizer";
+import { type TokenizerParts, tokenizers } from "#tokenizer";
 import {
-  type AnyProduct,
-  checkFormatNames,
+  chosenFiles,
   countsPaths,
   type Finished,
-  fileBytes,
-  type LoadedFormats,
-  loadFormats,
   mergeBytes,
   partsOfTraining,
-  productOf,
+  results,
   runTraining,
   type SaveOptions,
   type Training,
   type TrainingHost,
   type TrainingStatistics,
   trainingStatistics,
-  writeProduct,
 } from "#training";
 import { pathArgument } from "./check-arguments.ts";
 import { readCall, runCall, spellInLibrary } from "./library.ts";
@@ -65,7 +60,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   if (finished === undefined) {
     const sizes = asked.vocabSize!.map(({ count }) => count);
     const path = sizes.length === 1 ? asked.output! : join(asked.output!, String(Math.max(...sizes)));
-    return new TrainedTokenizer(await loadTokenizerParts(path, {}), undefined);
+    return new TrainedTokenizer(await tokenizerFiles.load(path, {}), undefined);
   }
   const { result, product } = finished;
   const { training, trained } = result;
@@ -74,7 +69,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
     ? partsOfTraining(training, trained.vocabulary)
     : await partsAsWritten(product, training);
   const ended = { ...result, endMs: performance.now() };
-  return new TrainedTokenizer(parts, { result: ended, product, formats: await loadFormats() });
+  return new TrainedTokenizer(parts, { result: ended, product, formats: await chosenFiles.loadFormats() });
 }
 
 /** Returns how the library reads, locks, writes and reports. */
@@ -117,13 +112,14 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
 }
 
 /** Returns the tokenizer as its files give it: with `like` or `extend`, only the files have all of it. */
-async function partsAsWritten(product: AnyProduct, training: Training): Promise<TokenizerParts> {
+async function partsAsWritten(product: results.AnyProduct, training: Training): Promise<TokenizerParts> {
   const { base } = training;
   const files = product.filesOf(product.sizes.length - 1);
-  const bytesOf = (name: string) => fileBytes(files.filter((file) => file.name === name)).get(name)!;
+  const bytesOf = (name: string) =>
+    chosenFiles.fileBytes(files.filter((file) => file.name === name)).get(name)!;
   const [format, names] =
     base === null
-      ? [(await loadFormats()).get("huggingface")!, ["tokenizer.json"]]
+      ? [(await chosenFiles.loadFormats()).get("huggingface")!, ["tokenizer.json"]]
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
   // Files of other formats state neither pattern nor special tokens.
@@ -132,7 +128,7 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
       ? {}
       : {
           pattern: training.pattern,
-          specialTokens: allAddedTokens(base.parts).map(({ content: text, id }) => ({ text, id })),
+          specialTokens: tokenizers.allAddedTokens(base.parts).map(({ content: text, id }) => ({ text, id })),
         };
   const parts = format.read([read[0]!, ...read.slice(1)], options);
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
@@ -148,12 +144,12 @@ function writtenPlaces(asked: RequestedTraining): WrittenPlaces {
       const path = asked[key as keyof RequestedTraining];
       return option.writes === undefined || typeof path !== "string"
         ? []
-        : [{ name: `${nameInLibrary(key, option)} "${path}"`, path, kind: option.writes }];
+        : [{ name: `${optionTables.nameInLibrary(key, option)} "${path}"`, path, kind: option.writes }];
     }),
   );
   places.refuseNesting();
   const tokenizers = [asked.like, asked.extend].flatMap((path) =>
-    path === undefined ? [] : pathsReadAt(path),
+    path === undefined ? [] : tokenizerFiles.pathsReadAt(path),
   );
   places.refuseOverlap([...countsPaths(asked), ...tokenizers].map((path) => ({ path })));
   return places;
@@ -184,7 +180,7 @@ export class TrainedTokenizer extends Tokenizer {
   constructor(
     parts: TokenizerParts,
     private readonly made:
-      | (Pick<Finished, "result" | "product"> & { readonly formats: LoadedFormats })
+      | (Pick<Finished, "result" | "product"> & { readonly formats: chosenFiles.LoadedFormats })
       | undefined,
   ) {
     super(parts);
@@ -231,7 +227,7 @@ export class TrainedTokenizer extends Tokenizer {
    */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const product = this.productFor("files", options);
-    return fileBytes(product.filesOf(product.sizes.length - 1));
+    return chosenFiles.fileBytes(product.filesOf(product.sizes.length - 1));
   }
 
   /**
@@ -244,17 +240,17 @@ export class TrainedTokenizer extends Tokenizer {
     checkOutputDirectory(directory);
     const lock = takeLockNow(placeOf(directory));
     try {
-      await writeProduct(directory, product, this.finished.result);
+      await results.writeProduct(directory, product, this.finished.result);
     } finally {
       lock.release();
     }
   }
 
-  private productFor(call: string, options: SaveOptions): AnyProduct {
-    const formatNames = checkFormatNames(call, options);
+  private productFor(call: string, options: SaveOptions): results.AnyProduct {
+    const formatNames = chosenFiles.checkFormatNames(call, options);
     const { result, product, formats } = this.finished;
     const { trained } = result;
-    if (!("extensions" in trained)) return productOf({ ...result, trained, formatNames }, formats);
+    if (!("extensions" in trained)) return results.productOf({ ...result, trained, formatNames }, formats);
     if (formatNames === undefined) return product;
     throw usageError(
       `${call}: an extended tokenizer is written as the files of its base`,

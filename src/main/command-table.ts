@@ -1,4 +1,4 @@
-import { commonOptions } from "#options";
+import { sharedOptions } from "#options";
 import type { Command, CommandSpec } from "#terminal";
 
 const completions: Command = {
@@ -8,7 +8,7 @@ const completions: Command = {
   fileWords: ["bash", "zsh", "fish"],
   description: "print completions for a shell",
   details: "Prints a script for a shell, which then completes commands, options and their values.",
-  options: commonOptions,
+  options: sharedOptions.common,
   examples: [
     {
       what: "bash, for this user",

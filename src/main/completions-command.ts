@@ -1,7 +1,7 @@
-import { type Option, oneOf } from "#options";
+import { kinds, type Option } from "#options";
 import { patterns } from "#pattern";
 import { messages } from "#runtime";
-import { type CommandSpec, type Invocation, type Output, writeStdout } from "#terminal";
+import { type CommandSpec, dataOutput, type Invocation, type Output } from "#terminal";
 import { chatTemplates } from "#tokenizer";
 import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
 import { commandGroups } from "./command-table.ts";
@@ -11,8 +11,8 @@ const shells = ["bash", "zsh", "fish"] as const;
 
 /** `bpe completions`: prints the script that lets a shell complete command lines of `bpe`. */
 export async function runCompletions({ files }: Invocation, output: Output): Promise<void> {
-  const shell = oneOf("completions", files[0]!, shells);
-  await writeStdout(completionScript(shell));
+  const shell = kinds.oneOf("completions", files[0]!, shells);
+  await dataOutput.writeStdout(completionScript(shell));
   output.succeed("", { shell });
 }
 

@@ -1,14 +1,7 @@
-import { type Option, type Topic, topics } from "#options";
+import { type Option, optionTables } from "#options";
 import { describeAliases, type NamedPattern } from "#pattern";
 import { type Message, messages, nearest, usageError } from "#runtime";
-import {
-  type CommandSpec,
-  type Example,
-  type Styles,
-  stylesFor,
-  terminalColumns,
-  usageLine,
-} from "#terminal";
+import { type CommandSpec, type Example, styling, usageLine } from "#terminal";
 import { commands, commandsOf, firstWords } from "./all-commands.ts";
 import { commandGroups } from "./command-table.ts";
 import { unknownOption } from "./mistakes.ts";
@@ -22,7 +15,10 @@ const columnsMax = 120;
 const screenLines = 24;
 
 /** Returns the page to write to: as wide as the terminal, but at most `columnsMax`. */
-const ownPage = (): Page => ({ columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) });
+const ownPage = (): Page => ({
+  columns: Math.min(columnsMax, styling.terminalColumns(1)),
+  styles: styling.stylesFor(1),
+});
 
 /**
  * Returns the help of the program, of a group of commands, of a command, or, in full, of one of its topics,
@@ -33,12 +29,12 @@ export function helpText(command?: CommandSpec | string, about?: string): string
   if (command === undefined) return programHelp(page);
   if (typeof command === "string") return groupHelp(command, page);
   if (about === undefined) return commandHelp(command, page);
-  const option = about in topics || about === "all" ? undefined : findOption(command, about);
+  const option = about in optionTables.topics || about === "all" ? undefined : findOption(command, about);
   return option === undefined ? topicHelp(command, about, page) : optionHelp(command, option, page);
 }
 
 /** The width of a page, and the style of its headings. */
-type Page = { readonly columns: number; readonly styles: Styles };
+type Page = { readonly columns: number; readonly styles: styling.Styles };
 
 export function programHelp(page: Page): string {
   const { styles } = page;
@@ -137,8 +133,8 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
     ...chosen.flatMap((topic) => [
       "",
       ...withBold(
-        `${topics[topic].title}:`,
-        wrap(`${topics[topic].title}: ${topics[topic].about}`, page),
+        `${optionTables.topics[topic].title}:`,
+        wrap(`${optionTables.topics[topic].title}: ${optionTables.topics[topic].about}`, page),
         styles,
       ),
       ...(topic === "input" ? filesRow(command) : []).flatMap(({ label, text }) =>
@@ -174,7 +170,7 @@ const entry = ({ label, text }: Row, page: Page) => [
 const optionEntry = (option: Option, page: Page) =>
   entry({ label: label(option).trim(), text: describeOption(option) }, page);
 
-function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]) {
+function unknownTopic(command: CommandSpec, typed: string, own: readonly optionTables.Topic[]) {
   if (typed.startsWith("-")) return unknownOption(command, typed);
   const near = nearest(typed, [...own, "all", ...command.options.map(({ name }) => name)]);
   const list = `bpe help ${command.name} has: ${[...own, "all"].join(", ")}, and each option`;
@@ -185,7 +181,7 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]
  * Returns the examples with an option of the topic. If there are none for the topic "input", the simplest example,
  * which has files.
  */
-export function topicExamples(command: CommandSpec, topic: Topic): readonly Example[] {
+export function topicExamples(command: CommandSpec, topic: optionTables.Topic): readonly Example[] {
   const own = command.options.filter((option) => option.topic === topic);
   const found = examplesWith(command, own);
   return found.length === 0 && topic === "input" ? command.examples.slice(0, 1) : found;
@@ -207,8 +203,10 @@ function examplesWith({ name, examples }: CommandSpec, options: readonly Option[
 }
 
 /** Returns the topics of a command's options, in the order of help. */
-export const topicsOf = ({ options }: CommandSpec): Topic[] =>
-  (Object.keys(topics) as Topic[]).filter((topic) => options.some((option) => option.topic === topic));
+export const topicsOf = ({ options }: CommandSpec): optionTables.Topic[] =>
+  (Object.keys(optionTables.topics) as optionTables.Topic[]).filter((topic) =>
+    options.some((option) => option.topic === topic),
+  );
 
 /** The label of an option: `-n, --vocab-size N`. Without a short name it is indented, to align long names. */
 const label = ({ short, name, kind }: Option) =>
@@ -244,10 +242,11 @@ const usage = (command: CommandSpec, page: Page): string[] =>
   withBold("Usage:", wrap(`Usage: ${usageLine(command)}`, page, 7, 0), page.styles);
 
 /** Highlights the first words of lines. */
-const withBold = (words: string, [first = "", ...rest]: readonly string[], styles: Styles): string[] => [
-  first.replace(words, styles.bold(words)),
-  ...rest,
-];
+const withBold = (
+  words: string,
+  [first = "", ...rest]: readonly string[],
+  styles: styling.Styles,
+): string[] => [first.replace(words, styles.bold(words)), ...rest];
 
 const exampleSection = (examples: readonly Example[], page: Page): string[] => [
   page.styles.bold(examples.length === 1 ? "Example" : "Examples"),

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { usageError, withForwardSlashes } from "#runtime";
-import { isTerminal, plainStyles, readPage, readSample, stylesFor, terminalColumns } from "#terminal";
+import { embeddedPages, styling } from "#terminal";
 
 /**
  * The manual: the pages of docs/, embedded in every executable. Help and errors refer to them by the command that shows
@@ -14,11 +14,13 @@ import { isTerminal, plainStyles, readPage, readSample, stylesFor, terminalColum
 export function manualPage(typed: string): string {
   const path = posix.normalize(withForwardSlashes(typed)).replace(/^docs\/?$/, "docs/README.md");
   const page = pageAt(path);
-  const sample = path === "docs/LICENSE" ? readSample() : null;
+  const sample = path === "docs/LICENSE" ? embeddedPages.readSample() : null;
   if (sample !== null) return sample;
   if (page !== null) {
     const followed = withSample(withPlainLinks(page, "docs"));
-    return isTerminal(1) ? formatMarkdown(followed, Math.min(terminalColumns(1), columnsMax)) : followed;
+    return styling.isTerminal(1)
+      ? formatMarkdown(followed, Math.min(styling.terminalColumns(1), columnsMax))
+      : followed;
   }
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
@@ -32,7 +34,8 @@ const withSample = (page: string): string =>
       )
     : page;
 
-const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice("docs/".length)) : null);
+const pageAt = (path: string) =>
+  path.startsWith("docs/") ? embeddedPages.readPage(path.slice("docs/".length)) : null;
 
 /** The maximum width of a page. Longer lines are hard to read. */
 const columnsMax = 100;
@@ -41,7 +44,7 @@ const columnsMax = 100;
 function formatMarkdown(
   markdown: string,
   columns: number,
-  isColoured = stylesFor(1) !== plainStyles,
+  isColoured = styling.stylesFor(1) !== styling.plainStyles,
 ): string {
   const within = markdown.replaceAll(/\[([^\]]*)\]\(#[\w-]*\)/g, "$1");
   const shown = Bun.markdown.ansi(within, { columns, colors: isColoured });

@@ -1,18 +1,18 @@
 import { relative } from "node:path";
 import { filesMatching, includeFilter } from "#corpus";
-import { findTokenizer, pathsReadAt } from "#formats";
-import type { PathRead } from "#options";
+import { findTokenizer, tokenizerFiles } from "#formats";
+import type { optionTables } from "#options";
 import { asOption, files, host, type Message, phrase, withForwardSlashes } from "#runtime";
 import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
 import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
 
 /** A typed path, how it is read, and how messages name it. */
-type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: Message };
+type TypedRead = { readonly path: string; readonly reads: optionTables.PathRead; readonly name: Message };
 
 /** Returns all paths that a command line reads, from the table of options. */
 function typedReads({ reads, options: known }: CommandSpec, invocation: Invocation): TypedRead[] {
   const found: TypedRead[] = [];
-  const add = (typed: string, reads: PathRead | undefined, value: string, option?: string) => {
+  const add = (typed: string, reads: optionTables.PathRead | undefined, value: string, option?: string) => {
     const path = typedPath(value, typed);
     if (reads === undefined || path === undefined || path === "") return;
     found.push({ path, reads, name: option === undefined ? `"${path}"` : asOption(option, `"${path}"`) });
@@ -56,7 +56,8 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
   if (path === "-") return [{ path }];
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
     return filesMatching(path).paths.map((path) => ({ path }));
-  const parts = reads === "tokenizer" ? ifUsable(() => pathsReadAt(findTokenizer(path).path), []) : [];
+  const parts =
+    reads === "tokenizer" ? ifUsable(() => tokenizerFiles.pathsReadAt(findTokenizer(path).path), []) : [];
   return [named, ...parts.filter((part) => part !== path).map((path) => ({ path }))];
 }
 

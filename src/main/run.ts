@@ -1,4 +1,4 @@
-import { checkCombinations, topics } from "#options";
+import { optionTables } from "#options";
 import {
   asOption,
   exitCode,
@@ -13,16 +13,13 @@ import {
 } from "#runtime";
 import { MisplacedOutput } from "#store";
 import {
-  ClosedReader,
   type CommandSpec,
+  dataOutput,
   type Invocation,
   LogFile,
   Output,
   type OutputOptions,
-  serveCrashes,
-  serveSignals,
-  undoAll,
-  writeStdout,
+  stopping,
 } from "#terminal";
 import {
   checkComplete,
@@ -68,7 +65,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     }
     if (isVersionRequest(name)) {
       if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
-      await writeStdout(`${versionLine}\n`);
+      await dataOutput.writeStdout(`${versionLine}\n`);
       return exitCode.done;
     }
     if (isGroup(typed)) return await showHelp(name);
@@ -83,8 +80,8 @@ export async function run(typed: readonly string[]): Promise<number> {
     output = new Output({ ...guessed, log: undefined });
     outputOptions.log?.open();
     output = new Output(outputOptions);
-    serveSignals((how, code) => output.stop(how, code));
-    serveCrashes((error) => output.fail(error));
+    stopping.serveSignals((how, code) => output.stop(how, code));
+    stopping.serveCrashes((error) => output.fail(error));
     if (invocation.options.text("pattern") === "help") {
       const [{ describePatterns }, { nameFor }, { patterns }] = await Promise.all([
         import("./help.ts"),
@@ -93,24 +90,24 @@ export async function run(typed: readonly string[]): Promise<number> {
       ]);
       // Piped data is not read.
       const names = invocation.files.filter((file) => file !== "-");
-      await writeStdout(describePatterns(patterns, names.map(nameFor)));
+      await dataOutput.writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
     }
     if (invocation.options.text("input-format") === "ids")
       throw (await codeForMistakes()).idsAsFormat(command, invocation);
     refuseTypedText(command, invocation);
     checkComplete(command, invocation);
-    checkCombinations(command.options, invocation.options);
+    optionTables.checkCombinations(command.options, invocation.options);
     await takeListedTokens(command, invocation, output);
     const [runCommand] = await Promise.all([(command.run ?? codeForCompletions)(), kernel]);
     await runCommand(invocation, output);
-    undoAll();
+    stopping.undoAll();
     output.end();
     return exitCode.done;
   } catch (error) {
-    undoAll();
+    stopping.undoAll();
     if (error instanceof MisplacedOutput && error.isOfLog) output.dropLog();
-    if (error instanceof ClosedReader) {
+    if (error instanceof dataOutput.ClosedReader) {
       output.endUnread();
       return exitCode.done;
     }
@@ -168,7 +165,8 @@ function topicAsked({ options }: CommandSpec, typed: readonly string[]): string 
     ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
   );
   return (
-    attached ?? (next !== undefined && (next === "all" || next in topics || isOption) ? next : undefined)
+    attached ??
+    (next !== undefined && (next === "all" || next in optionTables.topics || isOption) ? next : undefined)
   );
 }
 
@@ -178,13 +176,13 @@ const tooMany = (name: string, word: string, hint: string) =>
 
 async function showHelp(command?: CommandSpec | string, topic?: string): Promise<number> {
   const { helpText } = await import("./help.ts");
-  await writeStdout(helpText(command, topic));
+  await dataOutput.writeStdout(helpText(command, topic));
   return exitCode.done;
 }
 
 async function showPage(typed: string): Promise<number> {
   const { manualPage } = await import("./manual.ts");
-  await writeStdout(manualPage(typed));
+  await dataOutput.writeStdout(manualPage(typed));
   return exitCode.done;
 }
 

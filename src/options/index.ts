@@ -2,50 +2,8 @@
 // It is one module because help, checks, the library and Python are made of the same table, whose entries are of
 // these kinds.
 
-export {
-  commandLineKind,
-  flag,
-  type Kind,
-  keptFields,
-  type Named,
-  namedFiles,
-  oldAndNew,
-  oneOf,
-  oneSize,
-  path,
-  readNamed,
-  readTextFile,
-  size,
-  sizes,
-  text,
-  texts,
-  whole,
-  word,
-  words,
-  wrongKind,
-} from "./kinds.ts";
-export {
-  checkCombinations,
-  checkGiven,
-  type Exclusion,
-  nameInLibrary,
-  type Option,
-  type Options,
-  type PathRead,
-  type Requested,
-  readTyped,
-  type Topic,
-  tableOf,
-  topics,
-} from "./option.ts";
-export {
-  commonOptions,
-  idType,
-  readingOptions,
-  sharedOptions,
-  sharedWithTraining,
-  specialTokensAsText,
-  tokenizerSupplements,
-  unattendedOptions,
-} from "./shared-options.ts";
+export * as kinds from "./kinds.ts";
+export type { Option, Options } from "./option.ts";
+export * as optionTables from "./option.ts";
+export * as sharedOptions from "./shared-options.ts";
 export { type RequestedTraining, trainingOptions } from "./training-table.ts";

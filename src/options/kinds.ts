@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
 import { describeValue, groupDigits, isPlainObject } from "#bytes";
 import { type KeptField, keptKinds } from "#corpus";
-import type { InputWeight } from "#formats";
+import type { trainingRecords } from "#formats";
 import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
 import { readNormalization } from "#text";
-import { chatTemplates, type SpecialTokenOption } from "#tokenizer";
+import { chatTemplates, type tokenizers } from "#tokenizer";
 
 // Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and states the
 // types of its values in TypeScript, Python and JSON. A wrong value is a usage error that names the option.
@@ -334,7 +334,7 @@ export function fields<const Name extends string>(
 }
 
 /** Weights of the words of some inputs: `[NAME=]GLOB:WEIGHT`. */
-export const weights: Kind<readonly InputWeight[]> = {
+export const weights: Kind<readonly trainingRecords.InputWeight[]> = {
   value: "[NAME=]GLOB:WEIGHT",
   repeatable: true,
   read: (typed, name) => typed.map((one) => readWeight(name, one)),
@@ -348,7 +348,7 @@ export const weights: Kind<readonly InputWeight[]> = {
   python: inPython("t.Mapping[str, float]", "weights"),
 };
 
-function readWeight(option: Message, typed: string): InputWeight {
+function readWeight(option: Message, typed: string): trainingRecords.InputWeight {
   const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
   const hint =
     "write GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places";
@@ -461,7 +461,7 @@ export const namedFiles = commandLineKind<readonly Named[]>(
 );
 
 /** Special tokens with optional ids. A text may contain `=`, so the id follows the last `=` before a number. */
-export const specialTokens = commandLineKind<readonly SpecialTokenOption[]>(
+export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
     const read = typed.map((one) => {

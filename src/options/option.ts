@@ -88,7 +88,7 @@ type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? T : never;
 export type Requested<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
 /** Gives a table of options its type. */
-export const tableOf = <const Table extends Options>(table: Table) =>
+export const of = <const Table extends Options>(table: Table) =>
   table as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
 
 /** Returns the library's name of an option; null if the library does not have it. */

@@ -12,21 +12,21 @@ import {
   whole,
   word,
 } from "./kinds.ts";
-import { type Exclusion, tableOf } from "./option.ts";
+import * as optionTables from "./option.ts";
 
 // Options that several commands have.
 
 export const commandLineOnly = { library: null, python: null } as const;
 
-export const notWithExtend: Exclusion = { other: "extend" };
+export const notWithExtend: optionTables.Exclusion = { other: "extend" };
 
-const fixedByRanges: Exclusion = {
+const fixedByRanges: optionTables.Exclusion = {
   other: "ranges",
   why: "the plan determines which files are read, and how",
 };
 
 /** Options that commands describe in their own words. */
-export const { idType, specialTokensAsText } = tableOf({
+export const { idType, specialTokensAsText } = optionTables.of({
   idType: {
     name: "dtype",
     kind: word(["uint16", "uint32"], "TYPE"),
@@ -46,7 +46,7 @@ export const { idType, specialTokensAsText } = tableOf({
 });
 
 /** Options that every command has. */
-export const commonOptions = tableOf({
+export const common = optionTables.of({
   progress: {
     name: "progress",
     kind: word(["auto", "bar", "plain", "json", "none"], "MODE"),
@@ -81,7 +81,7 @@ export const commonOptions = tableOf({
 });
 
 /** Options of commands that may run for a long time, unattended. */
-export const unattendedOptions = tableOf({
+export const unattended = optionTables.of({
   wait: {
     name: "wait",
     kind: flag,
@@ -102,11 +102,11 @@ export const unattendedOptions = tableOf({
     description: "append progress, warnings and the record",
     details: "The last line is the record of the run, as JSON, even if the run failed.",
   },
-  ...commonOptions,
+  ...common,
 });
 
 /** Options about how files are read. */
-export const readingOptions = tableOf({
+export const reading = optionTables.of({
   textField: {
     name: "text-field",
     kind: text("NAME"),
@@ -147,7 +147,7 @@ export const readingOptions = tableOf({
 });
 
 /** Options that bpe train and other commands have in common. */
-export const sharedWithTraining = tableOf({
+export const ofTraining = optionTables.of({
   specialTokensFile: {
     name: "special-tokens",
     reads: "files",
@@ -207,10 +207,10 @@ export const sharedWithTraining = tableOf({
   },
 });
 
-const { specialTokensFile, workers, memoryLimit } = sharedWithTraining;
+const { specialTokensFile, workers, memoryLimit } = ofTraining;
 
 /** Options that several commands other than bpe train have. */
-export const sharedOptions = tableOf({
+export const several = optionTables.of({
   tokenizer: {
     name: "tokenizer",
     reads: "tokenizer",
@@ -254,7 +254,7 @@ export const sharedOptions = tableOf({
 });
 
 /** Options for settings that the files of some tokenizers do not state. */
-export const tokenizerSupplements = tableOf({
+export const tokenizerSupplements = optionTables.of({
   pattern: {
     name: "pattern",
     short: "p",

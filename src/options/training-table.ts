@@ -1,4 +1,4 @@
-import { describeWritten, imageFormat, writtenFormats } from "#formats";
+import { formats } from "#formats";
 import { asOption, phrase } from "#runtime";
 import { normalizationSteps } from "#text";
 import {
@@ -21,16 +21,8 @@ import {
   word,
   words,
 } from "./kinds.ts";
-import { type Exclusion, type Need, type Requested, tableOf } from "./option.ts";
-import {
-  commandLineOnly,
-  commonOptions,
-  notWithExtend,
-  readingOptions,
-  sharedWithTraining,
-  specialTokensAsText,
-  unattendedOptions,
-} from "./shared-options.ts";
+import * as optionTables from "./option.ts";
+import * as sharedOptions from "./shared-options.ts";
 
 // Every option of a training, defined once for the command line, the library and Python.
 
@@ -38,18 +30,21 @@ import {
  * Excludes an option with `--extend`: the base determines the setting, and its files are rewritten with the
  * new tokens.
  */
-const fixedByBase: Exclusion = { other: "extend", hint: "the base determines it" };
+const fixedByBase: optionTables.Exclusion = { other: "extend", hint: "the base determines it" };
 const languagesFirst = {
   other: "language",
   hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language", "hi=corpus/hi")}`,
 };
-const needsCache: Need = { other: "cache", hint: phrase`e.g. ${asOption("cache", "cache")}` };
+const needsCache: optionTables.Need = { other: "cache", hint: phrase`e.g. ${asOption("cache", "cache")}` };
 const seedTokens = {
   topic: "tokens",
   rare: true,
   excludes: [{ other: "superwords-from" }],
 } as const;
-const needsExtend: Need = { other: "extend", hint: phrase`e.g. ${asOption("extend", "tokenizer")}` };
+const needsExtend: optionTables.Need = {
+  other: "extend",
+  hint: phrase`e.g. ${asOption("extend", "tokenizer")}`,
+};
 const forModel = { topic: "model", rare: true, excludes: [fixedByBase] } as const;
 const proposed = "An empty TEXT means none.";
 const byName = "by its name, e.g. <|endoftext|>";
@@ -63,11 +58,11 @@ const role = (name: string, details: string) =>
     details,
   }) as const;
 
-const { specialTokensFile, output, report, workers, memoryLimit } = sharedWithTraining;
-const { wait, logFile } = unattendedOptions;
+const { specialTokensFile, output, report, workers, memoryLimit } = sharedOptions.ofTraining;
+const { wait, logFile } = sharedOptions.unattended;
 
 /** The options of a training, in the order of help. */
-export const trainingOptions = tableOf({
+export const trainingOptions = optionTables.of({
   vocabSize: {
     name: "vocab-size",
     recorded: true,
@@ -187,7 +182,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     excludes: [
-      notWithExtend,
+      sharedOptions.notWithExtend,
       {
         other: "counts",
         why: "superwords need the text, but counts have only its words",
@@ -238,7 +233,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     rare: true,
     excludes: [
-      notWithExtend,
+      sharedOptions.notWithExtend,
       { other: "pattern", hint: "the pattern comes from that tokenizer" },
       { other: "superwords-from", hint: "the pattern comes from that tokenizer" },
     ],
@@ -252,13 +247,16 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "tokens",
     rare: true,
-    excludes: [notWithExtend, { other: "superwords-from", hint: "superwords are learned line by line" }],
+    excludes: [
+      sharedOptions.notWithExtend,
+      { other: "superwords-from", hint: "superwords are learned line by line" },
+    ],
     description: phrase`with ${asOption("compat", "huggingface")}: do not split text at line ends`,
     details:
       "That trainer reads files line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
   },
   specialTokensAsText: {
-    ...specialTokensAsText,
+    ...sharedOptions.specialTokensAsText,
     recorded: true,
     topic: "tokens",
     description: "special tokens in the text are plain text",
@@ -273,14 +271,14 @@ export const trainingOptions = tableOf({
     description: "fill the vocabulary to a multiple of N",
     details: "Reserved special tokens are added after all others.",
   },
-  ...readingOptions,
+  ...sharedOptions.reading,
   languages: {
     name: "language",
     reads: "corpus",
     kind: languageFiles("files"),
     topic: "input",
     excludes: [
-      notWithExtend,
+      sharedOptions.notWithExtend,
       { other: "superwords-from", why: "superwords are learned from all text together" },
       { other: "counts", why: "word counts belong to no language" },
       { other: "wordCounts", why: "word counts belong to no language" },
@@ -365,12 +363,12 @@ export const trainingOptions = tableOf({
   output,
   formats: {
     name: "format",
-    kind: words(writtenFormats, [imageFormat]),
+    kind: words(formats.written, [formats.image]),
     topic: "output",
     excludes: [fixedByBase],
     rare: true,
     description: "which files to write",
-    details: `Names, separated by commas: ${describeWritten()}. The command line and Python also accept ${imageFormat}: tokenizer.image next to the others, which Python and C load instantly. If it is the only one named, all others that apply are also written.`,
+    details: `Names, separated by commas: ${formats.describeWritten()}. The command line and Python also accept ${formats.image}: tokenizer.image next to the others, which Python and C load instantly. If it is the only one named, all others that apply are also written.`,
     default: "all that apply",
   },
   ledger: {
@@ -378,7 +376,7 @@ export const trainingOptions = tableOf({
     kind: decision,
     topic: "output",
     rare: true,
-    excludes: [notWithExtend],
+    excludes: [sharedOptions.notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
     details: phrase`It has each token's occurrences when created and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
@@ -388,7 +386,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "output",
     rare: true,
-    ...commandLineOnly,
+    ...sharedOptions.commandLineOnly,
     excludes: [{ other: "ledger", hint: "leave one of them out" }],
     description: "do not write tokens.tsv",
   },
@@ -420,7 +418,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "nightly",
     needs: needsCache,
-    excludes: [notWithExtend],
+    excludes: [sharedOptions.notWithExtend],
     rare: true,
     description: phrase`with ${asOption("cache")}: do nothing if nothing changed`,
     details: "That is, if the tokenizer in the output was made from the same inputs with the same options.",
@@ -495,7 +493,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "model",
     rare: true,
-    excludes: [notWithExtend],
+    excludes: [sharedOptions.notWithExtend],
     description: "write README.md, the page that a model hub shows",
     details:
       "It describes the tokenizer, what it was trained on, and how to use it. It names none of your files.",
@@ -507,14 +505,14 @@ export const trainingOptions = tableOf({
     kind: word(["short", "full"], "MODE"),
     topic: "output",
     rare: true,
-    ...commandLineOnly,
+    ...sharedOptions.commandLineOnly,
     description: "how detailed the summary at the end is",
     details:
       "short has at most eight lines. full adds weights, languages, pretokens, intermediate tokens, the longest tokens and all file names. training.json always has the numbers of both.",
     default: "short",
   },
-  ...commonOptions,
+  ...sharedOptions.common,
 });
 
 /** The requested settings of a training. A setting that is left out has its default. */
-export type RequestedTraining = Requested<typeof trainingOptions>;
+export type RequestedTraining = optionTables.Requested<typeof trainingOptions>;

@@ -26,7 +26,7 @@ export type Curve = {
 
 const pointsOnCurve = 48;
 
-export function curveOf(compression: Compression, smallerSizes: readonly number[] = []): Curve {
+export function of(compression: Compression, smallerSizes: readonly number[] = []): Curve {
   const { baseSize, tokensAfter } = compression;
   const last = baseSize + tokensAfter.length - 1;
   const at = (size: number) => curvePoint(compression, size);
@@ -69,7 +69,7 @@ function tableSizes(first: number, last: number, smaller: readonly number[]): nu
 }
 
 /** Returns the curve through known points. Its table has the last point and others about a factor of 2 apart. */
-export function curveThrough(points: readonly CurvePoint[]): Curve {
+export function through(points: readonly CurvePoint[]): Curve {
   const table: CurvePoint[] = [];
   for (const point of points.toReversed())
     if (table.length === 0 || point.size * 1.8 <= table[0]!.size) table.unshift(point);

@@ -1,24 +1,9 @@
 // Turns JSON into one HTML file. It is one module because the program in the browser unpacks what this side packs.
 
-export {
-  type Axis,
-  lengthOf,
-  linearAxis,
-  percent,
-  placeOn,
-  shortNumber,
-  sizesAxis,
-  tickNames,
-  unbroken,
-} from "./axes.ts";
-export {
-  type Curve,
-  type CurvePoint,
-  curveOf,
-  curveThrough,
-  sizeRule,
-  sizeVerdict,
-} from "./compression-curve.ts";
+export type { Axis } from "./axes.ts";
+export * as axes from "./axes.ts";
+export type { Curve, CurvePoint } from "./compression-curve.ts";
+export * as curves from "./compression-curve.ts";
 export { Html, html, trustedHtml } from "./markup.ts";
 export { packLoaded, packTrained } from "./packed-vocabulary.ts";
 export {
@@ -32,6 +17,7 @@ export {
 } from "./page-data.ts";
 export { jsonForPage, type PageText, type Phrase, pageFile } from "./page-file.ts";
 export { pageHeadBytes, pageMark } from "./page-mark.ts";
-export { plainSigned, signsNote, timesOf, tokenText, withSigns } from "./signs.ts";
-export { bytesOf, search, type Token, unpack, type Vocabulary, vocabularyOf } from "./unpacked.ts";
+export * as signs from "./signs.ts";
+export type { Token } from "./unpacked.ts";
+export * as unpacked from "./unpacked.ts";
 export { comparedWith, type KindOfTokens, usual, usualMost } from "./yardsticks.ts";

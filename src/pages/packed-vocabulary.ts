@@ -1,9 +1,9 @@
 import {
-  mergesInIds,
   type RankedMerges,
   type TokenCounts,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
   type Vocabulary,
 } from "#tokenizer";
 import type { PackedVocabulary } from "./page-data.ts";
@@ -57,7 +57,7 @@ export function packTrained(
   const startCount = tokenIds.length - mergeCount;
   const { createdCounts, pairCounts, tokensAfter } = tokenCounts;
   const isCounting = countsFromZero(tokenIds);
-  const merges = isCounting ? vocabulary : mergesInIds(vocabulary);
+  const merges = isCounting ? vocabulary : tokenizers.mergesInIds(vocabulary);
   return pack(
     {
       idLimit: size,
@@ -121,7 +121,7 @@ export function packLoaded(
   for (const id of merges.merged) isMade[id] = 1;
   const leaves: PackedVocabulary["leaves"][number][] = [];
   for (let id = isMade.indexOf(0); id >= 0; id = isMade.indexOf(0, id + 1)) {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (bytes.length === 0) continue;
     const counts = [tokenCounts?.createdCounts[id] ?? null, tokenCounts?.endCounts[id] ?? null] as const;
     leaves.push([id, latin1Of(bytes), bytes.length, ...counts, textCounts?.[id] ?? null]);

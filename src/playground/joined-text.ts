@@ -1,6 +1,6 @@
 import { cutText } from "#pattern";
 import { type Cutting, TextSections } from "#text";
-import { buildModel, WordMerger } from "#tokenizer";
+import { encodingModels, WordMerger } from "#tokenizer";
 import type { WordTable } from "#words";
 
 /**
@@ -30,7 +30,10 @@ export const byteCount = 256;
 export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
   const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
   return new WordMerger(
-    buildModel({ byteIds, merges: { left, right, merged: left.map((_, merge) => byteCount + merge) } }),
+    encodingModels.build({
+      byteIds,
+      merges: { left, right, merged: left.map((_, merge) => byteCount + merge) },
+    }),
   );
 }
 

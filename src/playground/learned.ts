@@ -1,4 +1,4 @@
-import { type Token, type Vocabulary, vocabularyOf } from "#pages";
+import { type Token, unpacked } from "#pages";
 import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
@@ -22,7 +22,7 @@ export type Learned = {
 export const mergeCountOf = ({ left }: Learned): number => left.length;
 
 /** Returns the tokens in the form that all pages use. */
-export function vocabularyOfLearned(learned: Learned): Vocabulary {
+export function vocabularyOfLearned(learned: Learned): unpacked.Vocabulary {
   const { left, right, ids, createdCounts, endCounts, specialTokens, specialIds, tokensAfter } = learned;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => ids[token]!);
   const bytes = Array.from({ length: byteCount }, (_, byte) => {
@@ -40,13 +40,13 @@ export function vocabularyOfLearned(learned: Learned): Vocabulary {
     created: createdCounts.subarray(byteCount),
     end: endCounts.subarray(byteCount),
   };
-  return vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
+  return unpacked.vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
 /** Returns the token that has this number in the merge engine. */
 export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
-  { byId, merged }: Vocabulary,
+  { byId, merged }: unpacked.Vocabulary,
   number: number,
 ): Token {
   if (number >= byteCount) return merged[number - byteCount]!;

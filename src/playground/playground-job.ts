@@ -1,12 +1,12 @@
 import { type Excerpt, type SampleToken, selectExcerpts } from "#evaluation";
-import { findKnownRanksBySum, partsOfRanks, scanRanks } from "#formats";
+import { rankFiles } from "#formats";
 import { type StageProgress, serveJob, type Tell } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
 import type { Compat } from "#merge";
 import { resolvePattern } from "#pattern";
 import { UserError } from "#runtime";
-import { TextEncoding, type TokenizerParts, tokenBytesOf, type WordMerger } from "#tokenizer";
-import { cuttingOf, type TrainingStatistics } from "#training";
+import { TextEncoding, type TokenizerParts, tokenTables, type WordMerger } from "#tokenizer";
+import { type TrainingStatistics, trainings } from "#training";
 import { countsByScript, type ScriptCounts } from "./cut-comparison.ts";
 import { type Exercise, exercisesOf, type Question } from "./exercise-list.ts";
 import { type JoinedText, joinWords, mergerOf, TextJoiner } from "./joined-text.ts";
@@ -90,7 +90,7 @@ export class PlaygroundJob {
     });
     this.tokenizer = tokenizer;
     this.merger = mergerFor(tokenizer);
-    this.joiner = new TextJoiner(cuttingOf(tokenizer.training), this.merger);
+    this.joiner = new TextJoiner(trainings.cuttingOf(tokenizer.training), this.merger);
     const head = await headOf(corpus);
     const { statistics } = tokenizer;
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
@@ -125,7 +125,7 @@ export class PlaygroundJob {
 
   /** Returns the exercises on a text. Answers stay in the worker until requested. */
   exercises(text: string): Question[] {
-    const { pattern } = cuttingOf(this.tokenizer!.training);
+    const { pattern } = trainings.cuttingOf(this.tokenizer!.training);
     this.asked = exercisesOf(text, pattern);
     return this.asked.map(({ id, title, question, given }) => ({ id, title, question, given }));
   }
@@ -233,20 +233,25 @@ async function partsOfFile(
   pattern: string,
 ): Promise<TokenizerParts> {
   if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes);
-  if (pattern !== "") return partsOfRanks(bytes, name, { pattern: resolvePattern(pattern) });
+  if (pattern !== "") return rankFiles.partsOf(bytes, name, { pattern: resolvePattern(pattern) });
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const known = findKnownRanksBySum(Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""));
-  if (scanRanks(bytes) !== null && known === undefined)
+  const known = rankFiles.findKnownBySum(
+    Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+  );
+  if (rankFiles.scan(bytes) !== null && known === undefined)
     throw new UserError(`"${name}" is a file of ranks, which does not hold its pattern`, {
       hint: "it is not a published file that bpe knows: choose the pattern that it was trained with",
     });
-  return partsOfRanks(bytes, name, {}, known);
+  return rankFiles.partsOf(bytes, name, {}, known);
 }
 
 function tokensOf(parts: TokenizerParts, text: Uint8Array): SampleToken[] {
   const encoding = new TextEncoding(parts);
   encoding.pushText(text, 0, text.length);
-  const tokens = Array.from(encoding.out.flush(), (id) => ({ id, bytes: tokenBytesOf(parts.tokens, id) }));
+  const tokens = Array.from(encoding.out.flush(), (id) => ({
+    id,
+    bytes: tokenTables.bytesOf(parts.tokens, id),
+  }));
   if (tokens.reduce((sum, { bytes }) => sum + bytes.length, 0) === text.length) return tokens;
   throw new UserError("this tokenizer changes the text before it cuts it, so the cuts cannot be compared");
 }

@@ -1,9 +1,9 @@
-import { sharedOptions, tableOf, unattendedOptions } from "#options";
+import { optionTables, sharedOptions } from "#options";
 
-const { output: outputFile } = sharedOptions;
+const { output: outputFile } = sharedOptions.several;
 
 /** The options of `bpe playground`. */
-export const teaching = tableOf({
+export const teaching = optionTables.of({
   output: { ...outputFile, description: "where the page goes" },
-  ...unattendedOptions,
+  ...sharedOptions.unattended,
 });

@@ -1,5 +1,5 @@
 import type { Compat } from "#merge";
-import { bytesOf } from "#pages";
+import { unpacked } from "#pages";
 import { type Learned, mergeCountOf, tokenOf, vocabularyOfLearned } from "./learned.ts";
 import { countPairs, type JoinedWords, topPairs } from "./pair-ranking.ts";
 
@@ -52,8 +52,8 @@ export function partingOf(results: readonly [RuleResult, ...RuleResult[]]): Part
 function choiceOf({ rule, learned, words }: RuleResult, merge: number): Choice {
   const vocabulary = vocabularyOfLearned(learned);
   const bytes = (left: number, right: number, count: number): PairBytes => ({
-    left: bytesOf(tokenOf(learned, vocabulary, left)),
-    right: bytesOf(tokenOf(learned, vocabulary, right)),
+    left: unpacked.bytesOf(tokenOf(learned, vocabulary, left)),
+    right: unpacked.bytesOf(tokenOf(learned, vocabulary, right)),
     count,
   });
   const taken =

@@ -1,10 +1,10 @@
 import { readSync } from "node:fs";
 import { pageHeadBytes, pageMark } from "#pages";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
-import { lockFiles, type Output } from "#terminal";
+import { dataOutput, type Output } from "#terminal";
 
 /** Rejects a `--report` path that cannot name a file, without accessing the file system. */
-export function checkReportPath(path: string | undefined): void {
+export function checkPath(path: string | undefined): void {
   if (path !== "" && path !== "-") return;
   throw usageError(
     phrase`${asOption("report", `"${path}"`)} does not name a file`,
@@ -13,10 +13,10 @@ export function checkReportPath(path: string | undefined): void {
 }
 
 /** Checks that the file of `--report` may be written or replaced, and locks it. */
-export async function takeReportPlace(path: string | undefined, output: Output): Promise<void> {
-  checkReportPath(path);
+export async function takePlace(path: string | undefined, output: Output): Promise<void> {
+  checkPath(path);
   if (path === undefined) return;
-  await lockFiles(output, path);
+  await dataOutput.lockFiles(output, path);
   refuseOtherFile(path);
 }
 

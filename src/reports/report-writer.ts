@@ -4,8 +4,8 @@ import { type Input, openInput, readHead } from "#corpus";
 import type { CutText, FindingPart } from "#evaluation";
 import { type Fact, type PageData, type PageText, type Phrase, pageFile } from "#pages";
 import { build, type Message, UserError } from "#runtime";
-import { readPageTemplate, writeChunks } from "#terminal";
-import { TextEncoding, type TokenizerParts, textsOfShared, tokenBytesOf } from "#tokenizer";
+import { dataOutput, embeddedPages } from "#terminal";
+import { TextEncoding, type TokenizerParts, tokenKeys, tokenTables } from "#tokenizer";
 
 // This module is loaded only with `--report`, so that other commands start faster.
 
@@ -14,7 +14,7 @@ export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>
   Bun.deflateSync(bytes, { level: 1, library: "libdeflate" });
 
 export const writePage = (path: string, text: PageText, data: PageData) =>
-  writeChunks(path, [Buffer.from(pageFile(readPageTemplate(), text, data))]);
+  dataOutput.writeChunks(path, [Buffer.from(pageFile(embeddedPages.readPageTemplate(), text, data))]);
 
 /** Turns a finding into phrases, with the names of tokenizers in their colours. */
 export const phrasesOf = (
@@ -157,7 +157,7 @@ export function cutSamples(texts: readonly SampleText[], tokenizers: readonly To
   const encodings = tokenizers.map((parts) => ({
     encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
     tokens: parts.tokens,
-    shared: textsOfShared(parts),
+    shared: tokenKeys.textsOfShared(parts),
   }));
   return texts.map(({ name, bytes }) => ({
     name,
@@ -165,7 +165,7 @@ export function cutSamples(texts: readonly SampleText[], tokenizers: readonly To
       encoding.pushText(bytes, 0, bytes.length);
       let pos = 0;
       return Array.from(encoding.out.flush(), (id) => {
-        let token = tokenBytesOf(tokens, id);
+        let token = tokenTables.bytesOf(tokens, id);
         // If an added and a learned token have the same id, it means the added one where the text lacks the bytes of
         // the learned one.
         const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;

@@ -1,19 +1,16 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
-import { selectExcerpts, usedCount, type VocabularyStatistics } from "#evaluation";
-import { readTokenCountFacts, readTokenCounts, type TrainingRecord, type WrittenTokenCounts } from "#formats";
+import { evaluations, selectExcerpts, type VocabularyStatistics } from "#evaluation";
+import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
+  axes,
   type Curve,
-  curveOf,
-  curveThrough,
+  curves,
   type Fact,
   type PageText,
   packLoaded,
   packTrained,
-  percent,
-  sizeRule,
-  sizeVerdict,
   usual,
   type VocabularyData,
 } from "#pages";
@@ -21,8 +18,8 @@ import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
 import type { Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
-import { allAddedTokens, type TokenizerParts, textPieces, type Vocabulary } from "#tokenizer";
-import type { TrainedVocabulary } from "#training";
+import { type TokenizerParts, textPieces, tokenizers, type Vocabulary } from "#tokenizer";
+import type { learning } from "#training";
 import {
   cutSamples,
   deflate,
@@ -46,7 +43,7 @@ export type Finished = {
   readonly normalization: Normalization | null;
   /** The directory that was written. */
   readonly output: string;
-  readonly trained: TrainedVocabulary;
+  readonly trained: learning.TrainedVocabulary;
   readonly record: TrainingRecord;
   /** All warnings of the run, including the page's. */
   readonly warnings: readonly string[];
@@ -67,7 +64,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   const { tokensAfter } = tokenCounts;
   const curve =
     tokensAfter[0]! > 0
-      ? curveOf(
+      ? curves.of(
           { baseSize: learnedSize - vocabulary.mergeCount, tokensAfter },
           smaller.map(({ size, reservedCount }) => size - reservedCount),
         )
@@ -102,7 +99,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
 /** States whether the size is right, or else how long the tokens are. */
 function curveSentence(size: number, curve: Curve | null): string {
   if (curve === null) return `${countNoun(size, "token")}; the corpus has no text.`;
-  return sizeVerdict(size, curve) ?? `${countNoun(size, "token")} average ${lengthIn(curve)}.`;
+  return curves.sizeVerdict(size, curve) ?? `${countNoun(size, "token")} average ${lengthIn(curve)}.`;
 }
 
 /** "3.85 bytes each in the training text" */
@@ -131,7 +128,7 @@ const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> =>
       bytesPerToken.toFixed(3),
     ]),
   },
-  reading: `Average bytes per token of the corpus, by size of the vocabulary: more is better. ${sizeRule}`,
+  reading: `Average bytes per token of the corpus, by size of the vocabulary: more is better. ${curves.sizeRule}`,
 });
 
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
@@ -208,7 +205,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
     view: "inspect",
     inspection,
     vocabulary: packLoaded(parts, { tokenCounts, textCounts: text?.counts }, deflate),
-    addedTokens: allAddedTokens(parts),
+    addedTokens: tokenizers.allAddedTokens(parts),
     textName: text === undefined ? null : shortName(text.path),
     curve,
     samples: [],
@@ -230,14 +227,16 @@ function curveOfTraining(
   { description }: TokenizerParts,
   tokenCounts: WrittenTokenCounts | undefined,
 ): Curve | null {
-  const points = (readTokenCountFacts(description.path)?.curve ?? []).map(({ vocabSize, bytesPerToken }) => ({
-    size: vocabSize,
-    bytesPerToken,
-  }));
+  const points = (recordFiles.readTokenCountFacts(description.path)?.curve ?? []).map(
+    ({ vocabSize, bytesPerToken }) => ({
+      size: vocabSize,
+      bytesPerToken,
+    }),
+  );
   if (points.length === 0) return null;
-  if (tokenCounts === undefined) return curveThrough(points);
+  if (tokenCounts === undefined) return curves.through(points);
   const { tokensAfter } = tokenCounts;
-  return curveOf({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
+  return curves.of({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
 
 /** States the bytes per token on the text or on the training corpus; if both are unknown, the most common scripts. */
@@ -251,7 +250,7 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
   const [first, second] = statistics.scripts;
   const total = statistics.scripts.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
   const share = ({ name, tokenCount }: { name: string; tokenCount: number }) =>
-    `${percent(tokenCount / total)} ${name}`;
+    `${axes.percent(tokenCount / total)} ${name}`;
   const kinds = [first, second].flatMap((of) => (of === undefined ? [] : [share(of)]));
   return `${name} has ${countNoun(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
 }
@@ -264,7 +263,7 @@ function inspectionDetails({ parts, text }: Inspected, curve: Curve | null): str
   const merges = `${description.kind}, ${pattern}, ${countNoun(model.merges.merged.length, "merge")}.`;
   const trained = curve === null ? [] : [`Its tokens average ${lengthIn(curve)}.`];
   if (text === undefined) return [merges, ...trained, ...(curve === null ? [] : [usual.published])];
-  const used = percent(usedCount(text.counts) / Math.max(1, tokens.tokenCount));
+  const used = axes.percent(evaluations.usedCount(text.counts) / Math.max(1, tokens.tokenCount));
   return [
     merges,
     ...trained,

@@ -30,6 +30,7 @@ export {
   noSystem as resolve,
   noSystem as statSync,
   noSystem as totalmem,
+  noSystem as writeSync,
 };
 
 export const constants = { O_NONBLOCK: 0, O_RDONLY: 0 };

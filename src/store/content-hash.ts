@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Input, openInput, shrunkError } from "#corpus";
-import type { CountsRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import { host, runSliced, scaled } from "#runtime";
 
 /** The buffer for reading all files, which fits into the L2 cache. */
@@ -27,8 +27,8 @@ export function* hashInput(input: Input): Generator<number, string> {
  * Describes files of word counts for the record of a training. A pipe can be read only once: its checksum is
  * null.
  */
-export async function describeCounts(paths: readonly string[]): Promise<CountsRecord[]> {
-  const records: CountsRecord[] = [];
+export async function describeCounts(paths: readonly string[]): Promise<trainingRecords.Counts[]> {
+  const records: trainingRecords.Counts[] = [];
   for (const path of paths) {
     const stats = statSync(path);
     const sha256 = stats.isFile() ? await hashPath(path) : null;

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, 
 import { basename, join, posix } from "node:path";
 import { recordName } from "#formats";
 import { host, isWindows, systemError, UserError } from "#runtime";
-import { imageMagic, imageName } from "#tokenizer";
+import { imageFile } from "#tokenizer";
 import { rename } from "./file-system.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openTrusted, readTrusted } from "./trusted-files.ts";
@@ -95,7 +95,7 @@ function listedNames(path: string): Set<string> {
   const files = (record as { files?: unknown } | null)?.files;
   if (!Array.isArray(files) || !files.every(isListedName)) return new Set();
   const directories = ["", ...files.map((name: string) => posix.dirname(name))];
-  const images = new Set(directories.map((directory) => posix.join(directory, imageName)));
+  const images = new Set(directories.map((directory) => posix.join(directory, imageFile.name)));
   return new Set([...files, recordName, ...[...images].filter((name) => isImage(join(path, name)))]);
 }
 
@@ -104,8 +104,10 @@ function isImage(path: string): boolean {
   try {
     const fd = openTrusted(path);
     try {
-      const head = Buffer.alloc(imageMagic.length);
-      return readSync(fd, head, 0, head.length, 0) === head.length && head.toString("latin1") === imageMagic;
+      const head = Buffer.alloc(imageFile.magic.length);
+      return (
+        readSync(fd, head, 0, head.length, 0) === head.length && head.toString("latin1") === imageFile.magic
+      );
     } finally {
       closeSync(fd);
     }

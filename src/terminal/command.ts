@@ -1,4 +1,4 @@
-import type { Option, Options, PathRead } from "#options";
+import type { Option, Options, optionTables } from "#options";
 import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
@@ -12,7 +12,7 @@ export type Command = {
   /** More sentences about the arguments. */
   readonly filesDetails?: string;
   /** What the command reads from its arguments. */
-  readonly reads?: PathRead;
+  readonly reads?: optionTables.PathRead;
   /** The allowed words, if an argument is one of a few. */
   readonly fileWords?: readonly string[];
   /** What the command does, in a line. */

@@ -12,9 +12,10 @@ import {
   takeLock,
   writeStaged,
 } from "#store";
-import { formatLines, isTerminal, type Line, type Output, stylesFor } from "./output.ts";
+import type { Output } from "./output.ts";
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
+import { formatLines, isTerminal, type Line, stylesFor } from "./styling.ts";
 
 /**
  * Writes data to a file that appears when it is complete, to a named pipe, or to stdout, if the path is undefined or

@@ -10,58 +10,16 @@ export {
   replacesDirectory,
   usageLine,
 } from "./command.ts";
-export {
-  ClosedReader,
-  drain,
-  lockDirectory,
-  lockFiles,
-  lockOutputs,
-  writeChunks,
-  writeData,
-  writeJson,
-  writeLines,
-  writeStdout,
-} from "./data-output.ts";
-export { readPage, readPageTemplate, readPlayground, readSample } from "./embedded-pages.ts";
-export { checkFiles, findFiles, inspectStreams, openInputs } from "./input-options.ts";
+export * as dataOutput from "./data-output.ts";
+export * as embeddedPages from "./embedded-pages.ts";
+export * as inputFiles from "./input-options.ts";
 export { type Invocation, TypedOptions, typedPath } from "./invocation.ts";
 export { openRanges } from "./open-ranges.ts";
-export {
-  corpusNoteLines,
-  corpusNotes,
-  isTerminal,
-  type Line,
-  LogFile,
-  lineColumns,
-  Output,
-  type OutputOptions,
-  type Piece,
-  piece,
-  plainStyles,
-  type Styles,
-  stylesFor,
-  terminalColumns,
-  withFigure,
-} from "./output.ts";
-export { copyPipe, isPipe, spoolPipes } from "./pipes.ts";
-export { onStop, serveCrashes, serveSignals, undoAll } from "./stop.ts";
-export {
-  embeddingsRow,
-  nameColumns,
-  namesWithin,
-  packedLines,
-  type Row,
-  rowLines,
-  shownWidth,
-  usualColumns,
-  widthOf,
-  withCommas,
-} from "./summary-rows.ts";
-export {
-  type AskedTokenizer,
-  nameOfTokenizer,
-  openTokenizer,
-  readSupplements,
-  tokenizerOf,
-  warnOfTokenizers,
-} from "./tokenizer-options.ts";
+export { corpusNoteLines, corpusNotes, LogFile, Output, type OutputOptions } from "./output.ts";
+export * as pipes from "./pipes.ts";
+export * as stopping from "./stop.ts";
+export type { Line } from "./styling.ts";
+export * as styling from "./styling.ts";
+export type { Row } from "./summary-rows.ts";
+export * as summaryRows from "./summary-rows.ts";
+export * as givenTokenizers from "./tokenizer-options.ts";

@@ -11,7 +11,7 @@ import { asOption, phrase, usageError } from "#runtime";
 import type { Output } from "./output.ts";
 
 /** Refuses names that are invalid, or that are given in addition to a plan. Reads no file. */
-export function checkFiles(
+export function check(
   files: readonly string[],
   asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
 ): void {
@@ -28,10 +28,10 @@ export function checkFiles(
 
 /** Lists the inputs and the skipped files, and inspects the first stream (`inspectStreams`). */
 export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
-  inspectStreams(findFiles(names, options, output), options);
+  inspectStreams(find(names, options, output), options);
 
 /** Like `openInputs`, without inspecting streams. */
-export function findFiles(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
+export function find(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
   output.keepOutputsFrom(found.inputs);
   output.tellSkipped(found.skipped);

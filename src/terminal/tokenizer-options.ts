@@ -1,12 +1,12 @@
 import { basename, dirname } from "node:path";
-import { type FoundTokenizer, findTokenizer, usualNames } from "#formats";
+import { type FoundTokenizer, findTokenizer, formats } from "#formats";
 import { loadInWorker } from "#jobs";
-import type { Requested, tokenizerSupplements } from "#options";
+import type { optionTables, sharedOptions } from "#options";
 import type { TokenizerParts } from "#tokenizer";
 import type { Output } from "./output.ts";
 
 /** The options of commands that use a tokenizer. */
-export type AskedTokenizer = Requested<typeof tokenizerSupplements> & {
+export type Asked = optionTables.Requested<typeof sharedOptions.tokenizerSupplements> & {
   readonly tokenizer?: string | undefined;
   readonly specialTokensAsText?: boolean | undefined;
 };
@@ -18,14 +18,14 @@ export const readSupplements = async ({
   pattern,
   specialTokens = [],
   specialTokensAsText = false,
-}: AskedTokenizer) => ({
+}: Asked) => ({
   pattern: pattern === undefined ? undefined : (await import("#pattern/pattern")).resolvePattern(pattern),
   specialTokens,
   specialTokensAsText,
 });
 
 /** Finds the tokenizer that `--tokenizer` names, without reading its files. */
-export const tokenizerOf = async (asked: AskedTokenizer) => ({
+export const tokenizerOf = async (asked: Asked) => ({
   ...findTokenizer(asked.tokenizer!),
   ...(await readSupplements(asked)),
 });
@@ -37,18 +37,18 @@ type FoundWithSupplements = Awaited<ReturnType<typeof readSupplements>> &
 /**
  * Loads the tokenizer, and warns about settings that are not applied. `isDecoded`: its ids will be converted to bytes.
  */
-export async function openTokenizer(
+export async function open(
   { name, path, pattern, specialTokens, specialTokensAsText }: FoundWithSupplements,
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
   const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
-  warnOfTokenizers([{ name: name ?? nameOfTokenizer(path), parts }], output);
+  warnOf([{ name: name ?? nameOf(path), parts }], output);
   return { ...parts, specialTokensAsText };
 }
 
 /** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same setting. */
-export function warnOfTokenizers(
+export function warnOf(
   tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
   output: Pick<Output, "tell">,
 ): void {
@@ -63,7 +63,7 @@ export function warnOfTokenizers(
  * Returns the name of the tokenizer's directory if its file has a usual name, such as tokenizer.json. Otherwise returns
  * the name of the file or directory, without an ending .json or .tiktoken.
  */
-export function nameOfTokenizer(path: string): string {
-  const isUsual = usualNames.includes(basename(path));
+export function nameOf(path: string): string {
+  const isUsual = formats.usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
 }

@@ -1,6 +1,6 @@
 import { WordMerger } from "./encoding-kernel.ts";
 import { droppedByte, type EncodingModel } from "./encoding-model.ts";
-import { tokenBytesOf } from "./token-table.ts";
+import * as tokenTables from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -42,7 +42,7 @@ export const Reach = {
 } as const;
 
 /** Finds the derivations of all tokens. Takes up to a second for a large tokenizer. */
-export function deriveTokens(parts: TokenizerParts): Derivations {
+export function derive(parts: TokenizerParts): Derivations {
   const { tokens, model } = parts;
   const { idLimit, bytes, starts } = tokens;
   const reaches = new Uint8Array(idLimit);
@@ -63,14 +63,14 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
     if (model.beginning !== undefined && end - start === 1) isFixed[id] = 1;
     if (maker !== noMaker && merger.mergesTo(id, bytes, start, end)) {
       reaches[id] = Reach.merging;
-      last[id] = maker === manyMakers ? merger.lastRank(tokenBytesOf(tokens, id)) : maker;
+      last[id] = maker === manyMakers ? merger.lastRank(tokenTables.bytesOf(tokens, id)) : maker;
       left[id] = model.merges.left[last[id]!]!;
       right[id] = model.merges.right[last[id]!]!;
       continue;
     }
     if (!wholeIds.has(id)) continue;
     reaches[id] = Reach.wholePretoken;
-    wholeParts.set(id, [...merger.merge(tokenBytesOf(tokens, id))]);
+    wholeParts.set(id, [...merger.merge(tokenTables.bytesOf(tokens, id))]);
   }
   const firstIds = [...(model.beginning?.characters.ids ?? []), model.beginning?.unknown?.id ?? droppedByte];
   for (const id of [...model.byteIds, ...firstIds, ...allAddedTokens(parts).map((token) => token.id)]) {

@@ -72,7 +72,7 @@ export type ModelParts = {
   readonly beginning?: FirstCharacters;
 };
 
-export function buildModel(parts: ModelParts): EncodingModel {
+export function build(parts: ModelParts): EncodingModel {
   const { byteIds, merges, wholeTokens = new Map(), idMax = largestIdOf(parts), beginning } = parts;
   assert(idMax < 2 ** 27, "ids of the model fit into 27 bits");
   return {

@@ -1,5 +1,5 @@
 import { encodeAsLearned } from "./encode-as-learned.ts";
-import { fingerprintOf, probeText } from "./probe.ts";
+import * as probe from "./probe.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -7,8 +7,8 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * fraction of the time.
  */
 export function fingerprintAsLearned(parts: TokenizerParts): string {
-  const ids = encodeAsLearned(parts, new TextEncoder().encode(probeText));
-  if (ids !== undefined) return fingerprintOf(ids);
+  const ids = encodeAsLearned(parts, new TextEncoder().encode(probe.text));
+  if (ids !== undefined) return probe.fingerprintOf(ids);
   const { behaviorFingerprint } = require("./fingerprint.ts") as typeof import("./fingerprint.ts");
   return behaviorFingerprint(parts);
 }

@@ -1,5 +1,5 @@
 import { scaled } from "#runtime";
-import { fingerprintOf, probeText } from "./probe.ts";
+import * as probe from "./probe.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -9,7 +9,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * recipe).
  */
 export const behaviorFingerprint = (parts: TokenizerParts): string =>
-  fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probeText));
+  probe.fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probe.text));
 
 /** Returns the ids of a short text. */
 export const encodeShort = (parts: TokenizerParts, text: string): number[] => shortEncoder(parts)(text);

@@ -1,5 +1,5 @@
 import { build, host } from "#runtime";
-import { imageMagic } from "./image-name.ts";
+import * as imageFile from "./image-name.ts";
 
 /**
  * Identifies the version of an image by the kernel's code, which determines the memory in it, and the
@@ -15,7 +15,7 @@ export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
  * Whether `image` was compiled by another build than `own`, by the version and the digest in their heads (image.ts).
  */
 export const isImageOfOtherBuild = (image: Uint8Array, own: Uint8Array): boolean =>
-  Buffer.from(image.subarray(0, 8)).toString("latin1") === imageMagic &&
+  Buffer.from(image.subarray(0, 8)).toString("latin1") === imageFile.magic &&
   [
     [8, 12],
     [16, 32],

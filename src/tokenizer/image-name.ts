@@ -1,5 +1,5 @@
 /** The file name of an image in the tokenizer's directory, where other programs look for it. */
-export const imageName = "tokenizer.image";
+export const name = "tokenizer.image";
 
 /** The first bytes of every image. */
-export const imageMagic = "bpeimage";
+export const magic = "bpeimage";

@@ -11,7 +11,7 @@ import {
   tokensWhileCutting,
 } from "#text";
 import { imageDigest } from "./image-digest.ts";
-import { imageMagic } from "./image-name.ts";
+import * as imageFile from "./image-name.ts";
 import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -74,7 +74,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   });
   const image = new Uint8Array(end);
   image.set(bytesOf(head));
-  image.set(new TextEncoder().encode(imageMagic));
+  image.set(new TextEncoder().encode(imageFile.magic));
   image.set(bytesOf(Uint32Array.of(imageVersion)), 8);
   image.set(imageDigest(kernels.readNative()), 16);
   for (const [i, part] of body.entries()) image.set(part, head[partsAt / 4 + 2 * i]!);

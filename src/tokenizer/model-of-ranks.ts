@@ -1,13 +1,8 @@
 import { escapeBytes } from "#bytes";
 import { type Kernel, kernels, runToEnd, scaled } from "#runtime";
 import { placeInKernel } from "./encoding-kernel.ts";
-import {
-  buildModel,
-  type EncodingModel,
-  maxOf,
-  type PackedTokens,
-  type RankedMerges,
-} from "./encoding-model.ts";
+import type { EncodingModel, PackedTokens, RankedMerges } from "./encoding-model.ts";
+import * as encodingModels from "./encoding-model.ts";
 import { noMemoryForTokenizer } from "./no-memory.ts";
 import { refuse } from "./tokenizer-parts.ts";
 
@@ -26,7 +21,7 @@ const sliceTokens = scaled(8192, 3);
 export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
   const { bytes, starts, ids: ranks } = tokens;
   const byteIds = byteIdsOf(tokens, path);
-  const rankLimit = maxOf(ranks) + 1;
+  const rankLimit = encodingModels.maxOf(ranks) + 1;
   const kernel = kernels.create();
   const head = useTokens(kernel, tokens, byteIds, rankLimit);
   const isMade = new Uint8Array(rankLimit);
@@ -53,7 +48,7 @@ export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator
   const left = new Int32Array(kernel.memory.buffer, lefts, rankLimit);
   const right = new Int32Array(kernel.memory.buffer, rights, rankLimit);
   const merges = madeMerges(left, right, isMade);
-  return buildModel({ byteIds, merges, idMax: rankLimit - 1, wholeTokens });
+  return encodingModels.build({ byteIds, merges, idMax: rankLimit - 1, wholeTokens });
 }
 
 /** Writes the tokens into the kernel's memory. Returns the address of the model's head. */
@@ -106,7 +101,7 @@ function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): I
   if (byteIds.includes(-1)) {
     refuse(path, `it has no token for byte 0x${byteIds.indexOf(-1).toString(16).padStart(2, "0")}`);
   }
-  const seen = new Uint8Array(maxOf(ranks) + 1);
+  const seen = new Uint8Array(encodingModels.maxOf(ranks) + 1);
   for (let token = 0; token < ranks.length; token++) {
     const rank = ranks[token]!;
     if (seen[rank] === 1) refuse(path, `two tokens have the rank ${rank}`);

@@ -127,10 +127,7 @@ export const findDocumentEnd = (specialTokens: readonly string[]): string | unde
 const defaultClass = "PreTrainedTokenizerFast";
 
 /** Checks the requested settings against the special tokens, and assigns default roles. Throws usage errors. */
-export function settleModelSettings(
-  specialTokens: readonly string[],
-  asked: AskedModelSettings,
-): ModelSettings {
+export function settleAsked(specialTokens: readonly string[], asked: AskedModelSettings): ModelSettings {
   const roles: { [R in Role]?: string } = {};
   const proposed: Role[] = [];
   for (const role of roleNames) {
@@ -169,15 +166,11 @@ export function settleModelSettings(
 }
 
 /** Combines the requested settings with those of the tokenizer for --like. Requested settings take precedence. */
-export function settleModelLike(
-  like: Like | null,
-  specialTokens: readonly string[],
-  asked: AskedModelSettings,
-) {
-  if (like === null) return settleModelSettings(specialTokens, asked);
+export function settle(like: Like | null, specialTokens: readonly string[], asked: AskedModelSettings) {
+  if (like === null) return settleAsked(specialTokens, asked);
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
   const { roles, addsBos = false } = like.model;
-  const model = settleModelSettings([...specialTokens, ...like.laterTokens.map(({ content }) => content)], {
+  const model = settleAsked([...specialTokens, ...like.laterTokens.map(({ content }) => content)], {
     ...like.model,
     ...given,
     roles: { ...roles, ...asked.roles },

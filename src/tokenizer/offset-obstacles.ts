@@ -5,7 +5,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 // image.
 
 /** Returns the reason why a tokenizer has no offsets; undefined if it has. */
-export function offsetObstacle({ normalization, model, tokens }: TokenizerParts): string | undefined {
+export function toOffsets({ normalization, model, tokens }: TokenizerParts): string | undefined {
   const because = (why: string) => `this tokenizer has no offsets: ${why}`;
   if (normalization !== null)
     return because(`text is normalized (${normalization}), so its tokens are parts of the normalized text`);
@@ -18,7 +18,7 @@ export function offsetObstacle({ normalization, model, tokens }: TokenizerParts)
  * Returns the reason why a tokenizer has no offsets in characters; undefined if it has. If two steps trim in different
  * ways, HF's offsets depend on the tokens that a step between them adds.
  */
-export const trimObstacle = ({ postProcessing }: TokenizerParts): string | undefined =>
+export const toTrims = ({ postProcessing }: TokenizerParts): string | undefined =>
   new Set(postProcessing?.trims).size > 1
     ? "two steps of its post-processor trim offsets in different ways; offsets in bytes are available"
     : undefined;

@@ -8,17 +8,17 @@ export type ProbePart = { readonly name: string; readonly text: string };
  * The parts of the probe text, in order. They never change: a different text would be a new version, in a
  * file of its own, and with another prefix of fingerprints.
  */
-export const probeParts: readonly ProbePart[] = probe.parts;
+export const parts: readonly ProbePart[] = probe.parts;
 
 /** The version of the probe text. Fingerprints begin with it. */
-export const probeVersion = probe.version;
+export const version = probe.version;
 
 /** The text whose ids fingerprints are computed from. */
-export const probeText = probeParts.map(({ text }) => text).join("");
+export const text = parts.map(({ text }) => text).join("");
 
 /** The number of hexadecimal digits of the digest in a fingerprint. */
 const digestDigits = 32;
 
 /** Returns the fingerprint of a tokenizer that gives the probe text these ids. */
 export const fingerprintOf = (ids: { join(separator: string): string }) =>
-  `${probeVersion}-${host.createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;
+  `${version}-${host.createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;

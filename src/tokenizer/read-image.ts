@@ -11,7 +11,7 @@ import {
 } from "./encoding-model.ts";
 import { flagsAt, type ImagePart, type ImageSettings, imageParts, imageVersion, partsAt } from "./image.ts";
 import { imageDigest } from "./image-digest.ts";
-import { imageMagic } from "./image-name.ts";
+import * as imageFile from "./image-name.ts";
 import { filledBytesMax, isListed, variableKey } from "./laid-out-model.ts";
 import { idLimitMax, type TokenTable } from "./token-table.ts";
 import { fitNarrowIds, type TokenizerParts } from "./tokenizer-parts.ts";
@@ -56,8 +56,8 @@ type Head = {
 function readHead(image: Uint8Array, path: string, refuse: (what: string) => never, damaged: Fail): Head {
   const view = new DataView(image.buffer, image.byteOffset, image.byteLength);
   if (image.length < partsAt + 8 * imageParts.length) return damaged();
-  const magic = new TextDecoder("latin1").decode(image.subarray(0, imageMagic.length));
-  if (magic !== imageMagic) throw new UserError(`"${path}" is not a tokenizer image`);
+  const magic = new TextDecoder("latin1").decode(image.subarray(0, imageFile.magic.length));
+  if (magic !== imageFile.magic) throw new UserError(`"${path}" is not a tokenizer image`);
   const isOwn = Buffer.compare(image.subarray(16, 32), imageDigest(kernels.readNative())) === 0;
   if (view.getUint32(8, true) !== imageVersion || !isOwn) refuse("is an image of another version of bpe");
   if (view.getUint32(12, true) !== crc32(image.subarray(16))) damaged();

@@ -1,6 +1,7 @@
 import type { LearnedPairs } from "#merge";
 import { KernelArrays } from "./kernel-arrays.ts";
-import { type TokenTable, tokenBytesOf } from "./token-table.ts";
+import type { TokenTable } from "./token-table.ts";
+import * as tokenTables from "./token-table.ts";
 
 /**
  * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
@@ -58,7 +59,7 @@ export class TokenBytes {
     });
     const kept = new Uint8Array(end);
     ids.forEach((id, token) => {
-      if (starts[token] !== notKept) kept.set(tokenBytesOf(table, id), starts[token]);
+      if (starts[token] !== notKept) kept.set(tokenTables.bytesOf(table, id), starts[token]);
     });
     return new TokenBytes(lengths, starts, kept, left, right);
   }

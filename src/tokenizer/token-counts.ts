@@ -29,7 +29,7 @@ export type TokenCounts = {
   readonly tokensAfter: Float64Array;
 };
 
-export function makeTokenCounts(merges: Merges): TokenCounts {
+export function make(merges: Merges): TokenCounts {
   const { startCount, mergeCount, left, right, counts, replacedCounts, startCounts } = merges;
   const createdCounts = new Float64Array(startCount + mergeCount);
   createdCounts.set(startCounts);
@@ -47,14 +47,14 @@ export function makeTokenCounts(merges: Merges): TokenCounts {
 }
 
 /** Returns the counts that the training would have given if it had stopped after `pairs`, its first merges. */
-export function tokenCountsOfFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
+export function ofFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCounts {
   const { startCount, createdCounts, pairCounts } = tokenCounts;
   const { mergeCount, left, right } = pairs;
   if (mergeCount === pairCounts.length) return tokenCounts;
   const counts = pairCounts.subarray(0, mergeCount);
   const replacedCounts = createdCounts.subarray(startCount, startCount + mergeCount);
   const startCounts = createdCounts.subarray(0, startCount);
-  return makeTokenCounts({ startCount, mergeCount, left, right, counts, replacedCounts, startCounts });
+  return make({ startCount, mergeCount, left, right, counts, replacedCounts, startCounts });
 }
 
 /**
@@ -79,7 +79,7 @@ export function markIntermediates({
 }
 
 /** The facts about token counts that a training records. */
-export type TokenCountFacts = {
+export type Facts = {
   /** Tokens of the corpus after all merges. */
   readonly tokenCount: number;
   /** Bytes per token of the corpus; null if it has no bytes. */
@@ -109,8 +109,8 @@ const pointsOfCurve = 10;
  * Returns the facts about a vocabulary. If it has fewer merges than were learned, the facts are those after
  * its merges.
  */
-export function tokenCountFacts(tokenCounts: TokenCounts, vocabulary: Vocabulary): TokenCountFacts {
-  const own = tokenCountsOfFirst(tokenCounts, vocabulary);
+export function factsOf(tokenCounts: TokenCounts, vocabulary: Vocabulary): Facts {
+  const own = ofFirst(tokenCounts, vocabulary);
   const { tokensAfter, endCounts } = own;
   const { mergeCount } = vocabulary;
   const byteCount = tokensAfter[0]!;

@@ -1,27 +1,27 @@
 import { byteCharacters, escapeBytes } from "#bytes";
-import { tokenBytesOf } from "./token-table.ts";
+import * as tokenTables from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 // Keys of tokens in HF's files. The key of an added token is its text; that of any other token is its bytes in
 // byte-to-character form ("Ġthe").
 
 /** Returns the key of each id; an empty string for an id without a token. */
-export function keysById(parts: TokenizerParts): string[] {
+export function byId(parts: TokenizerParts): string[] {
   const { tokens } = parts;
   const { idLimit, rawIds } = tokens;
   const keys = Array.from({ length: idLimit }, (_, id) => {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     return rawIds?.has(id) ? Buffer.from(bytes).toString() : byteCharacters.encode(bytes);
   });
   // If a learned token shares the id, its key stays, because decoding gives the learned token.
   for (const { id, content } of allAddedTokens(parts))
-    if (Buffer.from(tokenBytesOf(tokens, id)).toString() === content) keys[id] = content;
+    if (Buffer.from(tokenTables.bytesOf(tokens, id)).toString() === content) keys[id] = content;
   return keys;
 }
 
 /** Returns a map from keys to ids. It includes added tokens that share an id. */
-export function idsByKey(parts: TokenizerParts): Map<string, number> {
-  const ids = new Map(keysById(parts).map((key, id) => [key, id]));
+export function idsOf(parts: TokenizerParts): Map<string, number> {
+  const ids = new Map(byId(parts).map((key, id) => [key, id]));
   ids.delete("");
   for (const { id, content } of allAddedTokens(parts)) ids.set(content, id);
   return ids;
@@ -34,12 +34,14 @@ export function idsByKey(parts: TokenizerParts): Map<string, number> {
  */
 export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
   const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);
-  return new Map(texts.filter(([id, text]) => Buffer.compare(text, tokenBytesOf(parts.tokens, id)) !== 0));
+  return new Map(
+    texts.filter(([id, text]) => Buffer.compare(text, tokenTables.bytesOf(parts.tokens, id)) !== 0),
+  );
 }
 
 /** Returns a function that names an id: an added token by its text, as HF does, any other token by its bytes. */
-export function tokenNamer(parts: TokenizerParts): (id: number, lengthMax?: number) => string {
+export function namer(parts: TokenizerParts): (id: number, lengthMax?: number) => string {
   const shared = textsOfShared(parts);
   return (id, lengthMax) =>
-    escapeBytes((shared.get(id) ?? tokenBytesOf(parts.tokens, id)).subarray(0, lengthMax));
+    escapeBytes((shared.get(id) ?? tokenTables.bytesOf(parts.tokens, id)).subarray(0, lengthMax));
 }

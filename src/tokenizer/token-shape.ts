@@ -20,7 +20,7 @@ const isWhitespace = (character: string) =>
 const isAsciiLetter = (byte: number) => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
 /** Returns the shape of bytes [start, end). */
-export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenShape {
+export function of(bytes: Uint8Array, start: number, end: number): TokenShape {
   // Most tokens have an ASCII letter as their first or second byte.
   for (let pos = start; pos < end; pos++) if (isAsciiLetter(bytes[pos]!)) return "letters";
   let isSeparator = true;

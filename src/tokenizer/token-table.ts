@@ -33,14 +33,14 @@ export type TokenTable = {
 export const idLimitMax = 2 ** 24;
 
 /** Builds a table of tokens. If two tokens have the same id, the later one wins. */
-export const buildTokenTable = (tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable =>
-  tableOfPacked(packTokenList([...tokens]));
+export const build = (tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable =>
+  fromPacked(pack([...tokens]));
 
-export const packTokenList = (tokens: readonly (readonly [id: number, bytes: Uint8Array])[]): PackedTokens =>
-  joinTokens(noTokens, tokens);
+export const pack = (tokens: readonly (readonly [id: number, bytes: Uint8Array])[]): PackedTokens =>
+  append(noTokens, tokens);
 
 /** Appends tokens to packed ones. */
-export function joinTokens(
+export function append(
   { bytes, starts, ids }: PackedTokens,
   others: readonly (readonly [id: number, bytes: Uint8Array])[],
 ): PackedTokens {
@@ -63,7 +63,7 @@ export function joinTokens(
 }
 
 /** Builds a table of packed tokens. If two tokens have the same id, the later one wins. */
-export function tableOfPacked(tokens: PackedTokens): TokenTable {
+export function fromPacked(tokens: PackedTokens): TokenTable {
   const { ids, starts: from, bytes: all } = tokens;
   const count = ids.length;
   let idLimit = 0;
@@ -87,7 +87,7 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   return { idLimit, tokenCount, bytes, starts };
 }
 
-host.disableFtl(tableOfPacked);
+host.disableFtl(fromPacked);
 
 /** Returns the reason why the tokens do not have unique names; undefined if they do. */
 export function nameObstacle(table: TokenTable): string | undefined {
@@ -100,7 +100,7 @@ export function nameObstacle(table: TokenTable): string | undefined {
 }
 
 /** Returns a table that is built on first use, because encoding never uses it. */
-export function lazyTokenTable(make: () => TokenTable): TokenTable {
+export function lazy(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {
     made ??= make();
@@ -136,7 +136,7 @@ export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable)
   byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
 
 /** Returns the bytes of a token, as a view of the table; empty if the id has no token. */
-export function tokenBytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
+export function bytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
   // For -1, 0.5, NaN or an id above the last, `starts` has no element, so the range is empty.
   return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }

@@ -2,9 +2,11 @@ import { bytesOf } from "#bytes";
 import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
-import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
+import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
+import * as encodingModels from "./encoding-model.ts";
 import { findDocumentEnd } from "./model-settings.ts";
-import { buildTokenTable, lazyTokenTable, type TokenTable } from "./token-table.ts";
+import type { TokenTable } from "./token-table.ts";
+import * as tokenTables from "./token-table.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** The parts of a tokenizer that encoding needs. Plain data, which is posted to workers. */
@@ -57,53 +59,6 @@ export type PostProcessing = {
   /** The reason why the fields above are unknown, if they are. */
   readonly obstacle?: string;
 };
-
-/**
- * Extension: what was learned on top of an unchanged base.
- *
- *   FIELD            MEANING
- *   idLimit          size of the extended vocabulary: every id is less than this
- *   tokens           the new tokens, ascending by id; their ids follow those of the base and its added tokens
- *   merges           the new merges as ids, in the order learned; they follow the base's merges
- *   specialTokens    new special tokens, ascending by id; their ids follow those of the new tokens
- *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, after all others
- *
- * A merge may produce a token that the base has although no merge of the base produces it. Then `merged` has
- * the id of that token, and the merge adds no token.
- */
-export type Extension = {
-  readonly idLimit: number;
-  readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
-  readonly merges: RankedMerges;
-  readonly specialTokens: readonly AddedToken[];
-  readonly reservedTokens: readonly AddedToken[];
-};
-
-/** Returns the new tokens that are never merged. */
-export const newSpecials = ({ specialTokens, reservedTokens }: Extension): readonly AddedToken[] => [
-  ...specialTokens,
-  ...reservedTokens,
-];
-
-/**
- * Numbering: the new ids of kept tokens. They are numbered from 0 in the order of their old ids, without
- * gaps. Of the merges whose tokens are kept, the first `mergeCount` are kept.
- *
- *   ARRAY   TYPE        LENGTH    MEANING
- *   newIds  Int32Array  idLimit   new id of each old id; -1 if its token was removed, or never existed
- */
-export type Numbering = { readonly size: number; readonly newIds: Int32Array; readonly mergeCount: number };
-
-export const removed = -1;
-
-/** Returns the new id of an id in a file. Throws a UserError if the id's token was removed, or if it is not an id. */
-export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
-  const newId = typeof id === "number" ? newIds[id] : undefined;
-  if (newId !== undefined && newId !== removed) return newId;
-  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no remaining token has`, {
-    hint: "only bytes and added tokens are always kept: make this token an added token, or remove that part of the file",
-  });
-}
 
 /** A special token to add to those in the files. Without an id, it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
@@ -168,7 +123,7 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
  *
  * @param merges the merges to apply; to encode given texts, the merges whose tokens occur in them suffice
  */
-export function trainedParts(
+export function trained(
   vocabulary: Vocabulary,
   pattern: ResolvedPattern,
   normalization: Normalization | null,
@@ -176,17 +131,17 @@ export function trainedParts(
 ): TokenizerParts {
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
-  const tokens = lazyTokenTable(() =>
+  const tokens = tokenTables.lazy(() =>
     // A special token may share the id of a learned token. Decoding then gives the learned token, so it comes
     // later.
-    buildTokenTable([
+    tokenTables.build([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
       ...Array.from(tokenIds, (id, token) => [id, tokenBytes.copy(token)] as const),
     ]),
   );
-  const idMax = maxOf(tokenIds);
+  const idMax = encodingModels.maxOf(tokenIds);
   return {
-    model: buildModel({ byteIds: tokenIds.slice(0, 256), merges, idMax }),
+    model: encodingModels.build({ byteIds: tokenIds.slice(0, 256), merges, idMax }),
     pattern: compiledForTexts(pattern),
     normalization,
     addsPrefixSpace: false,
@@ -214,7 +169,7 @@ export const narrowIdMax = 0xffff;
  * Throws a UserError if two files of a directory have different ids of bytes, or different merges, because a change
  * applies to all files of the directory.
  */
-export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts): void {
+export function checkSame(base: TokenizerParts, other: TokenizerParts): void {
   if (haveSameMerges(base, other)) return;
   throw new UserError(
     `"${base.description.path}" and "${other.description.path}" are different tokenizers in one directory`,
@@ -235,18 +190,6 @@ export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: Token
 }
 
 const noTies = new Int32Array(0);
-
-/**
- * Throws a UserError for a model whose merges start from characters. `work` is a participle for what cannot be done
- * with it, such as "pruned".
- */
-export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
-  if (model.beginning === undefined) return;
-  throw new UserError(
-    `"${description.path}" cannot be ${work}: it is not a byte-level tokenizer; its merges start from characters`,
-    { hint },
-  );
-}
 
 export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });

@@ -85,7 +85,7 @@ export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: numbe
  * Assigns ids to all tokens. Throws a UserError if a special token equals a learned token and the rule does
  * not let them share an id.
  */
-export function buildVocabulary(options: VocabularyOptions): Vocabulary {
+export function build(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
   const tokenBytes = TokenBytes.of(merges);
   const equalTokens = checkLearnedTokens(tokenBytes, givenTokens, compat);

@@ -1,31 +1,19 @@
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
 import { countedInvalidBytes, type StageProgress, streamWithCache } from "#jobs";
-import { readTyped } from "#options";
+import { optionTables } from "#options";
 import { MemoryBudget, machine, runSliced } from "#runtime";
 import {
-  checkFiles,
   corpusNoteLines,
-  drain,
+  dataOutput,
   type Invocation,
-  lockFiles,
+  inputFiles,
   type Output,
-  onStop,
-  openInputs,
   openRanges,
-  spoolPipes,
-  writeChunks,
-  writeData,
+  pipes,
+  stopping,
 } from "#terminal";
-import {
-  countParts,
-  countsOptionsOf,
-  countWords,
-  cuttingOf,
-  openMemory,
-  settleCutting,
-  settleWithCounts,
-} from "#training";
+import { countParts, countWords, openMemory, settleWithCounts, trainings } from "#training";
 import {
   type CountsOptions,
   commonWordsOf,
@@ -49,35 +37,35 @@ import { countOptions } from "./train-options.ts";
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;
-  const asked = readTyped(countOptions, invocation.options);
+  const asked = optionTables.readTyped(countOptions, invocation.options);
   const { minCount = 1, saveCounts, ranges } = asked;
-  const typedCutting = settleCutting(asked, {});
-  checkFiles(files, asked);
-  await lockFiles(output, saveCounts, asked.output);
+  const typedCutting = trainings.settleCutting(asked, {});
+  inputFiles.check(files, asked);
+  await dataOutput.lockFiles(output, saveCounts, asked.output);
   // Files are written first, because the reader of stdout may stop the run.
   const named = [saveCounts, asked.output].filter((path) => path !== undefined);
   const places = named.length === 0 ? ["-"] : named;
   const { settled: cutting, countsFiles } = await settleWithCounts(
     asked,
-    { openPipes: spoolPipes },
-    (made) => (made === undefined ? typedCutting : settleCutting(asked, { made })),
+    { openPipes: pipes.spoolPipes },
+    (made) => (made === undefined ? typedCutting : trainings.settleCutting(asked, { made })),
   );
-  const countsOptions = countsOptionsOf(cutting);
+  const countsOptions = trainings.countsOptionsOf(cutting);
   const { textField } = asked;
   const planned =
     ranges === undefined ? undefined : await openRanges(ranges, { ...countsOptions, textField }, output);
-  const found = files.length === 0 ? nothingFound : await openInputs(files, asked, output);
+  const found = files.length === 0 ? nothingFound : await inputFiles.openInputs(files, asked, output);
   const inputs = planned?.inputs ?? found.inputs;
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
   const budget = new MemoryBudget(asked.memoryLimit);
   const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   const { memory, cached } = await openMemory(asked, cutting, budget, (message) => output.warn(message));
-  onStop(() => memory.scratch.remove());
+  stopping.onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
   if (cache !== undefined) output.tell(streamWithCache(inputs));
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
-    cutting: cuttingOf(cutting),
+    cutting: trainings.cuttingOf(cutting),
     inputs,
     ranges: planned?.ranges,
     workerCount: workerCountFor(expectedBytes),
@@ -98,8 +86,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
-      : await writeData(place!, (out) =>
-          runSliced(writeSum(parts, out, countsOptions, minCount), () => drain(out)),
+      : await dataOutput.writeData(place!, (out) =>
+          runSliced(writeSum(parts, out, countsOptions, minCount), () => dataOutput.drain(out)),
         );
   await keepRest?.();
   cached?.shrink();
@@ -160,6 +148,6 @@ async function writeTable(
 ): Promise<SavedSum> {
   const leftOut = noWordsLeftOut();
   const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
-  for (const place of places) await writeChunks(place, countsChunks(place, words, options));
+  for (const place of places) await dataOutput.writeChunks(place, countsChunks(place, words, options));
   return { totals: totalsOf(words), leftOut };
 }

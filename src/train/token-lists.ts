@@ -1,8 +1,8 @@
 import { json, schema } from "#bytes";
-import { readTextFile, readTyped, trainingOptions } from "#options";
+import { kinds, optionTables, trainingOptions } from "#options";
 import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { TypedOptions } from "#terminal";
-import { checkSpecialTokens } from "#tokenizer";
+import { vocabularies } from "#tokenizer";
 
 // Files that list tokens: one in each line, or as a JSON list.
 
@@ -11,7 +11,7 @@ type ListedToken = { readonly token: string; readonly place: Message };
 
 /** Returns the tokens in the file that an option names. */
 export const readTokenList = (option: Message, path: string): string[] =>
-  listedIn(option, path, readTextFile(option, path)).map(({ token }) => token);
+  listedIn(option, path, kinds.readTextFile(option, path)).map(({ token }) => token);
 
 /**
  * Whether a file is JSON: its name ends in .json, or it begins like an object or a list of texts. A file that begins
@@ -89,10 +89,10 @@ export function takeSpecialTokens(
 function checkAt(place: Message, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
   const asked =
-    readTyped({ compat: trainingOptions.compat }, options).compat ??
+    optionTables.readTyped({ compat: trainingOptions.compat }, options).compat ??
     (isRuleElsewhere ? "huggingface" : "cs336");
   try {
-    checkSpecialTokens([token], asked === "extension" ? "huggingface" : asked);
+    vocabularies.checkSpecialTokens([token], asked === "extension" ? "huggingface" : asked);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw usageError(phrase`${place}: ${error.parts.message}`, error.parts.hint);
@@ -104,7 +104,7 @@ function readSpecialTokens(
   takesIds: boolean,
   warn: (message: Message) => void,
 ): readonly ListedToken[] {
-  const content = readTextFile(specialOption, path);
+  const content = kinds.readTextFile(specialOption, path);
   if (/^\s*\{/.test(content) && isJson(path, content)) return specialTokensOf(path, content, takesIds, warn);
   const listed = listedIn(specialOption, path, content);
   const isList = isJson(path, content);

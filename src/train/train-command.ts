@@ -1,20 +1,19 @@
 import { countNoun } from "#bytes";
-import type { ExtensionRecord, TrainingRecord } from "#formats";
-import { type RequestedTraining, readTyped, trainingOptions } from "#options";
-import { checkReportPath, refuseOtherFile } from "#reports";
+import type { TrainingRecord, trainingRecords } from "#formats";
+import { optionTables, type RequestedTraining, trainingOptions } from "#options";
+import { reportFiles } from "#reports";
 import { asOption, phrase, shell, usageError } from "#runtime";
 import {
   corpusNotes,
+  dataOutput,
   type Invocation,
-  lockOutputs,
+  inputFiles,
   type Output,
-  onStop,
-  openInputs,
-  spoolPipes,
-  withFigure,
-  writeChunks,
+  pipes,
+  stopping,
+  styling,
 } from "#terminal";
-import { encodingPatternOf, type Finished, runTraining, type TrainingHost } from "#training";
+import { type Finished, runTraining, type TrainingHost, trainings } from "#training";
 import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
 /** `bpe train`: reads the options, trains, and reports. */
@@ -38,15 +37,15 @@ function hostOf(output: Output, reportPath: string | undefined): TrainingHost {
   return {
     warn: (warning) => output.tell([warning]),
     report: (progress) => output.progress(progress),
-    guard: onStop,
+    guard: stopping.onStop,
     async lock(directory, files) {
-      await lockOutputs(output, directory, files);
-      if (reportPath !== undefined) refuseOtherFile(reportPath);
+      await dataOutput.lockOutputs(output, directory, files);
+      if (reportPath !== undefined) reportFiles.refuseOtherFile(reportPath);
       return () => {};
     },
-    find: (names, reading) => openInputs(names, reading, output),
-    openPipes: spoolPipes,
-    writeFile: writeChunks,
+    find: (names, reading) => inputFiles.openInputs(names, reading, output),
+    openPipes: pipes.spoolPipes,
+    writeFile: dataOutput.writeChunks,
     onOpen: () => output.endStage(),
     onWords: ({ wordCount }) => output.endStage(countNoun(wordCount, "distinct pretoken")),
     onLearned: () => output.endStage(),
@@ -72,7 +71,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
     const { writeTrainingPage } = await import("#reports/vocabulary-page");
     await writeTrainingPage(asked.report, {
       inputs: corpus.inputs,
-      pattern: encodingPatternOf(training),
+      pattern: trainings.encodingPatternOf(training),
       normalization: training.normalization,
       output: ended.output,
       trained,
@@ -84,8 +83,8 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
   }
   const summary = (columns: number | null) =>
     "extensions" in trained
-      ? extensionSummary(trained, record as ExtensionRecord, { ...ended, isFull, columns })
-      : withFigure(
+      ? extensionSummary(trained, record as trainingRecords.Extension, { ...ended, isFull, columns })
+      : styling.withFigure(
           trainingSummary(trained, record as TrainingRecord, training.model, {
             ...ended,
             report: asked.report,
@@ -99,7 +98,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
 
 /** Reads the options of a training. Opens no files, except a chat template and a list of seed tokens. */
 async function readTraining({ options, files }: Invocation): Promise<RequestedTraining> {
-  const typed = readTyped(trainingOptions, options);
+  const typed = optionTables.readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;
   const listed =
     path === undefined ? [] : (await import("./token-lists.ts")).readTokenList(asOption("seed-tokens"), path);
@@ -110,7 +109,7 @@ async function readTraining({ options, files }: Invocation): Promise<RequestedTr
       asOption("language", `NAME=${file}`),
     );
   }
-  checkReportPath(typed.report);
+  reportFiles.checkPath(typed.report);
   return {
     ...typed,
     seedTokens: [...(typed.seedTokens ?? []), ...listed],

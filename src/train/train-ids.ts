@@ -1,19 +1,10 @@
-import { type FieldsOf, type IdsRecord, type OutputFile, sha256Of } from "#formats";
-import {
-  type BinaryType,
-  charactersObstacle,
-  type IdMerges,
-  idMergeLines,
-  idMergesFile,
-  idTokenizerJson,
-  readSequences,
-  SequenceList,
-} from "#ids";
+import { type OutputFile, sha256Of, type trainingRecords } from "#formats";
+import { type IdMerges, idMerges, idReaders } from "#ids";
 import type { Report } from "#jobs";
 import { type Compat, type TokenLimits, tokenLimits } from "#merge";
 import { type MemoryBudget, UserError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
-import { learnPairs, type MergeRun, mergeRoom, type Product, type Run, writeProduct } from "#training";
+import { learning, results } from "#training";
 import { sizeOfWords, type TokenWords } from "#words";
 
 /** A file of ids. */
@@ -23,7 +14,7 @@ export type IdInput = { readonly path: string; readonly sizeBytes: number };
 export type TrainIdsOptions = TokenLimits & {
   readonly inputs: readonly IdInput[];
   /** The type of ids in `.bin` files. */
-  readonly binaryType: BinaryType;
+  readonly binaryType: idReaders.BinaryType;
   /**
    * Returns the number of merges. Called when the size of the alphabet is known, which is one more than the
    * largest id.
@@ -33,7 +24,7 @@ export type TrainIdsOptions = TokenLimits & {
   readonly compat: Exclude<Compat, "cs336">;
   readonly threadCount: number;
   readonly budget: MemoryBudget;
-  readonly tellMemory: NonNullable<MergeRun["tellMemory"]>;
+  readonly tellMemory: NonNullable<learning.MergeRun["tellMemory"]>;
 };
 
 export type TrainedIds = {
@@ -57,9 +48,9 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
   const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };
   const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
   const run = { workerCount: threadCount, memory: { budget }, tellMemory };
-  mergeRoom(run, sizeOfWords(words), mergeOptions);
+  learning.mergeRoom(run, sizeOfWords(words), mergeOptions);
   const readMs = performance.now();
-  const merges = await learnPairs(words, mergeOptions, run, report);
+  const merges = await learning.learnPairs(words, mergeOptions, run, report);
   const { left, right, replacedCounts } = merges;
   return {
     merges: { alphabetSize, left, right },
@@ -72,7 +63,7 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
 }
 
 async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: Report) {
-  const sequences = new SequenceList((byteCount) =>
+  const sequences = new idReaders.SequenceList((byteCount) =>
     budget.check("reading ids", byteCount, "train on a part of the corpus"),
   );
   const documentCounts: number[] = [];
@@ -80,7 +71,7 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
   let doneBytes = 0;
   for (const { path, sizeBytes } of inputs) {
     const documentsBefore = sequences.documentCount;
-    for await (const readBytes of readSequences(path, binaryType, sequences)) {
+    for await (const readBytes of idReaders.readSequences(path, binaryType, sequences)) {
       report({ stage: "counting", done: Math.min(doneBytes + readBytes, total), total, unit: "bytes" });
       await yieldToEventLoop();
     }
@@ -90,7 +81,7 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
   return { sequences, documentCounts };
 }
 
-function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: number): TokenWords {
+function wordsOf({ tokens, starts: all, count }: idReaders.SequenceList, alphabetSize: number): TokenWords {
   const ids = tokens.subarray(0, count);
   // Empty documents are not words, so their starts are dropped.
   const starts = all.filter((start, d) => d === 0 || start > all[d - 1]!);
@@ -103,10 +94,10 @@ function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: num
   };
 }
 
-type IdsResult = Run & {
+type IdsResult = results.Run & {
   readonly trained: TrainedIds;
   readonly inputs: readonly IdInput[];
-  readonly options: Omit<IdsRecord["options"], "alphabetSize" | "vocabSize">;
+  readonly options: Omit<trainingRecords.Ids["options"], "alphabetSize" | "vocabSize">;
 };
 
 /** Writes `merges.txt` over ids, the record, and, if possible, a `tokenizer.json` over characters. */
@@ -114,11 +105,12 @@ export async function writeIds(path: string, result: IdsResult, guard: Guard) {
   const { trained, inputs, options } = result;
   const { merges, documentCounts, symbolCount, tokenCount } = trained;
   const { alphabetSize, left } = merges;
-  const files: OutputFile[] = [{ name: "merges.txt", chunks: () => idMergesFile(merges) }];
-  const obstacle = charactersObstacle(merges);
-  if (obstacle === null) files.push({ name: "tokenizer.json", chunks: () => idTokenizerJson(merges) });
+  const files: OutputFile[] = [{ name: "merges.txt", chunks: () => idMerges.idMergesFile(merges) }];
+  const obstacle = idMerges.charactersObstacle(merges);
+  if (obstacle === null)
+    files.push({ name: "tokenizer.json", chunks: () => idMerges.idTokenizerJson(merges) });
   const vocabSize = alphabetSize + left.length;
-  const product: Product<FieldsOf<IdsRecord>> = {
+  const product: results.Product<trainingRecords.FieldsOf<trainingRecords.Ids>> = {
     sizes: [vocabSize],
     filesOf: () => files,
     fieldsOf: () => ({
@@ -133,7 +125,7 @@ export async function writeIds(path: string, result: IdsResult, guard: Guard) {
       tokenCount,
       mergeCount: left.length,
     }),
-    mergesSha256Of: () => sha256Of(idMergeLines(merges)),
+    mergesSha256Of: () => sha256Of(idMerges.linesOf(merges)),
   };
-  return { ...(await writeProduct(path, product, result, guard)), obstacle };
+  return { ...(await results.writeProduct(path, product, result, guard)), obstacle };
 }

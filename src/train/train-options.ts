@@ -1,16 +1,8 @@
-import {
-  path,
-  readingOptions,
-  sharedOptions,
-  tableOf,
-  trainingOptions,
-  unattendedOptions,
-  whole,
-} from "#options";
+import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
 
 // The options of count, in the order of help; those of train are in options/training-table.ts.
 
-const { output: outputFile, ranges } = sharedOptions;
+const { output: outputFile, ranges } = sharedOptions.several;
 const {
   pattern,
   compat,
@@ -26,17 +18,17 @@ const {
 } = trainingOptions;
 
 /** The options of `bpe count`. */
-export const countOptions = tableOf({
+export const countOptions = optionTables.of({
   output: {
     ...outputFile,
-    kind: path(),
+    kind: kinds.path(),
     description: "where the counts go",
     details: "A name that ends in .tsv gets text, any other name the compact binary form.",
     default: "stdout, as text",
   },
   minCount: {
     name: "min-count",
-    kind: whole(1),
+    kind: kinds.whole(1),
     topic: "output",
     description: "leave out words that occur fewer than N times",
     details:
@@ -49,9 +41,9 @@ export const countOptions = tableOf({
     pattern,
     normalize,
     compat,
-    ...readingOptions,
+    ...sharedOptions.reading,
     workers,
     memoryLimit,
   },
-  ...{ cache, cacheLimit, counts, saveCounts, ...unattendedOptions },
+  ...{ cache, cacheLimit, counts, saveCounts, ...sharedOptions.unattended },
 });

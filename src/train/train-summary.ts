@@ -1,27 +1,17 @@
 import { join } from "node:path";
 import { countNoun, escapeBytes, formatBytes, formatSeconds, groupDigits } from "#bytes";
-import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from "#formats";
+import type { TrainingRecord, trainingRecords } from "#formats";
 import { describeLlamaCpp } from "#pattern";
+import { type Row, summaryRows } from "#terminal";
 import {
-  embeddingsRow,
-  nameColumns,
-  namesWithin,
-  type Row,
-  rowLines,
-  usualColumns,
-  widthOf,
-  withCommas,
-} from "#terminal";
-import {
-  longestWithLetters,
   type ModelSettings,
+  modelSettings,
   notKept,
-  roleNames,
-  shapeOf,
   type TokenBytes,
+  tokenShapes,
   type Vocabulary,
 } from "#tokenizer";
-import type { Extended, SuperwordFacts, TrainedVocabulary } from "#training";
+import type { learning } from "#training";
 import type { TrainedIds } from "./train-ids.ts";
 
 /** The format of a summary. */
@@ -62,18 +52,18 @@ const spared = ["memory", "pattern", "base"];
 
 function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {
   if (isFull)
-    return rowLines(
+    return summaryRows.rowLines(
       rows.map(([name, full]) => [name, full]),
       columns,
     );
   let short = rows.flatMap(([name, , text]): Row[] => (text.length === 0 ? [] : [[name, text]]));
   for (const name of spared) if (short.length > shortLinesMax) short = short.filter(([one]) => one !== name);
-  return rowLines(short, columns);
+  return summaryRows.rowLines(short, columns);
 }
 
 /** Returns the summary at the end of `bpe train`. */
 export const trainingSummary = (
-  trained: TrainedVocabulary,
+  trained: learning.TrainedVocabulary,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Outcome,
@@ -84,7 +74,7 @@ export const trainingSummary = (
 
 /** Returns the full summary as names and texts, for the page. The page has a table of all tokens instead of lists. */
 export const pageSummary = (
-  trained: TrainedVocabulary,
+  trained: learning.TrainedVocabulary,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
@@ -95,7 +85,7 @@ export const pageSummary = (
   });
 
 function trainingRows(
-  trained: Pick<TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">,
+  trained: Pick<learning.TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
@@ -150,7 +140,11 @@ function patternText(name: string | null, typed: string | undefined): string {
 }
 
 /** Returns the summary of `bpe train --extend`. */
-export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {
+export function extensionSummary(
+  trained: learning.Extended,
+  record: trainingRecords.Extension,
+  outcome: Outcome,
+): string[] {
   const { output, keptPath, notes } = outcome;
   const { base, options } = record;
   const { tokens, specialTokens, reservedTokens } = trained.extensions.at(-1)!;
@@ -182,7 +176,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
     hasCorpus ? timeRow(trained, record) : inBoth("time", ms(record.timings.totalMs)),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
-    inBoth(...embeddingsRow(base.path, join(output, String(options.sizes?.at(-1) ?? "")))),
+    inBoth(...summaryRows.embeddingsRow(base.path, join(output, String(options.sizes?.at(-1) ?? "")))),
     inBoth("kept", keptPath === null ? "" : [keptPath]),
   ];
   return summaryLines(rows, outcome);
@@ -191,7 +185,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
 /** Returns the summary of `bpe ids train`, which has the same rows in both forms. */
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
-  record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
+  record: Pick<trainingRecords.Ids, "timings" | "peakMemoryBytes" | "files">,
   outcome: Omit<Outcome, "notes" | "isPatternChosen">,
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
@@ -219,7 +213,7 @@ const perSecond = (amount: number, time: number) => Math.round(amount / Math.max
 
 const textBytesOf = ({ statistics }: Work) => statistics.reduce((sum, found) => sum + found.textBytes, 0);
 
-type Work = Pick<TrainedVocabulary, "statistics">;
+type Work = Pick<learning.TrainedVocabulary, "statistics">;
 
 function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
   if (inputs.length === 0) return "";
@@ -229,7 +223,7 @@ function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
   return `${text} in ${countNoun(inputs.length, noun)}, ${countNoun(documentCount, "document")}`;
 }
 
-const pretokensText = ({ wordCount, distinctWordCount }: TrainingRecord | ExtensionRecord) =>
+const pretokensText = ({ wordCount, distinctWordCount }: TrainingRecord | trainingRecords.Extension) =>
   `${groupDigits(wordCount)}, ${groupDigits(distinctWordCount)} of them distinct`;
 
 function vocabularyText(size: number, record: TrainingRecord): string {
@@ -254,7 +248,10 @@ const halfText = ({ half }: TrainingRecord) =>
     ? ""
     : `${half.bytesPerToken.toFixed(3)} bytes per token with ${groupDigits(half.vocabSize)} tokens`;
 
-function timeRow(trained: Work, { timings, mergeCount }: TrainingRecord | ExtensionRecord): SummaryRow {
+function timeRow(
+  trained: Work,
+  { timings, mergeCount }: TrainingRecord | trainingRecords.Extension,
+): SummaryRow {
   const timesOf = (isFull: boolean) => timesText(textBytesOf(trained), timings, mergeCount, isFull);
   return ["time", timesOf(true), timesOf(false)];
 }
@@ -294,7 +291,7 @@ const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">)
   inBoth("memory", `${formatBytes(peakMemoryBytes)} at its peak`);
 
 /** Formats new special tokens with their ids. If there are many, formats the first ones. */
-function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): string {
+function specialsText(tokens: learning.Extended["extensions"][number]["specialTokens"]): string {
   const some = tokens.slice(0, 5).map(({ content, id }) => `${content} ${id}`);
   return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
 }
@@ -303,7 +300,11 @@ function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): 
  * Describes where documents end, in addition to ends of inputs and records, and whether special tokens of the
  * base were read as text.
  */
-function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
+function documentsText({
+  specialTokens,
+  reservedTokens,
+  documentsEndAt,
+}: trainingRecords.Extension["options"]) {
   const named = new Set([...documentsEndAt, ...reservedTokens]);
   const asText = specialTokens.filter((text) => !named.has(text));
   const some = (texts: readonly string[]) =>
@@ -329,8 +330,15 @@ function writtenRow(
   const place = `${sizes === undefined ? output : `${output}/${sizes.join(", ")}`}: `;
   return [
     "written",
-    [...places.map((place, i) => place + (i < places.length - 1 ? "," : ":")), ...withCommas(names)],
-    place + namesWithin(names, usualColumns - nameColumns - widthOf(place)),
+    [
+      ...places.map((place, i) => place + (i < places.length - 1 ? "," : ":")),
+      ...summaryRows.withCommas(names),
+    ],
+    place +
+      summaryRows.namesWithin(
+        names,
+        summaryRows.usualColumns - summaryRows.nameColumns - summaryRows.widthOf(place),
+      ),
   ];
 }
 
@@ -351,12 +359,12 @@ const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
 
 /** Returns a table with a row for each language, and for its dev text, that says how the vocabulary encodes it. */
 function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
-  const nameOf = ({ language, isDev }: LanguageRecord) => `${language}${isDev ? " (dev)" : ""}`;
-  const nameWidth = Math.max(0, ...languages.map((one) => widthOf(nameOf(one))));
+  const nameOf = ({ language, isDev }: trainingRecords.Language) => `${language}${isDev ? " (dev)" : ""}`;
+  const nameWidth = Math.max(0, ...languages.map((one) => summaryRows.widthOf(nameOf(one))));
   const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => groupDigits(tokenCount).length));
   return languages.map((one, i) => {
     const { textBytes, wordCount, distinctWordCount, byteCount, tokenCount, plainTokenCount } = one;
-    const name = nameOf(one) + " ".repeat(nameWidth - widthOf(nameOf(one)));
+    const name = nameOf(one) + " ".repeat(nameWidth - summaryRows.widthOf(nameOf(one)));
     const tokens = `${groupDigits(tokenCount).padStart(countWidth)} tokens`;
     const plain = `plain training: ${groupDigits(plainTokenCount)}, ${(byteCount / plainTokenCount).toFixed(3)}`;
     const short = `${name}  ${tokens}, ${(byteCount / tokenCount).toFixed(3)} bytes per token (${plain})`;
@@ -373,7 +381,7 @@ const countsText = (paths: readonly string[]) =>
     ? paths.join(", ")
     : `${paths[0]} … ${paths.at(-1)} (${countNoun(paths.length, "file")})`;
 
-function superwordText(facts: SuperwordFacts | undefined): string {
+function superwordText(facts: learning.SuperwordFacts | undefined): string {
   if (facts === undefined) return "";
   const dropped = facts.droppedCount === 0 ? "" : `, ${groupDigits(facts.droppedCount)} left out`;
   return (
@@ -384,7 +392,7 @@ function superwordText(facts: SuperwordFacts | undefined): string {
 
 /** Describes the roles of special tokens. Roles that were assigned by default are called proposed. */
 function rolesText({ roles, proposed }: ModelSettings): string {
-  const given = roleNames.filter((role) => roles[role] !== undefined);
+  const given = modelSettings.roleNames.filter((role) => roles[role] !== undefined);
   const tokens = [...new Set(given.map((role) => roles[role]!))];
   const parts = tokens.map((token) => {
     const names = given.filter((role) => roles[role] === token);
@@ -418,7 +426,7 @@ function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
     if (shape === "whitespace") whitespaceCount++;
     else if (shape === "separator") separatorCount++;
   }
-  const longest = longestWithLetters(lengths, shapeAt, longestCount, first);
+  const longest = tokenShapes.longestWithLetters(lengths, shapeAt, longestCount, first);
   const longestTokens = longest.map((token) => shownToken(tokenBytes, token));
   return { longestTokens, whitespaceCount, separatorCount };
 }
@@ -428,9 +436,9 @@ const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {
   const start = tokens.starts[token]!;
-  if (start !== notKept) return shapeOf(tokens.kept, start, start + tokens.lengths[token]!);
+  if (start !== notKept) return tokenShapes.of(tokens.kept, start, start + tokens.lengths[token]!);
   const bytes = tokens.copy(token, judgedBytes);
-  return shapeOf(bytes, 0, bytes.length);
+  return tokenShapes.of(bytes, 0, bytes.length);
 }
 
 /** Formats the numbers of whitespace tokens and separator tokens; "" if there are none. */

@@ -1,12 +1,5 @@
 import { argument } from "#bytes";
-import {
-  type FinishedTokenizer,
-  type FormatEntry,
-  formats,
-  type OutputFile,
-  type TokenizerFormat,
-  writtenFormats,
-} from "#formats";
+import { type FinishedTokenizer, formats, type OutputFile, type TokenizerFormat } from "#formats";
 import { exportForm } from "#pattern";
 import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { Vocabulary } from "#tokenizer";
@@ -24,17 +17,20 @@ export type SaveOptions = {
 /** @internal Checks the options of a library call, and returns the names of the formats. */
 export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
   const { formats: names } = argument.checkOptions(call, options, { formats: argument.texts });
-  const unknown = names?.find((name) => !writtenFormats.includes(name));
+  const unknown = names?.find((name) => !formats.written.includes(name));
   if (unknown === undefined) return names;
-  throw usageError(`${call}: unknown format "${unknown}"`, `known are ${writtenFormats.join(", ")}`);
+  throw usageError(`${call}: unknown format "${unknown}"`, `known are ${formats.written.join(", ")}`);
 }
 
 /** @internal Formats that can be written, by name, with their code. */
-export type LoadedFormats = ReadonlyMap<string, TokenizerFormat & Pick<FormatEntry, "isOnRequest" | "names">>;
+export type LoadedFormats = ReadonlyMap<
+  string,
+  TokenizerFormat & Pick<formats.Entry, "isOnRequest" | "names">
+>;
 
 /** @internal */
 export async function loadFormats(): Promise<LoadedFormats> {
-  const written = formats.filter((format) => format.written !== undefined);
+  const written = formats.all.filter((format) => format.written !== undefined);
   return new Map(
     await Promise.all(
       written.map(

@@ -1,6 +1,6 @@
 import { groupBy } from "#bytes";
 import { checkUnchanged, type RangeStatistics, sizeOfRanges, totalBytesOf, wholeRange } from "#corpus";
-import type { InputWeight, LanguageOfInput, LanguageRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { Report, StageProgress } from "#jobs";
 import { runSliced, UserError } from "#runtime";
 import {
@@ -32,8 +32,8 @@ export type LanguageTables = {
  * arguments are those of `countWords`.
  */
 export async function countGroups(
-  options: CorpusOptions & { readonly languages?: readonly LanguageOfInput[] | undefined },
-  weights: readonly InputWeight[],
+  options: CorpusOptions & { readonly languages?: readonly trainingRecords.LanguageOfInput[] | undefined },
+  weights: readonly trainingRecords.InputWeight[],
   report: Report,
   check?: Parameters<typeof countWords>[2],
 ) {
@@ -106,7 +106,7 @@ export async function countGroups(
 }
 
 /** What was counted for a language: its record without the token counts. */
-type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount" | "plainTokenCount">;
+type CountedLanguage = Omit<trainingRecords.Language, "byteCount" | "tokenCount" | "plainTokenCount">;
 
 /** The text that is counted into one table: all inputs, those of a language, or its dev text, grouped by weight. */
 type CountedText = {
@@ -123,7 +123,7 @@ type CountedText = {
 /** Lists the training text of all languages, then the dev text of each. */
 function textsOf(
   { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
-  weights: readonly InputWeight[],
+  weights: readonly trainingRecords.InputWeight[],
 ): CountedText[] {
   // Files of word counts come after the inputs.
   const paths = [...inputs.map(({ path }) => path), ...(countsFiles?.paths ?? [])];

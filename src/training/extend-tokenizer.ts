@@ -1,16 +1,12 @@
 import { basename, join, normalize } from "node:path";
 import {
   type BaseFiles,
-  type ExtensionRecord,
-  extendCompanionFiles,
-  type FieldsOf,
-  findTrainingRecord,
-  type Names,
+  companionFiles,
   newMergeLines,
-  type RecordedTraining,
   readBase,
-  renameCompanionFile,
+  recordFiles,
   sha256Of,
+  type trainingRecords,
 } from "#formats";
 import { loadInWorker } from "#jobs";
 import { type MergeOptions, tokenLimits } from "#merge";
@@ -19,18 +15,15 @@ import { resolvePattern } from "#pattern";
 import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
-  allAddedTokens,
   behaviorFingerprint,
-  checkSameTokenizer,
-  checkSpecialTokens,
+  changes,
   type Extension,
-  haveAllBytes,
-  idsByKey,
-  newSpecials,
-  refuseCharacters,
   segmentWords,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenKeys,
+  tokenTables,
+  vocabularies,
 } from "#tokenizer";
 import { byteWordsSize } from "#words";
 import {
@@ -76,17 +69,17 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   await yieldToEventLoop();
   const files = await readBase(path);
   for (const { path } of files.sources.slice(1)) {
-    checkSameTokenizer(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
+    tokenizers.checkSame(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
   await yieldToEventLoop();
-  const recorded = findTrainingRecord(files.sources.flatMap(({ paths }) => paths));
+  const recorded = recordFiles.find(files.sources.flatMap(({ paths }) => paths));
   return renameBase({ parts: withKeyBytes(loaded), files, recorded }, renamed);
 }
 
 type OpenedBase = {
   readonly parts: TokenizerParts;
   readonly files: BaseFiles;
-  readonly recorded: RecordedTraining | undefined;
+  readonly recorded: recordFiles.RecordedTraining | undefined;
 };
 
 /**
@@ -95,12 +88,12 @@ type OpenedBase = {
  */
 function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
-  const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
+  const oldKeys = names.size === 0 ? undefined : tokenKeys.idsOf(opened.parts);
   for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
   const parts = names.size === 0 ? opened.parts : renameSpecialTokens(opened.parts, names);
   let keys: ReadonlyMap<string, number> | undefined;
   const lazyKeys = () => {
-    keys ??= idsByKey(parts);
+    keys ??= tokenKeys.idsOf(parts);
     return keys;
   };
   const { recorded } = opened;
@@ -123,12 +116,12 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
 }
 
 /** Renames special tokens in the files, and changes nothing else. */
-const renameInFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFiles => ({
+const renameInFiles = ({ sources, companions }: BaseFiles, names: companionFiles.Names): BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
     files: source.code.rename!(source.files, names),
   })),
-  companions: companions.map((file) => renameCompanionFile(file, names)),
+  companions: companions.map((file) => companionFiles.rename(file, names)),
 });
 
 /**
@@ -137,24 +130,25 @@ const renameInFiles = ({ sources, companions }: BaseFiles, names: Names): BaseFi
  */
 function checkRename(
   parts: TokenizerParts,
-  { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: Names },
+  { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: companionFiles.Names },
   before: string,
   after: string,
 ): void {
   const refuse = (what: string, hint?: string) => {
     throw usageError(`"${before}" cannot be renamed: ${what}`, hint);
   };
-  const token = allAddedTokens(parts).find(({ content }) => content === before);
-  const some = allAddedTokens(parts)
+  const token = tokenizers.allAddedTokens(parts).find(({ content }) => content === before);
+  const some = tokenizers
+    .allAddedTokens(parts)
     .filter(({ special }) => special)
     .slice(0, 5);
   if (token === undefined || !token.special) {
     const listed = some.map(({ content }) => content).join(" ");
     refuse("the base has no such special token", some.length === 0 ? undefined : `it has ${listed}`);
   }
-  const bytes = tokenBytesOf(parts.tokens, token!.id);
+  const bytes = tokenTables.bytesOf(parts.tokens, token!.id);
   if (Buffer.from(bytes).toString() !== before) refuse("it is a learned token, too");
-  checkSpecialTokens([after], "cs336");
+  vocabularies.checkSpecialTokens([after], "cs336");
   const id = oldKeys.get(after);
   if (id !== undefined) refuse(`"${after}" is the base's token ${id} already`, "choose another text");
   if ([...names.values()].filter((text) => text === after).length > 1)
@@ -164,8 +158,8 @@ function checkRename(
 /** Throws a UserError if the base cannot be extended. */
 function checkBase(parts: TokenizerParts): void {
   const { model, tokens, description } = parts;
-  refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
-  if (haveAllBytes(model.byteIds, tokens)) return;
+  changes.refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
+  if (tokenTables.haveAllBytes(model.byteIds, tokens)) return;
   throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
 }
 
@@ -233,7 +227,7 @@ export async function extensionProduct(
   result: Result<Extended>,
   base: Base,
   warn: Warn,
-): Promise<Product<FieldsOf<ExtensionRecord>>> {
+): Promise<Product<trainingRecords.FieldsOf<trainingRecords.Extension>>> {
   const { training, trained } = result;
   const { parts } = base;
   const { extensions } = trained;
@@ -257,12 +251,12 @@ export async function extensionProduct(
       const { sources, companions } = baseFiles[index]!;
       return [
         ...sources.flatMap(({ code, files }) => code.extend!(files, parts, extensions[index]!)),
-        ...extendCompanionFiles(companions, newSpecials(extensions[index]!)),
+        ...companionFiles.extend(companions, changes.newSpecials(extensions[index]!)),
       ];
     },
     fieldsOf(index, sizes) {
       const { idLimit, merges, reservedTokens } = extensions[index]!;
-      const special = [...allAddedTokens(parts), ...newSpecials(extensions[index]!)];
+      const special = [...tokenizers.allAddedTokens(parts), ...changes.newSpecials(extensions[index]!)];
       return {
         base: {
           path: base.path,
@@ -308,7 +302,7 @@ function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Exten
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));
-  const addedTokens = [...parts.addedTokens, ...newSpecials(extension)];
+  const addedTokens = [...parts.addedTokens, ...changes.newSpecials(extension)];
   const { pattern, normalization, addsPrefixSpace, description } = parts;
   const resolved = { name: description.patternName, sources: description.patternSources, compiled: pattern };
   // Files of these formats hold neither a pattern nor special tokens.
@@ -325,7 +319,7 @@ function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Exten
  * are found, and their ids. Throws a UserError if HF would not read it as intended.
  */
 function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
-  const added = newSpecials(extension);
+  const added = changes.newSpecials(extension);
   if (added.length === 0 && Object.keys(renamed).length === 0) return;
   for (const { code, files, format } of sources) {
     if (format.name !== "huggingface") continue;
@@ -335,7 +329,7 @@ function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extensi
     const idsOf = (tokens: readonly AddedToken[]) =>
       JSON.stringify(tokens.map(({ content, id }) => [content, id]));
     const isAsMeant =
-      idsOf(allAddedTokens(read)) === idsOf([...allAddedTokens(parts), ...added]) &&
+      idsOf(tokenizers.allAddedTokens(read)) === idsOf([...tokenizers.allAddedTokens(parts), ...added]) &&
       JSON.stringify(read.postProcessing) === JSON.stringify(parts.postProcessing);
     if (!isAsMeant)
       throw new UserError(`"${files[0].path}": HF's tokenizers would give its special tokens other ids`);

@@ -4,18 +4,16 @@ import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
-  allAddedTokens,
-  buildModel,
-  buildTokenTable,
   type EncodingModel,
   type Extension,
+  encodingModels,
   makeModelOfRanks,
   type PackedTokens,
-  packTokenList,
-  reservedTokens,
   segmentWords,
   type TokenizerParts,
-  tokenBytesOf,
+  tokenizers,
+  tokenTables,
+  vocabularies,
   WordMerger,
 } from "#tokenizer";
 import type { TokenWords } from "#words";
@@ -26,13 +24,18 @@ import type { TokenWords } from "#words";
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
-  const others = allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
+  const others = tokenizers.allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
     const bytes = byteCharacters.decode(content);
-    return bytes === null || byteCharacters.encode(tokenBytesOf(tokens, id)) === content ? [] : [[id, bytes]];
+    return bytes === null || byteCharacters.encode(tokenTables.bytesOf(tokens, id)) === content
+      ? []
+      : [[id, bytes]];
   });
   if (others.length === 0) return base;
-  const entries = Array.from({ length: tokens.idLimit }, (_, id) => [id, tokenBytesOf(tokens, id)] as const);
-  const table = buildTokenTable([...entries.filter(([, { length }]) => length > 0), ...others]);
+  const entries = Array.from(
+    { length: tokens.idLimit },
+    (_, id) => [id, tokenTables.bytesOf(tokens, id)] as const,
+  );
+  const table = tokenTables.build([...entries.filter(([, { length }]) => length > 0), ...others]);
   return { ...base, tokens: { ...table, rawIds: tokens.rawIds ?? new Set() } };
 }
 
@@ -51,9 +54,9 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
  */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
-  const contents = new Map(allAddedTokens(base).map(({ id, content }) => [id, content]));
+  const contents = new Map(tokenizers.allAddedTokens(base).map(({ id, content }) => [id, content]));
   const ids: number[] = [];
-  for (let id = 0; id < tokens.idLimit; id++) if (tokenBytesOf(tokens, id).length > 0) ids.push(id);
+  for (let id = 0; id < tokens.idLimit; id++) if (tokenTables.bytesOf(tokens, id).length > 0) ids.push(id);
   // A token without bytes takes no space in the table, so the other tokens are adjacent words in it.
   const starts = Uint32Array.from([...ids.map((id) => tokens.starts[id]!), tokens.bytes.length]);
   const table = { wordCount: ids.length, bytes: tokens.bytes, starts, counts: new Float64Array(ids.length) };
@@ -61,7 +64,7 @@ function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, Kno
   const known: KnownToken[] = [];
   ids.forEach((id, w) => {
     if (isAlone(made, w, id) || tokens.rawIds?.has(id)) return;
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (contents.get(id) === undefined || contents.get(id) === byteCharacters.encode(bytes))
       known.push({ bytes, rank: id });
   });
@@ -92,7 +95,7 @@ export function numberExtension(
   const madeBytes: Uint8Array[] = [];
   const idOf = (token: number) => (token < startCount ? token : madeIds[token - startCount]!);
   const bytesOf = (token: number) =>
-    token < startCount ? tokenBytesOf(base.tokens, token) : madeBytes[token - startCount]!;
+    token < startCount ? tokenTables.bytesOf(base.tokens, token) : madeBytes[token - startCount]!;
   const tokens: { id: number; bytes: Uint8Array }[] = [];
   let byteCount = 0;
   for (let k = 0; k < mergeCount; k++) {
@@ -168,11 +171,12 @@ export function findSeedMerges(
   };
   const knownSeeds = seeds.filter(isKnown);
   const count = tokens.idLimit;
-  const sizeOf = (token: number) => tokenBytesOf(tokens, token).length;
+  const sizeOf = (token: number) => tokenTables.bytesOf(tokens, token).length;
   const unknown = knownSeeds.length === 0 ? seeds : seeds.filter((seed) => !knownSeeds.includes(seed));
   const merges = seedMerges(unknown, { count, sizeOf, tokensOf });
   const made: Uint8Array[] = [];
-  const bytesOf = (token: number) => (token < count ? tokenBytesOf(tokens, token) : made[token - count]!);
+  const bytesOf = (token: number) =>
+    token < count ? tokenTables.bytesOf(tokens, token) : made[token - count]!;
   for (const [left, right] of merges) made.push(Buffer.concat([bytesOf(left), bytesOf(right)]));
   return {
     seedMerges: merges,
@@ -211,13 +215,13 @@ export function renameSpecialTokens(
   const { tokens, addedTokens, controlTokens } = base;
   const renamed = (added: readonly AddedToken[]) =>
     added.map((token) => ({ ...token, content: names.get(token.content) ?? token.content }));
-  const changed = allAddedTokens(base).filter(({ content }) => names.has(content));
+  const changed = tokenizers.allAddedTokens(base).filter(({ content }) => names.has(content));
   const bytes = new Map(changed.map(({ id, content }) => [id, Buffer.from(names.get(content)!)]));
   const entries = Array.from(
     { length: tokens.idLimit },
-    (_, id) => [id, bytes.get(id) ?? tokenBytesOf(tokens, id)] as const,
+    (_, id) => [id, bytes.get(id) ?? tokenTables.bytesOf(tokens, id)] as const,
   );
-  const table = buildTokenTable(entries.filter(([, { length }]) => length > 0));
+  const table = tokenTables.build(entries.filter(([, { length }]) => length > 0));
   return {
     ...base,
     addedTokens: renamed(addedTokens),
@@ -228,15 +232,17 @@ export function renameSpecialTokens(
 
 /** Adds reserved tokens until the size is a multiple of `padTo`. */
 export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
-  const taken = [...allAddedTokens(base), ...extension.specialTokens].map(({ content }) => content);
+  const taken = [...tokenizers.allAddedTokens(base), ...extension.specialTokens].map(
+    ({ content }) => content,
+  );
   // A learned token may be spelled like a reserved one.
   const addLearned = (bytes: Uint8Array) => {
     if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(byteCharacters.encode(bytes));
   };
-  for (let id = 0; id < base.tokens.idLimit; id++) addLearned(tokenBytesOf(base.tokens, id));
+  for (let id = 0; id < base.tokens.idLimit; id++) addLearned(tokenTables.bytesOf(base.tokens, id));
   for (const { bytes } of extension.tokens) addLearned(bytes);
   const { idLimit } = extension;
-  const names = reservedTokens(idLimit, padTo, taken);
+  const names = vocabularies.reservedTokens(idLimit, padTo, taken);
   return {
     ...extension,
     idLimit: idLimit + names.length,
@@ -254,7 +260,7 @@ function extendModel({ model }: TokenizerParts, { idLimit, merges }: Extension):
   const { byteIds, merges: before, wholeTokens } = model;
   const joined = (name: "left" | "right" | "merged") => concat(before[name], merges[name]);
   const all = { left: joined("left"), right: joined("right"), merged: joined("merged") };
-  return { ...buildModel({ byteIds, merges: all, idMax: idLimit - 1 }), wholeTokens };
+  return { ...encodingModels.build({ byteIds, merges: all, idMax: idLimit - 1 }), wholeTokens };
 }
 
 function concat(a: Int32Array, b: Int32Array): Int32Array {
@@ -314,7 +320,7 @@ export function* ranksObstacle(
   base: TokenizerParts,
   extension: Extension,
 ): Generator<undefined, string | null> {
-  const specialIds = new Set(allAddedTokens(base).map(({ id }) => id));
+  const specialIds = new Set(tokenizers.allAddedTokens(base).map(({ id }) => id));
   if (extension.merges.merged.some((id) => specialIds.has(id)))
     return "a new merge produces the text of a special token";
   const { wholeTokens } = base.model;
@@ -336,9 +342,9 @@ export function* ranksObstacle(
 }
 
 function rankedTokens(base: TokenizerParts, { tokens }: Extension): PackedTokens {
-  const added = new Set(allAddedTokens(base).map(({ id }) => id));
+  const added = new Set(tokenizers.allAddedTokens(base).map(({ id }) => id));
   const ids = Array.from({ length: base.tokens.idLimit }, (_, id) => id).filter((id) => !added.has(id));
-  const before = ids.map((id) => [id, tokenBytesOf(base.tokens, id)] as const);
+  const before = ids.map((id) => [id, tokenTables.bytesOf(base.tokens, id)] as const);
   const after = tokens.map(({ id, bytes }) => [id, bytes] as const);
-  return packTokenList([...before, ...after].filter(([, { length }]) => length > 0));
+  return tokenTables.pack([...before, ...after].filter(([, { length }]) => length > 0));
 }

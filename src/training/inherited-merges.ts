@@ -1,7 +1,7 @@
 import { byteCharacters } from "#bytes";
 import { alphabetOrder, type Compat, type LearnedPairs, type Merges, type StartTokens } from "#merge";
 import { asOption, phrase, scaled, UserError } from "#runtime";
-import { buildModel, type EncodingModel, type RankedMerges, TokenBytes } from "#tokenizer";
+import { type EncodingModel, encodingModels, type RankedMerges, TokenBytes } from "#tokenizer";
 import type { RecordWords, TokenWords } from "#words";
 
 const byteCount = 256;
@@ -10,7 +10,7 @@ const byteCount = 256;
 export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
   const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
   const merged = Int32Array.from(left, (_, k) => byteCount + k);
-  return buildModel({ byteIds, merges: { left, right, merged } });
+  return encodingModels.build({ byteIds, merges: { left, right, merged } });
 }
 
 /**

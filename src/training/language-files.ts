@@ -1,10 +1,10 @@
 import type { FoundInputs } from "#corpus";
-import type { LanguageOfInput } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { RequestedTraining } from "#options";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 
 /** A path, a glob or a directory with text of a language, or with its dev text. */
-export type LanguageFile = LanguageOfInput & { readonly file: string };
+export type LanguageFile = trainingRecords.LanguageOfInput & { readonly file: string };
 
 /** Lists the files of all languages, then those of their dev text; undefined without languages. Reads no file. */
 export function languageFilesOf({
@@ -43,11 +43,11 @@ export function languagesOf(
   files: readonly LanguageFile[],
   { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
   warn: (message: Message) => void,
-): LanguageOfInput[] {
-  const textOf = ({ language, isDev }: LanguageOfInput) =>
+): trainingRecords.LanguageOfInput[] {
+  const textOf = ({ language, isDev }: trainingRecords.LanguageOfInput) =>
     `${isDev ? "the dev text of " : ""}language "${language}"`;
   const languages = files.flatMap(({ language, isDev }, i) =>
-    Array<LanguageOfInput>(inputCounts[i]!).fill({ language, isDev }),
+    Array<trainingRecords.LanguageOfInput>(inputCounts[i]!).fill({ language, isDev }),
   );
   const seen = new Map<string, string>();
   for (const [i, { path, isStream, device, inode }] of inputs.entries()) {

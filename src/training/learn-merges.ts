@@ -1,4 +1,4 @@
-import type { LanguageOfInput, LanguageRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { Report } from "#jobs";
 import {
   bytesOfId,
@@ -12,7 +12,7 @@ import {
   trainMerges,
 } from "#merge";
 import { machine, yieldToEventLoop } from "#runtime";
-import { baseSize, type Extension, type TokenCounts, type Vocabulary } from "#tokenizer";
+import { type Extension, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
 import {
   sizeOfWords,
   type TableSize,
@@ -38,14 +38,14 @@ export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
 export type Corpus = Omit<CorpusOptions, "cutting"> &
   MergeRun & {
     /** The language of each input; if left out, the inputs are one text. */
-    readonly languages?: readonly LanguageOfInput[] | undefined;
+    readonly languages?: readonly trainingRecords.LanguageOfInput[] | undefined;
   };
 
 /** The results of counting and merging: those that a new vocabulary and an extension have in common. */
 export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly distinctWordCount: number;
   /** Present only for a corpus of languages. */
-  readonly languages?: readonly LanguageRecord[] | undefined;
+  readonly languages?: readonly trainingRecords.Language[] | undefined;
   readonly countMs: number;
   readonly mergeMs: number;
 };
@@ -108,7 +108,7 @@ export type SuperwordFacts = {
 export function mergeOptionsOf(training: Training, vocabSize: number, run: MergeRun): MergeOptions {
   const { specialTokens, compat, seedTokens } = training;
   return {
-    mergeCount: vocabSize - baseSize(specialTokens, compat),
+    mergeCount: vocabSize - vocabularies.baseSize(specialTokens, compat),
     compat,
     ...tokenLimits(training),
     specialTokens,

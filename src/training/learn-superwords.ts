@@ -2,7 +2,7 @@ import type { Report } from "#jobs";
 import { type Merges, trainInPlace, trainMerges } from "#merge";
 import { runSliced } from "#runtime";
 import { plainCutting } from "#text";
-import { baseSize } from "#tokenizer";
+import { vocabularies } from "#tokenizer";
 import {
   addUp,
   type Parts,
@@ -114,7 +114,7 @@ async function learnFrom(
   const { startTokens, entryCount } = inheritedTokens(inherited, specialTokens, compat);
   const options = {
     ...mergeOptionsOf(training, vocabSize, run),
-    mergeCount: vocabSize - baseSize(specialTokens, compat) - entryCount,
+    mergeCount: vocabSize - vocabularies.baseSize(specialTokens, compat) - entryCount,
     startTokens,
     limitsWords: true,
   };

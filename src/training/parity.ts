@@ -1,5 +1,5 @@
 import { countNoun } from "#bytes";
-import type { LanguageOfInput } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { Parity } from "#merge";
 import type { RequestedTraining } from "#options";
 import { asOption, phrase, usageError } from "#runtime";
@@ -41,7 +41,7 @@ export function settleParity(asked: AskedParity): Parity | undefined {
 }
 
 /** Throws a usage error unless there is one ratio for each language. A language may have several inputs. */
-export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[]): void {
+export function checkParity({ ratio }: Parity, inputs: readonly trainingRecords.LanguageOfInput[]): void {
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(

@@ -1,5 +1,5 @@
 import { postProcessingOfRecord } from "#formats";
-import { type TokenizerParts, trainedParts, type Vocabulary } from "#tokenizer";
+import { type TokenizerParts, tokenizers, type Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
 /**
@@ -13,7 +13,7 @@ export function partsOfTraining(
   vocabulary: Vocabulary,
   findsSpecials = true,
 ): TokenizerParts {
-  const parts = trainedParts(vocabulary, encodingPatternOf(training), normalization);
+  const parts = tokenizers.trained(vocabulary, encodingPatternOf(training), normalization);
   if (!findsSpecials) return { ...parts, addedTokens: [] };
   const bosInFront = model.addsBos ? model.roles.bos : undefined;
   if (like === null) return { ...parts, ...postProcessingOfRecord({ bosInFront }, parts.addedTokens) };

@@ -10,7 +10,7 @@ import { countedInvalidBytes, earlyStop, Pace, type Report, streamWithCache, typ
 import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
 import { describeCounts, type Guard } from "#store";
-import { baseSize, describeSharedIds } from "#tokenizer";
+import { vocabularies } from "#tokenizer";
 import type { CountsOptions, GivenWords, WordTable } from "#words";
 import { loadFormats } from "./chosen-files.ts";
 import { openMemory } from "./count-memory.ts";
@@ -270,9 +270,11 @@ function warningsOfEnd(
     return [...atPlace, ...earlyStop(madeCount, wantedCount, "new tokens")];
   }
   const { size, reservedCount } = trained.vocabulary;
-  const leastSize = baseSize(training.specialTokens, training.compat);
+  const leastSize = vocabularies.baseSize(training.specialTokens, training.compat);
   return [
-    ...describeSharedIds(trained.vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...vocabularies
+      .describeSharedIds(trained.vocabulary)
+      .map((message) => ({ kind: "note" as const, message })),
     ...(training.parity?.ratio == null ? unevenLanguages(trained.languages) : []),
     ...atPlace,
     ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),

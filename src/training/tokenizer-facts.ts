@@ -1,16 +1,8 @@
 import { join } from "node:path";
-import { decisiveFileNames } from "#formats";
+import { tokenizerFiles } from "#formats";
 import { files, host, versionLine } from "#runtime";
 import type { AddedToken } from "#text";
-import {
-  allAddedTokens,
-  digestOfParts,
-  haveAllBytes,
-  nameObstacle,
-  offsetObstacle,
-  type TokenizerParts,
-  trimObstacle,
-} from "#tokenizer";
+import { digestOfParts, obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
 /**
  * Returns the facts about a tokenizer that other programs can use.
@@ -24,7 +16,7 @@ export function factsOf(
 ) {
   const { tokens, notes, postProcessing } = parts;
   const { before = [], after = [], obstacle } = postProcessing ?? {};
-  const added = allAddedTokens(parts);
+  const added = tokenizers.allAddedTokens(parts);
   const idsOf = (some: readonly AddedToken[]) =>
     Object.fromEntries(some.map(({ content, id }) => [content, id]));
   return {
@@ -55,10 +47,10 @@ export const imageFactsOf = (
   isAsItIs: boolean,
 ) => ({
   ...factsOf(parts, roles),
-  offsetObstacle: offsetObstacle(parts) ?? null,
-  trimObstacle: trimObstacle(parts) ?? null,
-  hasAllBytes: haveAllBytes(parts.model.byteIds, parts.tokens),
-  nameObstacle: nameObstacle(parts.tokens) ?? null,
+  offsetObstacle: obstacles.toOffsets(parts) ?? null,
+  trimObstacle: obstacles.toTrims(parts) ?? null,
+  hasAllBytes: tokenTables.haveAllBytes(parts.model.byteIds, parts.tokens),
+  nameObstacle: tokenTables.nameObstacle(parts.tokens) ?? null,
   madeOf: isAsItIs && files.isDirectory(path) ? digestsIn(path) : null,
 });
 
@@ -66,5 +58,7 @@ export const imageFactsOf = (
 function digestsIn(directory: string): Record<string, string | null> {
   const digestOf = (file: string) =>
     files.isFile(file) ? host.createSha256().update(files.readBytes(file)).digest("hex") : null;
-  return Object.fromEntries(decisiveFileNames.map((name) => [name, digestOf(join(directory, name))]));
+  return Object.fromEntries(
+    tokenizerFiles.decisiveFileNames.map((name) => [name, digestOf(join(directory, name))]),
+  );
 }

@@ -9,7 +9,7 @@ import {
   tieOrderOf,
 } from "#merge";
 import { UserError } from "#runtime";
-import { buildVocabulary, firstMerges, makeTokenCounts, mergesOfSize, type Vocabulary } from "#tokenizer";
+import { tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "#words";
 import type { LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
@@ -115,7 +115,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
   const laterTokens = later.filter((text) => !specialTokens.includes(text));
   const build = (merges: LearnedPairs) =>
-    buildVocabulary({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
+    vocabularies.build({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report, tables) {
@@ -131,15 +131,15 @@ function fromBytes(training: Training, run: Corpus): Learner {
       // With languages, the number of merges determines a size, even if a merge spells a special token.
       const ofSize = (vocabulary: Vocabulary, size: number) =>
         tables === undefined
-          ? mergesOfSize(merges, vocabulary, size)
-          : firstMerges(merges, mergeOptions.mergeCount - (vocabSize - size));
+          ? vocabularies.mergesOfSize(merges, vocabulary, size)
+          : vocabularies.firstMerges(merges, mergeOptions.mergeCount - (vocabSize - size));
       return async () => {
         const vocabulary = build(merges);
         return {
           vocabulary,
           smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
           superwordFacts: second?.facts,
-          tokenCounts: makeTokenCounts(merges),
+          tokenCounts: tokenCounting.make(merges),
           lengths: learned.lengths,
           plainLengths: learned.plainLengths,
         };

@@ -1,5 +1,5 @@
 import type { Input, RangeStatistics } from "#corpus";
-import type { CountsRecord, LanguageRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
 import type { ModelSettings } from "#tokenizer";
 
@@ -18,7 +18,7 @@ export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[]
 /** The classes of transformers 4 and 5 that do what tokenizer.json says. */
 const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
 
-export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
+export function equalCounts(counts: readonly trainingRecords.Counts[]): Warning[] {
   const paths = new Map<string, string>();
   return counts.flatMap(({ path, sha256 }): Warning[] => {
     if (sha256 === null) return [];
@@ -31,7 +31,7 @@ export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
 /** Two texts whose sizes differ by this factor are hardly the same text in two languages. */
 const unevenFactor = 2;
 
-export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {
+export function unevenLanguages(languages: readonly trainingRecords.Language[] = []): Warning[] {
   const isDev = languages.some((language) => language.isDev);
   const measured = languages.filter((language) => language.isDev === isDev);
   const [least, ...more] = measured.toSorted((a, b) => a.textBytes - b.textBytes);

@@ -1,4 +1,4 @@
-import type { BaseFiles, InputWeight, RecordedTraining } from "#formats";
+import type { BaseFiles, recordFiles, trainingRecords } from "#formats";
 import type { Compat, Parity, TokenLimits, TokenPair } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import {
@@ -14,16 +14,13 @@ import { asOption, type Message, phrase, UserError, usageError } from "#runtime"
 import { type Cutting, type Normalization, plainCutting } from "#text";
 import {
   type AskedModelSettings,
-  allAddedTokens,
-  baseSize,
-  checkSpecialTokens,
   type Like,
   type ModelSettings,
+  modelSettings,
   type Role,
-  roleNames,
-  settleModelLike,
   type TokenizerParts,
-  templateTokens,
+  tokenizers,
+  vocabularies,
 } from "#tokenizer";
 import type { CountsOptions } from "#words";
 import { settleParity } from "./parity.ts";
@@ -66,7 +63,7 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
     /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
-    readonly weights?: readonly InputWeight[];
+    readonly weights?: readonly trainingRecords.InputWeight[];
     /** The tokenizer whose settings were taken (docs/your-model.md). */
     readonly like: Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
@@ -129,7 +126,7 @@ export type ResolvedSources = {
 
 /** A tokenizer to extend, and its training record. */
 type FoundBase = Pick<Base, "parts" | "readFiles" | "files" | "renamed"> & {
-  readonly recorded: RecordedTraining | undefined;
+  readonly recorded: recordFiles.RecordedTraining | undefined;
   /** Returns the id of the token with this key in HF's files. */
   readonly idOfKey: (key: string) => number | undefined;
   readonly makeSeeds: (seeds: readonly string[]) => SeedsOfBase;
@@ -160,7 +157,9 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
 
 /** Returns the special tokens that a chat template adds; none with word counts, which were made without them. */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
-  asked.counts === undefined ? templateTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
+  asked.counts === undefined
+    ? modelSettings.templateTokens(modelOf(asked), namedSpecials(asked, looked))
+    : [];
 
 /** Settles and checks how text is cut. */
 export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSources): CutSettings {
@@ -187,10 +186,10 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
       phrase`${asOption("special-token")} names what ends documents`,
     );
   }
-  checkSpecialTokens(typed, compat);
+  vocabularies.checkSpecialTokens(typed, compat);
   const looked = { like, made };
   const specialTokens = [...namedSpecials(asked, looked), ...broughtOf(asked, looked)];
-  checkSpecialTokens(specialTokens, compat);
+  vocabularies.checkSpecialTokens(specialTokens, compat);
   const isLinewise = compat === "huggingface" && !wholeTexts;
   return {
     ...{ compat, specialTokens, normalization },
@@ -231,7 +230,7 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
   const { idLimit } = parts.tokens;
   const learns = asked.vocabSize !== undefined;
   if (!learns) refuseOfCorpus(asked);
-  const own = allAddedTokens(parts).map(({ content }) => content);
+  const own = tokenizers.allAddedTokens(parts).map(({ content }) => content);
   const newSpecials = (asked.specialTokens ?? []).filter((text) => !own.includes(text));
   for (const text of newSpecials) refuseKey(found, `special token "${text}"`, text);
   const leastSize = idLimit + newSpecials.length;
@@ -328,7 +327,7 @@ function cuttingOfBase(
   const stated = asked.specialTokens === undefined ? made?.specialTokens : undefined;
   const separators = [...new Set([...own, ...(asked.specialTokens ?? [])])];
   const cutting = settleCuttingOfBase(found, ruleOf(asked, found), stated ?? separators);
-  checkSpecialTokens(asked.specialTokens ?? [], cutting.compat);
+  vocabularies.checkSpecialTokens(asked.specialTokens ?? [], cutting.compat);
   return cutting;
 }
 
@@ -381,7 +380,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   const { specialTokens, compat } = cutting;
   refuseCountsOfSpaces(asked, found?.parts ?? like);
   checkFormats(asked, cutting);
-  const leastSize = baseSize(specialTokens, compat);
+  const leastSize = vocabularies.baseSize(specialTokens, compat);
   const limits = settleLimits(asked, found === undefined ? compat : ruleOf(asked, found));
   const parity = settleParity(asked);
   const sized =
@@ -400,7 +399,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
     ...limits,
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat),
     model: {
-      ...settleModelLike(like, specialTokens, modelOf(asked)),
+      ...modelSettings.settle(like, specialTokens, modelOf(asked)),
       fromTemplate: base === null ? broughtOf(asked, looked) : [],
     },
     ...((asked.weights ?? []).length > 0 && {
@@ -444,7 +443,9 @@ function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined):
 }
 
 const modelOf = (asked: AskedModel): AskedModelSettings => {
-  const roles = roleNames.flatMap((role) => (asked[role] === undefined ? [] : [[role, asked[role]]]));
+  const roles = modelSettings.roleNames.flatMap((role) =>
+    asked[role] === undefined ? [] : [[role, asked[role]]],
+  );
   const { addBos: addsBos = false, chatTemplate, modelMaxLength, tokenizerClass } = asked;
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
 };

@@ -1,5 +1,5 @@
 import { normalize } from "node:path";
-import type { InputWeight } from "#formats";
+import type { trainingRecords } from "#formats";
 import { asOption, host, phrase, usageError, withForwardSlashes } from "#runtime";
 
 const weightMax = 1e6;
@@ -7,7 +7,7 @@ const weightMax = 1e6;
 export const weightParts = 1e6;
 
 /** Returns the input's weight; throws a usage error if it is not valid. */
-export function checkWeight(input: InputWeight): InputWeight {
+export function checkWeight(input: trainingRecords.InputWeight): trainingRecords.InputWeight {
   const { glob, weight } = input;
   if (glob === "")
     throw usageError(
@@ -28,7 +28,10 @@ export function checkWeight(input: InputWeight): InputWeight {
  * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight
  * that decides for no path, and if all are 0.
  */
-export function weightsOf(paths: readonly string[], weights: readonly InputWeight[]): number[] {
+export function weightsOf(
+  paths: readonly string[],
+  weights: readonly trainingRecords.InputWeight[],
+): number[] {
   const fits = weights.map(({ glob }) => makePathMatcher(glob));
   const deciding = paths.map((path) => fits.findLastIndex((fit) => fit(path)));
   for (const [i, { name, glob, weight }] of weights.entries()) {

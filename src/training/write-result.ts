@@ -1,18 +1,15 @@
 import { join, posix } from "node:path";
 import { hasFields, type Skipped } from "#corpus";
 import {
-  type CountsRecord,
-  type FieldsOf,
-  imageFormat,
+  formats,
   mergesSha256,
   modelCardFile,
   type OutputFile,
   readJson,
-  recordFormat,
   recordName,
   type TrainingRecord,
   tokensTsvFiles,
-  trainingFile,
+  trainingRecords,
 } from "#formats";
 import type { RequestedTraining } from "#options";
 import { loadCompiler, type ResolvedPattern } from "#pattern";
@@ -20,11 +17,11 @@ import { build, files, host, machine, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
 import {
   fingerprintAsLearned,
-  imageName,
-  reservedOf,
+  imageFile,
   type TokenizerParts,
-  tokenCountFacts,
+  tokenCounting,
   type Vocabulary,
+  vocabularies,
 } from "#tokenizer";
 import { findsSpecialTokens, finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
@@ -54,7 +51,7 @@ export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
     readonly corpus: Pick<Corpus, "inputs" | "languages" | "workerCount">;
     /** Files in directories that were skipped. */
     readonly skipped: readonly Skipped[];
-    readonly counts: readonly CountsRecord[];
+    readonly counts: readonly trainingRecords.Counts[];
     readonly trained: Trained;
   };
 
@@ -122,7 +119,7 @@ export function filesOfSizes(
     const names = [...files.map(({ name }) => name), recordName];
     const sha256: Record<string, string> = {};
     const hashed = files.map((file) => hashedFile(file, sha256));
-    return [...hashed, trainingFile(() => makeRecord({ names, sha256 }, index, sizes))];
+    return [...hashed, trainingRecords.file(() => makeRecord({ names, sha256 }, index, sizes))];
   };
   const each = sizes.map((_, index) => recorded(product.filesOf(index), index));
   if (each.length === 1) return each[0]!;
@@ -168,7 +165,7 @@ export async function publishFiles(
     for (const directory of withImages) {
       const { imageAt } = await import("./image-at.ts");
       const image = await imageAt(join(staged.stagedPath, directory));
-      for (const _ of staged.writeInSteps(posix.join(directory, imageName), [image]))
+      for (const _ of staged.writeInSteps(posix.join(directory, imageFile.name), [image]))
         await yieldToEventLoop();
     }
     await check?.(staged.stagedPath);
@@ -190,27 +187,30 @@ export const outputsOf = ({
   modelCard,
 });
 
-export function productOf(result: Result, formats: LoadedFormats): Product<FieldsOf<TrainingRecord>> {
+export function productOf(
+  result: Result,
+  loaded: LoadedFormats,
+): Product<trainingRecords.FieldsOf<TrainingRecord>> {
   const { training, trained, modelCard } = result;
-  const others = result.formatNames?.filter((name) => name !== imageFormat);
+  const others = result.formatNames?.filter((name) => name !== formats.image);
   const formatNames = others?.length === 0 ? undefined : others;
   const { ledger = formatNames === undefined ? undefined : false } = result;
   const vocabularies = [...trained.smaller, trained.vocabulary];
   const sizes = [...training.smallerSizes, training.vocabSize];
   return {
     sizes,
-    hasImage: result.formatNames?.includes(imageFormat) === true,
+    hasImage: result.formatNames?.includes(formats.image) === true,
     filesOf(index) {
       const vocabulary = vocabularies[index]!;
       return [
-        ...selectFiles(formats, formatNames, finishedTokenizer(training, vocabulary)),
+        ...selectFiles(loaded, formatNames, finishedTokenizer(training, vocabulary)),
         ...tokensTsvFiles(ledger, vocabulary, trained.tokenCounts),
         ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
       ];
     },
     fieldsOf(index, allSizes) {
       const vocabulary = vocabularies[index]!;
-      const finds = findsSpecialTokens(formats, formatNames);
+      const finds = findsSpecialTokens(loaded, formatNames);
       const fingerprint = fingerprintAsLearned(partsOfTraining(training, vocabulary, finds));
       return fieldsOf(result, { vocabulary, vocabSize: sizes[index]!, fingerprint }, allSizes);
     },
@@ -227,7 +227,7 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
     vocabulary,
     documentCount: statistics.reduce((sum, { documentCount }) => sum + documentCount, 0),
     textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),
-    bytesPerToken: tokenCountFacts(tokenCounts, vocabulary).bytesPerToken,
+    bytesPerToken: tokenCounting.factsOf(tokenCounts, vocabulary).bytesPerToken,
     mergesSha256: mergesSha256(vocabulary),
     version: build.version,
   });
@@ -261,7 +261,7 @@ function fieldsOf(
   result: Result,
   { vocabulary, vocabSize, fingerprint }: SizedVocabulary,
   sizes: readonly number[] | undefined,
-): FieldsOf<TrainingRecord> {
+): trainingRecords.FieldsOf<TrainingRecord> {
   const { training, trained, corpus } = result;
   const { specialTokens, padTo, compat, model, normalization, like } = training;
   const { proposed, fromTemplate, roles, ...modelSettings } = model;
@@ -272,7 +272,7 @@ function fieldsOf(
       ...(sizes && { sizes }),
       specialTokens,
       padTo,
-      reservedTokens: reservedOf(vocabulary).filter((text) => !later.includes(text)),
+      reservedTokens: vocabularies.reservedOf(vocabulary).filter((text) => !later.includes(text)),
       pattern: patternRecord(encodingPatternOf(training)),
       ...(normalization !== null && { normalization }),
       ...superwordRecord(training, trained),
@@ -286,7 +286,7 @@ function fieldsOf(
     ...corpusFacts(result),
     fingerprint,
     mergeCount: vocabulary.mergeCount,
-    ...tokenCountFacts(trained.tokenCounts, vocabulary),
+    ...tokenCounting.factsOf(trained.tokenCounts, vocabulary),
   };
 }
 
@@ -344,7 +344,7 @@ const checksumRecord = ({ crc32 }: TrainedWork["statistics"][number]) =>
 /** Returns the head of a record: the program, the command, and its time. */
 const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>
   ({
-    format: recordFormat,
+    format: trainingRecords.format,
     ...build,
     command,
     arguments: typed,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { corpusScripts } from "../../src/doctor/corpus-scripts.ts";
 import { checkCorpus } from "../../src/doctor/text-checks.ts";
 import { type ScriptCounts, TextSurvey } from "../../src/doctor/text-survey.ts";
-import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../src/formats/load-tokenizer.ts";
 import { encodeShort } from "../../src/tokenizer/fingerprint.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { type Random, randomNumbers } from "../random.ts";
@@ -175,7 +175,7 @@ test("a script that needs more tokens in a text than in the training corpus is f
 });
 
 test("the counts of the training are those of its corpus, by script", async () => {
-  const parts = await loadTokenizerParts(tokenizer);
+  const parts = await tokenizerFiles.load(tokenizer);
   const [corpus] = corpusScripts(parts).filter(({ name }) => name === "Latin");
   const survey = new TextSurvey([{ path: "corpus.txt" }], parts);
   survey.write(Uint32Array.from(encodeShort(parts, readFileSync(join(home, "corpus.txt"), "utf8"))));
@@ -197,7 +197,7 @@ test("scripts of the corpus are judged, if few of its tokens are parts of charac
   };
   for (const size of [260, 300]) expect(judged(size)).toBeUndefined();
   // A vocabulary of 300 has tokens for some letters only; its other tokens are parts of characters.
-  const few = await loadTokenizerParts(join(home, "letters300"));
+  const few = await tokenizerFiles.load(join(home, "letters300"));
   expect(corpusScripts(few).map(({ name }) => name)).not.toContain("Cyrillic");
   expect(judged(3000)!.evidence).toEqual([
     expect.stringMatching(/^Cyrillic: (2.\d\d|3.00) bytes per token in [\d.]+ kB, [\d.]+ times the tokens$/),

@@ -4,8 +4,8 @@ import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checks } from "../../src/doctor/checks.ts";
-import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
-import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
+import * as tokenizerFiles from "../../src/formats/load-tokenizer.ts";
+import * as tokenTables from "../../src/tokenizer/token-table.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { misfits, type Schema } from "./json-schema.ts";
@@ -771,11 +771,11 @@ test("on a terminal no line is too long, and wrapped lines are aligned", async (
 
 test("each token that the normalizer changes is counted", async () => {
   const directory = damaged("counted lower", damages["normalized-away"]!["capital letters"]!);
-  const { tokens } = await loadTokenizerParts(good);
+  const { tokens } = await tokenizerFiles.load(good);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let changed = 0;
   for (let id = 0; id < 1496; id++) {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (bytes.length < 2 || !isUtf8(bytes)) continue;
     const text = decoder.decode(bytes);
     if (text.toLowerCase() !== text) changed++;

@@ -17,7 +17,7 @@ import type { Option } from "../../src/options/option.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import * as messages from "../../src/runtime/message.ts";
 import type { CommandSpec } from "../../src/terminal/command.ts";
-import { colourStyles, plainStyles } from "../../src/terminal/output.ts";
+import { colourStyles, plainStyles } from "../../src/terminal/styling.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { errorOf } from "../thrown.ts";

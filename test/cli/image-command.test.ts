@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../src/formats/load-tokenizer.ts";
 import { sha256Of } from "../../src/formats/output-file.ts";
 import { binary, bpe, environment, scratch } from "../binary.ts";
 import { writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
@@ -34,7 +34,7 @@ test("describes the tokenizer for the programs that load the image", async () =>
   const bytes = readFileSync(join(home, "facts.image"));
   const [start, size] = [bytes.readUInt32LE(56), bytes.readUInt32LE(60)];
   const facts = JSON.parse(bytes.toString("utf8", start, start + size));
-  const { tokens } = await loadTokenizerParts(tokenizer);
+  const { tokens } = await tokenizerFiles.load(tokenizer);
   expect(facts).toMatchObject({ idLimit: tokens.idLimit, tokenCount: tokens.tokenCount });
   expect(facts.specialTokens["<|endoftext|>"]).toBeNumber();
   expect(facts.madeOf["tokenizer.json"]).toMatch(/^[0-9a-f]{64}$/);

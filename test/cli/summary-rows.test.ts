@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { colourStyles, formatLines, withFigure } from "../../src/terminal/output.ts";
+import { colourStyles, formatLines, withFigure } from "../../src/terminal/styling.ts";
 import { namesWithin, rowLines } from "../../src/terminal/summary-rows.ts";
 
 test("texts are aligned, and an empty row is left out", () => {

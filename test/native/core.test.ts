@@ -5,7 +5,7 @@ import { NoCut, TextCuts } from "../../src/library/text-cuts.ts";
 import { TextTokenizer } from "../../src/library/text-tokenizer.ts";
 import type { PatternName } from "../../src/pattern/named-patterns.ts";
 import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
-import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offset-obstacles.ts";
+import * as obstacles from "../../src/tokenizer/offset-obstacles.ts";
 import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../src/tokenizer/token-decoder.ts";
 import { haveAllBytes } from "../../src/tokenizer/token-table.ts";
@@ -89,14 +89,14 @@ function compare(
       if (areDecodable(parts, ids)) want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
     }
   }
-  if (offsetObstacle(parts) === undefined) {
+  if (obstacles.toOffsets(parts) === undefined) {
     const notes = new TextNotes();
     const encode = encoderOf(parts, false, notes);
     const finder = new OffsetFinder(parts);
     for (const bytes of texts) {
       const ids = encode(bytes);
       for (const unit of ["bytes", "characters"] as const) {
-        if (unit === "characters" && (trimObstacle(parts) !== undefined || !isUtf8(bytes))) continue;
+        if (unit === "characters" && (obstacles.toTrims(parts) !== undefined || !isUtf8(bytes))) continue;
         const { starts, ends } = finder.find(bytes, ids, notes, unit);
         want({ kind: "offsets", bytes, inCharacters: unit === "characters" }, concatenated(starts, ends));
       }

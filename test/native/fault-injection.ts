@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../src/formats/load-tokenizer.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import { tokenizerImage } from "../../src/tokenizer/image.ts";
 import { bpe } from "../binary.ts";
@@ -61,7 +61,7 @@ async function images(): Promise<string[]> {
     const { code, stderr } = bpe([...usual, ...options]);
     if (code !== 0) throw new Error(stderr);
     made.push(`${path}.image`);
-    writeFileSync(`${path}.image`, tokenizerImage(await loadTokenizerParts(path), {}));
+    writeFileSync(`${path}.image`, tokenizerImage(await tokenizerFiles.load(path), {}));
   }
   const path = join(home, "plain/tokenizer.json");
   const json = JSON.parse(readFileSync(path, "utf8"));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { curveOf, curvePoint, curveThrough, estimateDoubled } from "../../src/pages/compression-curve.ts";
+import * as curves from "../../src/pages/compression-curve.ts";
 
 /** Makes the curve of a corpus whose bytes per token are this function of the vocabulary size. */
 const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: number) => number) => ({
@@ -12,25 +12,30 @@ const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: num
 
 test("bytes per token come from the tokens left after each merge", () => {
   const compression = { baseSize: 256, tokensAfter: Float64Array.of(100, 80, 50) };
-  expect([256, 257, 258].map((size) => curvePoint(compression, size).bytesPerToken)).toEqual([1, 1.25, 2]);
+  expect([256, 257, 258].map((size) => curves.curvePoint(compression, size).bytesPerToken)).toEqual([
+    1, 1.25, 2,
+  ]);
 });
 
 test("the estimate for twice the size assumes that each doubling gains a fixed part of the previous gain", () => {
   // 5 - 4·0.5^d: each doubling gains half of what the previous one gained.
   const halving = compressionOf(250, 4000, (size) => 5 - 4 * 0.5 ** Math.log2(size / 250));
-  expect(estimateDoubled(halving)!.size).toBe(8000);
-  expect(estimateDoubled(halving)!.bytesPerToken).toBeCloseTo(5 - 4 * 0.5 ** 5, 3);
+  expect(curves.estimateDoubled(halving)!.size).toBe(8000);
+  expect(curves.estimateDoubled(halving)!.bytesPerToken).toBeCloseTo(5 - 4 * 0.5 ** 5, 3);
   // An accelerating curve is extrapolated by the gain of the last doubling.
-  expect(estimateDoubled(compressionOf(256, 4096, (size) => size / 256))!.bytesPerToken).toBeCloseTo(24, 9);
+  expect(curves.estimateDoubled(compressionOf(256, 4096, (size) => size / 256))!.bytesPerToken).toBeCloseTo(
+    24,
+    9,
+  );
 });
 
 test("there is no estimate for a curve that is too short, or does not rise", () => {
-  expect(estimateDoubled(compressionOf(256, 1000, (size) => Math.sqrt(size / 256)))).toBeNull();
-  expect(estimateDoubled(compressionOf(256, 4096, () => 1))).toBeNull();
+  expect(curves.estimateDoubled(compressionOf(256, 1000, (size) => Math.sqrt(size / 256)))).toBeNull();
+  expect(curves.estimateDoubled(compressionOf(256, 4096, () => 1))).toBeNull();
 });
 
 test("the table has the chosen size, its half, its quarter, and so on, and smaller sizes that were chosen", () => {
-  const { table, points, doubled, smallerSizes } = curveOf(
+  const { table, points, doubled, smallerSizes } = curves.of(
     compressionOf(256, 4096, (size) => 5 - 4 * 0.5 ** Math.log2(size / 256)),
     [3000],
   );
@@ -42,7 +47,7 @@ test("the table has the chosen size, its half, its quarter, and so on, and small
 
 test("for few merges, the table has half of them, a quarter, and so on", () => {
   const sizesOf = (first: number, last: number) =>
-    curveOf(compressionOf(first, last, (size) => size / 256)).table.map(({ size }) => size);
+    curves.of(compressionOf(first, last, (size) => size / 256)).table.map(({ size }) => size);
   expect(sizesOf(256, 266)).toEqual([256, 257, 258, 261, 266]);
   expect(sizesOf(257, 1000)).toEqual([257, 303, 349, 442, 628, 1000]);
   expect(sizesOf(256, 256)).toEqual([256]);
@@ -52,6 +57,6 @@ test("for few merges, the table has half of them, a quarter, and so on", () => {
 
 test("of recorded points, the table has some that are far apart", () => {
   const points = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((size) => ({ size: 1000 * size, bytesPerToken: 1 }));
-  expect(curveThrough(points).table.map(({ size }) => size)).toEqual([1000, 2000, 5000, 10_000]);
-  expect(curveThrough(points.slice(0, 1)).table).toEqual(points.slice(0, 1));
+  expect(curves.through(points).table.map(({ size }) => size)).toEqual([1000, 2000, 5000, 10_000]);
+  expect(curves.through(points.slice(0, 1)).table).toEqual(points.slice(0, 1));
 });

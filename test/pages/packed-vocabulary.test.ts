@@ -4,10 +4,10 @@ import { trainMerges } from "../../src/merge/train-merges.ts";
 import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
 import { type Token, unpack } from "../../src/pages/unpacked.ts";
 import { runToEnd } from "../../src/runtime/slices.ts";
-import { makeTokenCounts } from "../../src/tokenizer/token-counts.ts";
-import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
+import * as tokenCounting from "../../src/tokenizer/token-counts.ts";
+import * as tokenTables from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import { buildVocabulary, isSpecialEntry, specialOfEntry } from "../../src/tokenizer/vocabulary.ts";
+import * as vocabularies from "../../src/tokenizer/vocabulary.ts";
 import { wordTableOf } from "../unit/words/generators.ts";
 
 const specialTokens = ["<|end|>", "th", "x"];
@@ -18,8 +18,8 @@ function learned(text: string, mergeCount: number, compat: Compat) {
   const words = wordTableOf([...counts].map(([word, count]) => [Buffer.from(word), count] as const));
   const specials = compat === "huggingface" ? specialTokens : ["<|end|>"];
   const merges = runToEnd(trainMerges(words, { mergeCount, specialTokens: specials, compat }));
-  const vocabulary = buildVocabulary({ merges, specialTokens: specials, compat, padTo: 8 });
-  return { vocabulary, tokenCounts: makeTokenCounts(merges) };
+  const vocabulary = vocabularies.build({ merges, specialTokens: specials, compat, padTo: 8 });
+  return { vocabulary, tokenCounts: tokenCounting.make(merges) };
 }
 
 const texts = {
@@ -40,8 +40,8 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
       expect(byId.size).toBe(size);
       for (let id = 0; id < size; id++) {
         const entry = entries[id]!;
-        const bytes = isSpecialEntry(entry)
-          ? new TextEncoder().encode(vocabulary.specialTokens[specialOfEntry(entry)]!)
+        const bytes = vocabularies.isSpecialEntry(entry)
+          ? new TextEncoder().encode(vocabulary.specialTokens[vocabularies.specialOfEntry(entry)]!)
           : tokenBytes.copy(entry);
         expect([id, byId.get(id)!.text, byId.get(id)!.length]).toEqual([id, latin1(bytes), bytes.length]);
       }
@@ -75,7 +75,7 @@ function loaded(pairs: readonly (readonly [left: number, right: number, id: numb
     bytes.set(id, Uint8Array.of(...bytes.get(left)!, ...bytes.get(right)!));
   const column = (i: 0 | 1 | 2) => Int32Array.from(pairs, (pair) => pair[i]);
   const merges = { left: column(0), right: column(1), merged: column(2) };
-  return { tokens: buildTokenTable(bytes), model: { merges } } as unknown as TokenizerParts;
+  return { tokens: tokenTables.build(bytes), model: { merges } } as unknown as TokenizerParts;
 }
 
 test("ids in any order and counts of any size are unpacked as they were packed", async () => {
@@ -126,7 +126,7 @@ test("a merge whose half only a later merge creates is unpacked, too, as in the 
     right: Int32Array.of(32, 257, 32, 256),
     merged: Int32Array.of(256, 258, 257, 258),
   };
-  const parts = { tokens: buildTokenTable(bytes), model: { merges } } as unknown as TokenizerParts;
+  const parts = { tokens: tokenTables.build(bytes), model: { merges } } as unknown as TokenizerParts;
   const { merged, byId } = await unpack(packLoaded(parts, {}, Bun.deflateSync));
   expect(merged.map(({ id, text, rank }) => [id, text, rank])).toEqual([
     [256, "  ", 0],

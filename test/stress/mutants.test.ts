@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { randomSource } from "../../bench/random.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type PlanLine, planLineMaker, plannedRanges, readPlan } from "../../src/corpus/plan-file.ts";
-import { vocabularyStatistics } from "../../src/evaluation/vocabulary-statistics.ts";
+import * as vocabularyStatistics from "../../src/evaluation/vocabulary-statistics.ts";
 import { readIds } from "../../src/ids/id-reader.ts";
 import { npyHead } from "../../src/ids/id-writers.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
@@ -96,7 +96,7 @@ for (const { name, loadedBy, companions, mutate } of tokenizerFiles) {
       put(directory, name, mutate(text, random));
       const tokenizer = await Tokenizer.load(join(directory, loadedBy));
       tokenizer.decode(tokenizer.encode("Some words, 漢字 é<|endoftext|> 12\n"));
-      await runSliced(vocabularyStatistics(tokenizer.parts.tokens, allAddedTokens(tokenizer.parts), 3));
+      await runSliced(vocabularyStatistics.of(tokenizer.parts.tokens, allAddedTokens(tokenizer.parts), 3));
     });
   });
 }

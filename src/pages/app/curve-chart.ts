@@ -1,15 +1,5 @@
 import { groupDigits } from "#bytes";
-import {
-  type Axis,
-  type Curve,
-  type CurvePoint,
-  lengthOf,
-  linearAxis,
-  placeOn,
-  shortNumber,
-  sizesAxis,
-  tickNames,
-} from "#pages";
+import { type Axis, axes, type Curve, type CurvePoint } from "#pages";
 import { h, svg } from "./dom.ts";
 
 // A chart of bytes per token by vocabulary size. Positions are percentages of the plot. Only lines are stretched, so
@@ -23,15 +13,15 @@ const square = 1000;
 export function curveChart({ points, table, doubled, smallerSizes }: Curve, text: string): HTMLElement {
   const chosen = points.at(-1)!;
   const all = doubled === null ? points : [...points, doubled];
-  const sizes = sizesAxis("", points[0]!.size, all.at(-1)!.size);
+  const sizes = axes.sizesAxis("", points[0]!.size, all.at(-1)!.size);
   const x = { ...sizes, title: `tokens in the vocabulary${sizes.scale === "log" ? " (log)" : ""}` };
-  const y = linearAxis(
+  const y = axes.linearAxis(
     `bytes per token of ${text}`,
     all.map(({ bytesPerToken }) => bytesPerToken),
   );
   const at = ({ size, bytesPerToken }: CurvePoint) => ({
-    cx: lengthOf(placeOn(x, size)),
-    cy: lengthOf(1 - placeOn(y, bytesPerToken)),
+    cx: axes.lengthOf(axes.placeOn(x, size)),
+    cy: axes.lengthOf(1 - axes.placeOn(y, bytesPerToken)),
   });
   const dot = (point: CurvePoint, r: number) =>
     svg("circle.dot.c0", { ...at(point), r, "data-tip": tipOf(point) });
@@ -72,7 +62,8 @@ const nameShare = 0.24;
 
 /** Labels points from last to first, if their labels do not overlap: the last above the curve, the others below. */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
-  const textOf = ({ size, bytesPerToken }: CurvePoint) => `${shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;
+  const textOf = ({ size, bytesPerToken }: CurvePoint) =>
+    `${axes.shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;
   const below = doubled === null ? named.slice(0, -1) : named;
   const last = doubled ?? named.at(-1)!;
   const text = `${textOf(last)}${last === doubled ? ", estimated" : ""}`;
@@ -80,7 +71,7 @@ function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: 
   return [
     { point: last, text, dy: -12, anchor: "end" },
     ...below.toReversed().flatMap((point) => {
-      const place = placeOn(x, point.size);
+      const place = axes.placeOn(x, point.size);
       if (place + nameShare / 2 > free) return [];
       free = place - nameShare / 2;
       return [{ point, text: textOf(point), dy: 24, anchor: place > 1 - nameShare / 2 ? "end" : "middle" }];
@@ -89,17 +80,17 @@ function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: 
 }
 
 function grid(x: Axis, y: Axis) {
-  const [xNames, yNames] = [tickNames(x), tickNames(y)];
+  const [xNames, yNames] = [axes.tickNames(x), axes.tickNames(y)];
   return [
     x.ticks.map((tick, i) => {
-      const place = lengthOf(placeOn(x, tick));
+      const place = axes.lengthOf(axes.placeOn(x, tick));
       return [
         svg("line.grid", { x1: place, x2: place, y2: "100%" }),
         svg("text", { x: place, y: "100%", dy: 18, "text-anchor": "middle" }, xNames[i]),
       ];
     }),
     y.ticks.map((tick, i) => {
-      const place = lengthOf(1 - placeOn(y, tick));
+      const place = axes.lengthOf(1 - axes.placeOn(y, tick));
       return [
         svg("line.grid", { x2: "100%", y1: place, y2: place }),
         svg("text", { y: place, dx: -6, dy: 4, "text-anchor": "end" }, yNames[i]),
@@ -110,7 +101,7 @@ function grid(x: Axis, y: Axis) {
 
 function pathOf(points: readonly CurvePoint[], x: Axis, y: Axis): string {
   const places = points.map(({ size, bytesPerToken }) => {
-    const [right, up] = [placeOn(x, size), placeOn(y, bytesPerToken)];
+    const [right, up] = [axes.placeOn(x, size), axes.placeOn(y, bytesPerToken)];
     return `${Math.round(square * right)} ${Math.round(square * (1 - up))}`;
   });
   return `M${places.join("L")}`;

@@ -1,5 +1,5 @@
 import { groupDigits } from "#bytes";
-import { lengthOf, percent } from "#pages";
+import { axes } from "#pages";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
 
@@ -148,7 +148,7 @@ export const bar = (share: number, colour = 0) =>
   svg(
     `svg.bar.${colourOf(colour)}`,
     { "aria-hidden": "true" },
-    svg("rect", { width: lengthOf(share), height: "100%" }),
+    svg("rect", { width: axes.lengthOf(share), height: "100%" }),
   );
 
 export type Share = { readonly name: string; readonly tokenCount: number };
@@ -163,7 +163,10 @@ export function shareTable(kind: string, heads: readonly Child[], lists: readonl
   const shareOf = (t: number, name: string) => (counts[t]!.get(name) ?? 0) / Math.max(1, sums[t]!);
   const names = [...new Set(lists.flatMap((list) => list.map(({ name }) => name)))];
   const largest = Math.max(...names.flatMap((name) => lists.map((_, t) => shareOf(t, name))), 1e-9);
-  const shared = (share: number, t: number) => [share === 0 ? "–" : percent(share), bar(share / largest, t)];
+  const shared = (share: number, t: number) => [
+    share === 0 ? "–" : axes.percent(share),
+    bar(share / largest, t),
+  ];
   return dataTable<string>({
     label: kind,
     columns: [

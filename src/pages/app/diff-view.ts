@@ -1,6 +1,6 @@
 import { groupDigits } from "#bytes";
 import type { Difference } from "#evaluation";
-import { type DiffData, type ListLengths, listMax, withSigns } from "#pages";
+import { type DiffData, type ListLengths, listMax, signs } from "#pages";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
 import { key } from "./dot-plot.ts";
@@ -150,7 +150,7 @@ type WithToken = { readonly token: string; readonly isSpecial: boolean };
 const tokenColumn = words<WithToken>(
   "token",
   ({ token }) => token,
-  ({ token, isSpecial }) => [tokenCode(withSigns(token)), isSpecial && h("span.quiet", " special")],
+  ({ token, isSpecial }) => [tokenCode(signs.withSigns(token)), isSpecial && h("span.quiet", " special")],
 );
 const tokenColumns: readonly Column<WithToken & { readonly id: number }>[] = [
   tokenColumn,
@@ -161,7 +161,7 @@ type Pair = { readonly left: string; readonly right: string };
 const pairColumn = words<Pair>(
   "left + right",
   ({ left, right }) => `${left} ${right}`,
-  ({ left, right }) => [tokenCode(withSigns(left)), " + ", tokenCode(withSigns(right))],
+  ({ left, right }) => [tokenCode(signs.withSigns(left)), " + ", tokenCode(signs.withSigns(right))],
 );
 const mergeColumns: readonly Column<Pair & { readonly rank: number }>[] = [
   pairColumn,

@@ -1,4 +1,4 @@
-import { type Axis, lengthOf, placeOn, tickNames } from "#pages";
+import { type Axis, axes } from "#pages";
 import { type Child, h, svg } from "./dom.ts";
 
 // A dot plot of values by tokenizer, one row per text.
@@ -47,13 +47,13 @@ export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
 
 const spoken = ({ dots }: DotRow) => dots.map(({ name, shown }) => `${name}: ${shown}`).join("; ");
 
-const at = (x: Axis, value: number) => lengthOf(placeOn(x, value));
+const at = (x: Axis, value: number) => axes.lengthOf(axes.placeOn(x, value));
 
 const gridLine = (x: Axis, tick: number) =>
   svg("line.grid", { x1: at(x, tick), x2: at(x, tick), y2: "100%" });
 
 function axisOf(x: Axis) {
-  const names = tickNames(x);
+  const names = axes.tickNames(x);
   return svg(
     "svg.chart",
     { width: "100%", height: 18 },
@@ -81,7 +81,7 @@ const circle = (x: Axis, { colour, value, name, shown }: Dot, r: number) =>
   svg(`circle.dot.${colourOf(colour)}`, { cx: at(x, value), cy: "50%", r, "data-tip": `${name}: ${shown}` });
 
 function label(x: Axis, { value, name, shown }: Dot, y: number) {
-  const place = placeOn(x, value);
+  const place = axes.placeOn(x, value);
   const anchor = place < 0.3 ? "start" : place > 0.7 ? "end" : "middle";
   const short = name.length > nameCharacters ? `${name.slice(0, nameCharacters - 1)}…` : name;
   return svg("text.value", { x: at(x, value), y, "text-anchor": anchor }, `${short} ${shown}`);

@@ -1,22 +1,13 @@
 import { countNoun, groupDigits } from "#bytes";
 import {
-  bestOf,
-  costsOf,
   type FullEvaluation,
+  findings,
   type Measure,
   type Measures,
-  modelMeasures,
-  ownAndBest,
-  parityMeasures,
-  repeatsAnother,
-  shortTextBytes,
-  shownValue,
+  measures,
   type TextFacts,
-  termMeasures,
-  textMeasures,
-  vocabularyMeasures,
 } from "#evaluation";
-import { type EvalData, linearAxis, signsNote } from "#pages";
+import { axes, type EvalData, signs } from "#pages";
 import { type Column, dataTable, ranks, shareTable, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
@@ -49,7 +40,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
 /** Bytes per token as dots, one row per text. */
 function picture(evaluation: FullEvaluation): Child {
   const { texts, tokenizers } = evaluation;
-  const pair = ownAndBest(evaluation);
+  const pair = findings.ownAndBest(evaluation);
   const isNamed = (t: number) => tokenizers.length < 3 || t === pair?.own || t === pair?.best;
   const rows = texts.map((text, i) => ({
     name: text.name,
@@ -66,7 +57,7 @@ function picture(evaluation: FullEvaluation): Child {
     "section",
     { id: "picture", "aria-label": "Bytes per token" },
     dotPlot(
-      linearAxis("bytes per token; more is better", values),
+      axes.linearAxis("bytes per token; more is better", values),
       rows.filter(({ dots }) => dots.length > 0),
     ),
     tokenizers.length > 1 &&
@@ -90,7 +81,7 @@ function noteOf({ inputs, bytes, trainedBy }: TextFacts): string {
   return [
     inputs.length === 1 ? lastPart(inputs[0]!) : countNoun(inputs.length, "file"),
     size,
-    ...(bytes < shortTextBytes ? ["too short"] : []),
+    ...(bytes < findings.shortTextBytes ? ["too short"] : []),
     ...(trainedBy.length > 0 ? ["trained on"] : []),
   ].join(", ");
 }
@@ -103,12 +94,12 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
     return section(
       "samples",
       "Texts cut into tokens",
-      `A passage from the middle of each text; each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`,
+      `A passage from the middle of each text; each colour is a token. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`,
       excerpts.map(({ text, content, cuts }) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))]),
     );
   }
   const changing = names.filter((_, t) => excerpts[0]!.cuts[t] === null);
-  const pair = ownAndBest(evaluation);
+  const pair = findings.ownAndBest(evaluation);
   return section(
     "differences",
     "The same text, cut by both",
@@ -137,9 +128,9 @@ const says = ({ isOfWords }: Measure<never>, texts: readonly TextFacts[]) =>
 /** Returns the measures that have values, the most important first. */
 function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] {
   const first = ["bytes_per_token", "tokens", "fertility", "single_token_share"];
-  const known = textMeasures.filter(
+  const known = measures.ofText.filter(
     (measure) =>
-      !repeatsAnother(measure) &&
+      !measures.repeatsAnother(measure) &&
       texts.some((text) => says(measure, [text])) &&
       tokenizers.some((of) => measure.value(of.overall) !== null),
   );
@@ -178,9 +169,9 @@ function measureTable(
   const { texts, tokenizers } = evaluation;
   const columns = texts.map((text, i): Column<number> => {
     const values = tokenizers.map((of) => measure.value(of.texts[i]!));
-    const bests = bestOf(measure, values);
+    const bests = measures.bestOf(measure, values);
     const best = values[[...bests][0] ?? -1] ?? null;
-    const textOf = (t: number) => shownValue(measure, tokenizers[t]!.texts[i]!);
+    const textOf = (t: number) => measures.shownValue(measure, tokenizers[t]!.texts[i]!);
     return {
       head: text.name,
       key: (t) => values[t]!,
@@ -235,11 +226,13 @@ function measureRows<Of>(
   type Row = { readonly measure: Measure<Of>; readonly bests: ReadonlySet<number> };
   const rows = list.flatMap((measure): Row[] => {
     const values = names.map((_, t) => measure.value(of(t)));
-    return values.every((value) => value === null) ? [] : [{ measure, bests: bestOf(measure, values) }];
+    return values.every((value) => value === null)
+      ? []
+      : [{ measure, bests: measures.bestOf(measure, values) }];
   });
   const columnOf = (name: string, t: number): Column<Row> => ({
     head: [key(t), name],
-    cell: ({ measure, bests }) => h(bests.has(t) ? "b" : "span", shownValue(measure, of(t))),
+    cell: ({ measure, bests }) => h(bests.has(t) ? "b" : "span", measures.shownValue(measure, of(t))),
   });
   const first: Column<Row> = {
     head: "measure",
@@ -290,7 +283,7 @@ function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]):
       heads,
       tokenizers.map(({ lengths }) => lengths),
     ),
-    measureRows("Vocabularies", vocabularyMeasures, names, (t) => tokenizers[t]!),
+    measureRows("Vocabularies", measures.ofVocabulary, names, (t) => tokenizers[t]!),
   ];
 }
 
@@ -302,7 +295,7 @@ const sideBySide = (names: readonly string[], of: (t: number) => Child) =>
   );
 
 function terms({ tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const [alone, inText] = termMeasures.map(({ formula }) => formula);
+  const [alone, inText] = measures.ofTerms.map(({ formula }) => formula);
   type Term = { readonly i: number; readonly term: string };
   const columnOf = (name: string, t: number): Column<Term> => {
     const of = ({ i }: Term) => tokenizers[t]!.terms[i]!;
@@ -323,7 +316,7 @@ function terms({ tokenizers }: FullEvaluation, names: readonly string[]): Child 
 }
 
 function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const costs = costsOf(texts).filter((cost) => says(cost as never, texts));
+  const costs = measures.costsOf(texts).filter((cost) => says(cost as never, texts));
   const rows = costs.flatMap((cost) =>
     tokenizers.map(({ parity }, t) => ({ t, cost: cost.name, of: cost.of(parity!) })),
   );
@@ -341,9 +334,9 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
           ({ t }) => [key(t), names[t]],
         ),
         words("tokens", ({ cost }) => cost),
-        ...parityMeasures.map((measure) => ({
+        ...measures.ofParity.map((measure) => ({
           ...ranks(measure.name, ({ of }: Row) => measure.value(of)),
-          cell: ({ of }: Row) => shownValue(measure, of),
+          cell: ({ of }: Row) => measures.shownValue(measure, of),
         })),
         words("cheapest text", ({ of }) => of.cheapestText),
         words("costliest text", ({ of }) => of.costliestText),
@@ -356,5 +349,8 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
 function modelTable({ tokenizers, model }: FullEvaluation, names: readonly string[]): Child {
   const { layers, d, context } = model!;
   const shape = `${groupDigits(layers)} layers of width ${groupDigits(d)}, a context of ${groupDigits(context)} tokens.`;
-  return [h("p.lead", shape), measureRows("Model", modelMeasures, names, (t) => tokenizers[t]!.modelCost!)];
+  return [
+    h("p.lead", shape),
+    measureRows("Model", measures.ofModel, names, (t) => tokenizers[t]!.modelCost!),
+  ];
 }

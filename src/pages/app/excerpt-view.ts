@@ -1,6 +1,6 @@
 import { countNoun, groupDigits } from "#bytes";
 import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
-import { signsNote } from "#pages";
+import { signs } from "#pages";
 import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
@@ -50,7 +50,7 @@ const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 
 /** Explains passages that two tokenizers cut differently. `where` says which part of the texts they come from. */
 export const passagesNote = (where: string) =>
-  `Passages chosen because they differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signsNote}`;
+  `Passages chosen because they differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signs.signsNote}`;
 
 /** States how many tokens two tokenizers make of a whole text. The page shows only passages of it. */
 export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: readonly number[]) =>

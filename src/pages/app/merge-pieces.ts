@@ -1,11 +1,11 @@
-import type { Vocabulary } from "#pages";
+import type { unpacked } from "#pages";
 
 /** The merges of a vocabulary, looked up by the ids of their halves. */
 export class Merger {
   private readonly ranks = new Map<number, number>();
   private readonly idLimit: number;
 
-  constructor(private readonly vocabulary: Vocabulary) {
+  constructor(private readonly vocabulary: unpacked.Vocabulary) {
     this.idLimit = 1 + Math.max(...vocabulary.tokens.map(({ id }) => id));
     for (const [rank, { left, right }] of vocabulary.merged.entries())
       this.ranks.set(this.keyOf(left!.id, right!.id), rank);
@@ -39,7 +39,7 @@ type Cut = { readonly ids: number[]; readonly lengths: number[] };
  * @param addedTokens ids by content
  */
 export function cutPieces(
-  vocabulary: Vocabulary,
+  vocabulary: unpacked.Vocabulary,
   content: string,
   pieces: readonly number[],
   addedTokens: ReadonlyMap<string, number>,
@@ -60,7 +60,7 @@ export function cutPieces(
 }
 
 /** Returns the id of each byte. An added token of one byte is used only if the model has none for the byte. */
-function byteIdsOf({ tokens }: Vocabulary, added: ReadonlySet<number>): Map<number, number> {
+function byteIdsOf({ tokens }: unpacked.Vocabulary, added: ReadonlySet<number>): Map<number, number> {
   const bytes = tokens.filter(({ text, rank }) => text.length === 1 && rank === undefined);
   const [ofModel, others] = [
     bytes.filter(({ id }) => !added.has(id)),

@@ -1,5 +1,5 @@
 import { groupDigits } from "#bytes";
-import { bytesOf, search, shortNumber, type Token, timesOf, tokenText, type Vocabulary } from "#pages";
+import { axes, signs, type Token, unpacked } from "#pages";
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
 
@@ -11,14 +11,14 @@ const nodesMax = 400;
 /** A label narrower than this, in pixels, has its number upright, and is emptied if that does not fit either. */
 const labelLeast = 48;
 
-export const shownToken = (token: Token) => tokenText(bytesOf(token), token.length);
+export const shownToken = (token: Token) => signs.tokenText(unpacked.bytesOf(token), token.length);
 
 /** A link to the merge tree of a token. */
 export const tokenLink = (token: Token) =>
   h("a.token", { href: `#token-${token.id}` }, tokenCode(shownToken(token)));
 
 type TreeView = {
-  readonly vocabulary: Vocabulary;
+  readonly vocabulary: unpacked.Vocabulary;
   /** The initial token. */
   readonly first: Token;
   readonly title: string;
@@ -51,7 +51,7 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     if (hadFocus) view.focus({ preventScroll: true });
   };
   const find = () => {
-    const matching = input.value === "" ? [] : search(vocabulary, input.value);
+    const matching = input.value === "" ? [] : unpacked.search(vocabulary, input.value);
     const button = (token: Token) =>
       h(
         "button",
@@ -103,12 +103,12 @@ function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
     nodes++;
     const shown = shownToken(of);
     const count = of.created ?? of.inText;
-    const tip = `${shown}: id ${of.id}${count === null ? "" : `, ${timesOf(count)}`}`;
+    const tip = `${shown}: id ${of.id}${count === null ? "" : `, ${signs.timesOf(count)}`}`;
     const label = h(
       "button",
       { type: "button", "data-tip": tip, "aria-label": tip, onclick: () => choose(of) },
       shown,
-      count !== null && h("small", count < 10_000 ? groupDigits(count) : shortNumber(count)),
+      count !== null && h("small", count < 10_000 ? groupDigits(count) : axes.shortNumber(count)),
     );
     const node = h("div.node", label, halvesOf(of, depth));
     node.style.flexGrow = String(of.length);

@@ -1,6 +1,6 @@
 import { groupDigits } from "#bytes";
-import { bytesOf, comparedWith, type KindOfTokens, percent, type Token, usualMost } from "#pages";
-import { shapeOf } from "#tokenizer";
+import { axes, comparedWith, type KindOfTokens, type Token, unpacked, usualMost } from "#pages";
+import { tokenShapes } from "#tokenizer";
 
 // Finds what is odd in a vocabulary from its tokens and counts.
 
@@ -39,8 +39,9 @@ function judged(kind: KindOfTokens, count: number, { length: size }: readonly To
   const share = count / size;
   const most = usualMost(kind, size);
   const isOdd = most !== null && share > most;
-  const usual = most === null ? "" : `${isOdd ? "more than" : "within"} the usual: up to ${percent(most)}`;
-  return { figure: percent(share), usual, isOdd };
+  const usual =
+    most === null ? "" : `${isOdd ? "more than" : "within"} the usual: up to ${axes.percent(most)}`;
+  return { figure: axes.percent(share), usual, isOdd };
 }
 
 /** Returns the longest tokens that contain a letter. */
@@ -48,8 +49,8 @@ export function longestOf(tokens: readonly Token[], count: number): Token[] {
   const longest: Token[] = [];
   for (const token of tokens.toSorted((a, b) => b.length - a.length || a.id - b.id)) {
     if (longest.length === count) break;
-    const bytes = bytesOf(token);
-    if (shapeOf(bytes, 0, bytes.length) === "letters") longest.push(token);
+    const bytes = unpacked.bytesOf(token);
+    if (tokenShapes.of(bytes, 0, bytes.length) === "letters") longest.push(token);
   }
   return longest;
 }
@@ -126,8 +127,8 @@ const separatorBytes = 8;
 
 function separators(learned: readonly Token[]): Observation[] {
   const found = learned.filter((token) => {
-    const bytes = bytesOf(token);
-    const shape = token.length < separatorBytes ? "other" : shapeOf(bytes, 0, bytes.length);
+    const bytes = unpacked.bytesOf(token);
+    const shape = token.length < separatorBytes ? "other" : tokenShapes.of(bytes, 0, bytes.length);
     return shape === "separator" || shape === "whitespace";
   });
   if (found.length === 0) return [];
@@ -147,7 +148,7 @@ const strict = new TextDecoder("utf-8", { fatal: true });
 function isWhole(token: Token): boolean {
   if (token.length > token.text.length || /^[\x00-\x7f]*$/.test(token.text)) return true;
   try {
-    strict.decode(bytesOf(token));
+    strict.decode(unpacked.bytesOf(token));
     return true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-import { plainSigned, tokenText, withSigns } from "#pages";
+import { signs } from "#pages";
 import { type Child, h } from "./dom.ts";
 
 /** Returns an element for one token in a table or a sentence. */
@@ -6,11 +6,12 @@ export const tokenCode = (text: string): HTMLElement => h("code.t", text);
 
 /** Returns elements for adjacent tokens, each with its id and length as a tooltip. */
 export const tokenChips = (tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[]): Child =>
-  tokens.map(({ id, bytes }) => h("i", { "data-id": id, "data-n": bytes.length }, tokenText(bytes)));
+  tokens.map(({ id, bytes }) => h("i", { "data-id": id, "data-n": bytes.length }, signs.tokenText(bytes)));
 
 /** Returns text that is not cut into tokens. Only the last of consecutive line feeds breaks the line. */
 export const plainText = (bytes: Uint8Array): Child =>
-  plainSigned(bytes)
+  signs
+    .plainSigned(bytes)
     .split(/(\n+)/)
     .map((part, i) => (i % 2 === 1 ? ["↵".repeat(part.length), h("br")] : part));
 
@@ -19,5 +20,5 @@ export const piecesText = (pieces: readonly string[]) =>
   h(
     "span.pieces",
     { dir: "auto" },
-    pieces.map((piece) => h("i", withSigns(piece))),
+    pieces.map((piece) => h("i", signs.withSigns(piece))),
   );

@@ -1,20 +1,15 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
-import { scriptClasses, scriptShares } from "#evaluation";
+import { vocabularyStatistics } from "#evaluation";
 import type { TrainingRecord } from "#formats";
 import {
-  bytesOf,
+  axes,
   type Curve,
   type CurvePoint,
   comparedWith,
-  percent,
-  signsNote,
-  sizeRule,
+  curves,
+  signs,
   type Token,
-  timesOf,
-  tokenText,
-  unbroken,
-  unpack,
-  type Vocabulary,
+  unpacked,
   type VocabularyData,
 } from "#pages";
 import type { AddedToken } from "#text";
@@ -30,7 +25,7 @@ import { tokenCode } from "./token-text.ts";
 /** The view of one tokenizer: its curve, oddities, the origin of tokens, a text, and details. */
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
   const { curve, vocabulary: packed, textName } = data;
-  const vocabulary = await unpack(packed);
+  const vocabulary = await unpacked.unpack(packed);
   // Not `merged`: some files list several pairs for a token.
   const learned = vocabulary.tokens.filter(({ rank }) => rank !== undefined);
   const observations = observationsOf({ learned, lastPairCount: packed.lastPairCount });
@@ -59,7 +54,7 @@ const curvePicture = (curve: Curve) =>
     { id: "curve", "aria-label": "Bytes per token" },
     curveChart(curve, "the training corpus"),
     sizeTable(curve),
-    curve.doubled !== null && h("p.quiet", unbroken(sizeRule)),
+    curve.doubled !== null && h("p.quiet", axes.unbroken(curves.sizeRule)),
   );
 
 /** Compares other sizes: smaller ones, and twice the chosen one. */
@@ -95,8 +90,8 @@ const observationSection = (observations: readonly Observation[]) =>
       observations.map(({ what, why, token, figure, usual, isOdd }) =>
         h(
           isOdd ? "li.odd" : "li",
-          h("div", h("b", what), ` ${unbroken(why)} `, token !== undefined && tokenLink(token)),
-          h("div", h("b", figure), h("small", unbroken(usual))),
+          h("div", h("b", what), ` ${axes.unbroken(why)} `, token !== undefined && tokenLink(token)),
+          h("div", h("b", figure), h("small", axes.unbroken(usual))),
         ),
       ),
     ),
@@ -121,17 +116,20 @@ function factsOf({ id, length, rank, created, end, inText }: Token, textName: st
     countNoun(length, "byte"),
     rank === undefined ? "not merged" : `merge ${groupDigits(rank + 1)}`,
     ...(created !== null && rank !== undefined
-      ? [`${timesOf(created)} in the training text when it was made`]
+      ? [`${signs.timesOf(created)} in the training text when it was made`]
       : []),
-    ...(end !== null ? [`${timesOf(end)} at the end`] : []),
-    ...(inText !== null ? [`${timesOf(inText)} in ${textName ?? "the text"}`] : []),
+    ...(end !== null ? [`${signs.timesOf(end)} at the end`] : []),
+    ...(inText !== null ? [`${signs.timesOf(inText)} in ${textName ?? "the text"}`] : []),
   ].join(", ");
 }
 
 type CutText = { readonly text: string; readonly tokens: ReturnType<typeof tokensOf> };
 
 /** Returns passages of texts as tokens. */
-function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary: Vocabulary): CutText[] {
+function cutTexts(
+  { samples, excerpts, addedTokens }: VocabularyData,
+  vocabulary: unpacked.Vocabulary,
+): CutText[] {
   const added = new Map(addedTokens.map(({ content, id }) => [content, id]));
   const cutOf = (text: string, content: string, cut: Cut) => ({ text, tokens: tokensOf(content, cut) });
   return [
@@ -145,12 +143,12 @@ function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary
 function sampleSection(texts: readonly CutText[]): HTMLElement {
   const shown = ({ text, tokens }: CutText) => [h("h3", text), cutText(tokens)];
   const [first, ...others] = texts;
-  const note = `A passage from the middle of each text; each colour is a token. ${signsNote} Point at a token for its id, or use the arrow keys.`;
+  const note = `A passage from the middle of each text; each colour is a token. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`;
   const more = others.length > 0 && fold(`${others.length} more`, () => others.map(shown));
   return section("samples", "A text, cut into tokens", note, shown(first!), more);
 }
 
-function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
+function folds(data: VocabularyData, vocabulary: unpacked.Vocabulary): Child {
   const { record, addedTokens, textName, summary, made } = data;
   const title = `All ${groupDigits(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
   return [
@@ -171,7 +169,7 @@ const known = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   columns.filter(({ key }) => rows.some((row) => key!(row) !== null));
 
 /** A table of all tokens, initially in merge order. */
-function tokenTable({ tokens }: Vocabulary, textName: string | null): Child {
+function tokenTable({ tokens }: unpacked.Vocabulary, textName: string | null): Child {
   const isMerge = ({ rank }: Token) => rank !== undefined;
   return [
     h(
@@ -213,7 +211,7 @@ function tokenTable({ tokens }: Vocabulary, textName: string | null): Child {
 
 const lengthMost = 16;
 
-function shares({ tokens }: Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
+function shares({ tokens }: unpacked.Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
   const added = new Set(addedTokens.map(({ id }) => id));
   const learned = tokens.filter(({ id, length }) => length > 1 && !added.has(id));
   const counts = new Uint32Array(lengthMost + 2);
@@ -236,9 +234,11 @@ function scriptsOf(tokens: readonly Token[]): Share[] {
   const starts = new Uint32Array(tokens.length + 1);
   for (const [i, { text }] of tokens.entries()) starts[i + 1] = starts[i]! + text.length;
   const all = new Uint8Array(starts.at(-1)!);
-  for (const [i, token] of tokens.entries()) all.set(bytesOf(token), starts[i]!);
+  for (const [i, token] of tokens.entries()) all.set(unpacked.bytesOf(token), starts[i]!);
   const table = { idLimit: tokens.length, tokenCount: tokens.length, bytes: all, starts };
-  return runToEnd(scriptShares(runToEnd(scriptClasses(table)), table, []));
+  return runToEnd(
+    vocabularyStatistics.scriptShares(runToEnd(vocabularyStatistics.scriptClasses(table)), table, []),
+  );
 }
 
 function runToEnd<T>(steps: Generator<undefined, T>): T {
@@ -249,7 +249,7 @@ function runToEnd<T>(steps: Generator<undefined, T>): T {
 }
 
 function specials(addedTokens: VocabularyData["addedTokens"]): Child {
-  const shown = (content: string) => tokenCode(tokenText(new TextEncoder().encode(content)));
+  const shown = (content: string) => tokenCode(signs.tokenText(new TextEncoder().encode(content)));
   const what = `${groupDigits(addedTokens.length)} tokens are found before the text is cut; none is learned.`;
   return [
     h("p.lead", what),
@@ -314,7 +314,7 @@ function languages(all: NonNullable<TrainingRecord["languages"]>): Child {
     columns: [
       { head: "language", cell: ({ language, isDev }) => (isDev ? `${language} (dev)` : language) },
       numbers("text", ({ textBytes }) => textBytes, formatBytes),
-      numbers("share", ({ textBytes, isDev }) => textBytes / Math.max(1, sumOf(isDev)), percent),
+      numbers("share", ({ textBytes, isDev }) => textBytes / Math.max(1, sumOf(isDev)), axes.percent),
       numbers("pretokens", ({ wordCount }) => wordCount),
       numbers("distinct", ({ distinctWordCount }) => distinctWordCount),
       numbers("tokens", ({ tokenCount }) => tokenCount),

@@ -1,6 +1,6 @@
 import { groupDigits } from "#bytes";
 import type { Compat } from "#merge";
-import { tokenText } from "#pages";
+import { signs } from "#pages";
 import { type Child, dataTable, h, numbers, replace, section, tokenCode } from "#pages/app";
 import type { RuleAnswer } from "../playground-job.ts";
 import type { Choice, PairBytes } from "../rule-parting.ts";
@@ -105,7 +105,7 @@ function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>)
 }
 
 const pairOf = ({ left, right }: PairBytes) => [
-  tokenCode(tokenText(left)),
+  tokenCode(signs.tokenText(left)),
   " + ",
-  tokenCode(tokenText(right)),
+  tokenCode(signs.tokenText(right)),
 ];

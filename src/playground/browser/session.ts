@@ -1,5 +1,5 @@
 import { JobThread, type StageProgress } from "#jobs";
-import type { Vocabulary } from "#pages";
+import type { unpacked } from "#pages";
 import type { WorkerThread } from "#runtime";
 import { vocabularyOfLearned } from "../learned.ts";
 import type { Corpus, PlaygroundJob, Settings, TrainAnswer } from "../playground-job.ts";
@@ -9,7 +9,7 @@ export type Thread = JobThread<PlaygroundJob, StageProgress>;
 
 /** The result of a training, its worker, and its settings. */
 export type Trained = TrainAnswer & {
-  readonly vocabulary: Vocabulary;
+  readonly vocabulary: unpacked.Vocabulary;
   readonly thread: Thread;
   readonly corpus: Corpus;
   readonly settings: Settings;

@@ -1,5 +1,5 @@
 import { countNoun, groupDigits } from "#bytes";
-import { type Token, timesOf, tokenText } from "#pages";
+import { signs, type Token } from "#pages";
 import { type Child, h, replace, section, shownToken, tokenCode, tokenLink, treeSection } from "#pages/app";
 import { isSpecial, numberOf, tokenOf } from "../learned.ts";
 import type { Session, Trained } from "./session.ts";
@@ -46,14 +46,14 @@ export class TokenView {
     const { id, left, right, rank, created, end } = token;
     if (isSpecial(token)) return `is a special token: id ${id}. Its text is never counted.`;
     if (rank === undefined)
-      return `is a byte: id ${id}. It occurs ${timesOf(created!)} before the first merge, and ${timesOf(end!)} at the end.`;
+      return `is a byte: id ${id}. It occurs ${signs.timesOf(created!)} before the first merge, and ${signs.timesOf(end!)} at the end.`;
     const pairCount = this.session.trained!.learned.pairCounts[rank]!;
     return [
       `is one token, id ${id}, because after ${groupDigits(rank)} merges `,
       tokenCode(shownToken(left!)),
       " and ",
       tokenCode(shownToken(right!)),
-      ` were adjacent ${timesOf(pairCount)}: no other pair was more frequent. Merge ${groupDigits(rank + 1)} made it in ${groupDigits(created!)} places. ${leftOf(created!, end!)} `,
+      ` were adjacent ${signs.timesOf(pairCount)}: no other pair was more frequent. Merge ${groupDigits(rank + 1)} made it in ${groupDigits(created!)} places. ${leftOf(created!, end!)} `,
       h("button", { type: "button", onclick: () => this.goTo(rank) }, "See it happen"),
     ];
   }
@@ -69,7 +69,8 @@ export class TokenView {
     if (isSpecial(token)) replace(words, h("p.quiet", "None."));
     else void this.askWords(trained, token, words);
     const more = absorbers.length - absorbersMost;
-    const taken = (by: Token) => h("li", tokenLink(by), h("span.quiet", ` took ${timesOf(by.created!)}`));
+    const taken = (by: Token) =>
+      h("li", tokenLink(by), h("span.quiet", ` took ${signs.timesOf(by.created!)}`));
     return h(
       "div.columns",
       h("div", h("h3", "Words that contain it"), words),
@@ -88,9 +89,9 @@ export class TokenView {
     const asked = { token: numberOf(token), most: wordsMost };
     const { shown, wordCount, occurrences } = await thread.ask("wordsWith", asked);
     const items = shown.map(({ bytes, count }) =>
-      h("li", tokenCode(tokenText(bytes)), h("span.quiet", ` ${timesOf(count)}`)),
+      h("li", tokenCode(signs.tokenText(bytes)), h("span.quiet", ` ${signs.timesOf(count)}`)),
     );
-    const sum = `${countNoun(wordCount, "word")} contained it at some step, ${timesOf(occurrences)} in all.`;
+    const sum = `${countNoun(wordCount, "word")} contained it at some step, ${signs.timesOf(occurrences)} in all.`;
     replace(place, [h("ul.plain", items), h("p.quiet", sum)]);
   }
 }

@@ -1,5 +1,5 @@
 import { formatSeconds, groupDigits, formatBytes as sizeText } from "#bytes";
-import { curveOf } from "#pages";
+import { curves } from "#pages";
 import { curveChart, h, replace, section } from "#pages/app";
 import { patterns } from "#pattern";
 import { byteCount } from "../joined-text.ts";
@@ -182,6 +182,6 @@ export class TrainView {
     );
     const { tokensAfter, specialTokens } = learned;
     const compression = { baseSize: byteCount + specialTokens.length, tokensAfter };
-    replace(this.chart, tokensAfter[0]! > 0 && curveChart(curveOf(compression), "the text"));
+    replace(this.chart, tokensAfter[0]! > 0 && curveChart(curves.of(compression), "the text"));
   }
 }

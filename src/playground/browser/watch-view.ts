@@ -1,5 +1,5 @@
 import { groupDigits } from "#bytes";
-import { timesOf } from "#pages";
+import { signs } from "#pages";
 import { bar, dataTable, h, replace, section, shownToken } from "#pages/app";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
 import { isSpecial, mergeCountOf, tokenOf } from "../learned.ts";
@@ -159,7 +159,7 @@ export class WatchView {
     this.right.textContent = this.nameOf(learned.right[step]!);
     this.made.textContent = this.nameOf(byteCount + step);
     const places = this.places[step] === 1 ? "1 place" : `${groupDigits(this.places[step]!)} places`;
-    this.facts.textContent = `. The most frequent pair of the corpus: ${timesOf(learned.pairCounts[step]!)}. In the text below it changes ${places}.`;
+    this.facts.textContent = `. The most frequent pair of the corpus: ${signs.timesOf(learned.pairCounts[step]!)}. In the text below it changes ${places}.`;
   }
 
   private tokenOf(number: number) {

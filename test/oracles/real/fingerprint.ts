@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { behaviorFingerprint } from "../../../src/tokenizer/fingerprint.ts";
-import { probeText } from "../../../src/tokenizer/probe.ts";
+import * as probe from "../../../src/tokenizer/probe.ts";
 import { put, scratch } from "../../binary.ts";
 import { askOracle, home, materialOf, pathOf } from "./programs.ts";
 import { readTokenizers } from "./tokenizers.ts";
@@ -16,7 +16,7 @@ const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/doctor.md"), "utf8");
 const [, recipe] = /```python elsewhere\n(.*?)```/s.exec(page)!;
 const directory = scratch();
-const texts = put(directory, "texts.jsonl", `${JSON.stringify(probeText)}\n`);
+const texts = put(directory, "texts.jsonl", `${JSON.stringify(probe.text)}\n`);
 const found = new Map<string, string[]>();
 
 /** Runs the recipe in Python, and returns the value of this expression. */

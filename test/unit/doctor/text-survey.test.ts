@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TextSurvey } from "../../../src/doctor/text-survey.ts";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
-import { tokenBytesOf } from "../../../src/tokenizer/token-table.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { findDocumentEndId, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 7);
-const parts = await loadTokenizerParts(writeTokenizer("gpt2"));
+const parts = await tokenizerFiles.load(writeTokenizer("gpt2"));
 const endId = findDocumentEndId(parts)!;
 const added = new Set(parts.addedTokens.map(({ id }) => id));
 const probe = readFileSync(join(import.meta.dir, "../../../docs/probe-1.json"), "utf8");
@@ -19,8 +19,8 @@ const characters = [...probe];
 /** The ids of single bytes. */
 const idOfByte = new Map(
   Array.from({ length: parts.tokens.idLimit }, (_, id) => id)
-    .filter((id) => tokenBytesOf(parts.tokens, id).length === 1)
-    .map((id) => [tokenBytesOf(parts.tokens, id)[0]!, id]),
+    .filter((id) => tokenTables.bytesOf(parts.tokens, id).length === 1)
+    .map((id) => [tokenTables.bytesOf(parts.tokens, id)[0]!, id]),
 );
 
 /** Returns ids of random tokens, and of the bytes of whole characters. */
@@ -89,7 +89,7 @@ function naiveSurvey(inputs: readonly Input[], { tokens }: TokenizerParts) {
       lastDocuments[id] = number + 1;
     }
     for (const group of naiveGroups(ids)) {
-      const text = Buffer.concat(group.map((id) => tokenBytesOf(tokens, id)));
+      const text = Buffer.concat(group.map((id) => tokenTables.bytesOf(tokens, id)));
       const name = naiveScript(text.toString());
       const sum = scripts.get(name) ?? { tokens: 0, bytes: 0 };
       scripts.set(name, { tokens: sum.tokens + group.length, bytes: sum.bytes + text.length });
@@ -101,7 +101,7 @@ function naiveSurvey(inputs: readonly Input[], { tokens }: TokenizerParts) {
 const isWhole = (ids: readonly number[]) => {
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(
-      Buffer.concat(ids.map((id) => tokenBytesOf(parts.tokens, id))),
+      Buffer.concat(ids.map((id) => tokenTables.bytesOf(parts.tokens, id))),
     );
     return true;
   } catch {
@@ -117,7 +117,7 @@ function naiveGroups(ids: readonly number[]): number[][] {
     if (isWhole([id])) run = [];
     if (added.has(id)) continue;
     run.push(id);
-    const byteCount = run.reduce((sum, each) => sum + tokenBytesOf(parts.tokens, each).length, 0);
+    const byteCount = run.reduce((sum, each) => sum + tokenTables.bytesOf(parts.tokens, each).length, 0);
     if (byteCount > 64) run = [];
     if (run.length === 0 || !isWhole(run)) continue;
     groups.push(run);

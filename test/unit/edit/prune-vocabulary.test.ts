@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { chooseTokens } from "../../../src/edit/prune-vocabulary.ts";
-import { deriveTokens, Reach } from "../../../src/tokenizer/derivations.ts";
+import * as derivation from "../../../src/tokenizer/derivations.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import {
@@ -16,7 +16,7 @@ const madeCounts = (tokenizer: NaiveTokenizer, random: (below: number) => number
   new Map([...tokenizer.ids.keys()].map((token) => [token, random(3) === 0 ? 0 : random(6)]));
 
 function prune(tokenizer: NaiveTokenizer, counts: ReadonlyMap<string, number>, size: number) {
-  const derivations = deriveTokens(partsOf(tokenizer));
+  const derivations = derivation.derive(partsOf(tokenizer));
   const countsById = new Float64Array(derivations.reaches.length);
   for (const [token, count] of counts) countsById[tokenizer.ids.get(token)!] = count;
   const pruning = chooseTokens(derivations, countsById, size);
@@ -149,14 +149,21 @@ test("how each token is reached", () => {
     ["c", "b"],
   ];
   const tokenizer = { ids, fixed: new Set([...bytes, "cb"]), merges, ignoresMerges: false };
-  const derived = deriveTokens(partsOf(tokenizer));
+  const derived = derivation.derive(partsOf(tokenizer));
   const reach = (token: string) => derived.reaches[ids.get(token)!];
   expect(["a", ...tokens].map(reach)).toEqual([
-    ...[Reach.given, Reach.merging, Reach.merging, Reach.merging, Reach.unreachable, Reach.merging],
+    ...[
+      derivation.Reach.given,
+      derivation.Reach.merging,
+      derivation.Reach.merging,
+      derivation.Reach.merging,
+      derivation.Reach.unreachable,
+      derivation.Reach.merging,
+    ],
   ]);
   expect([derived.left[ids.get("abc")!], derived.right[ids.get("abc")!]]).toEqual([97, ids.get("bc")!]);
   expect([...derived.isFixed.subarray(256)]).toEqual([0, 0, 0, 0, 1]);
-  const whole = deriveTokens(partsOf({ ...tokenizer, ignoresMerges: true }));
-  expect(whole.reaches[ids.get("xy")!]).toBe(Reach.wholePretoken);
+  const whole = derivation.derive(partsOf({ ...tokenizer, ignoresMerges: true }));
+  expect(whole.reaches[ids.get("xy")!]).toBe(derivation.Reach.wholePretoken);
   expect([...whole.wholeParts]).toEqual([[ids.get("xy")!, [120, 121]]]);
 });

@@ -5,7 +5,7 @@ import {
   firstTokens,
   piecesOfFirst,
 } from "../../../src/edit/truncate-vocabulary.ts";
-import { deriveTokens } from "../../../src/tokenizer/derivations.ts";
+import * as derivation from "../../../src/tokenizer/derivations.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
@@ -21,7 +21,7 @@ import {
 /** Returns the tokens that stay, and the tokenizer with these tokens and the remaining merges. */
 function truncate(tokenizer: NaiveTokenizer, size: number) {
   const parts = partsOf(tokenizer);
-  const cut = firstTokens(parts, deriveTokens(parts), size);
+  const cut = firstTokens(parts, derivation.derive(parts), size);
   if ("smallestSize" in cut) return cut;
   const kept = [...tokenizer.ids].filter(([, id]) => cut.isKept[id] === 1);
   const tokens = new Set(kept.map(([token]) => token));
@@ -177,7 +177,7 @@ test("merges are equal if each tokenizer has the first merges of the other", () 
         return (error as Error).message;
       }
     };
-    const found = refusalOf((refuse) => checkSameMerges(before, after, deriveTokens(before), refuse));
+    const found = refusalOf((refuse) => checkSameMerges(before, after, derivation.derive(before), refuse));
     const both = refusalOf((refuse) => {
       checkFirstMerges(before, after, refuse);
       checkFirstMerges(after, before, refuse);

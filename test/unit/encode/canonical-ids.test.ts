@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { CanonicalCheck } from "../../../src/encode/canonical-ids.ts";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
 import { firstDifference } from "../../../src/tokenizer/first-difference.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
-import { tokenBytesOf } from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
-const parts = await loadTokenizerParts(writeTokenizer("cl100k"), {});
+const parts = await tokenizerFiles.load(writeTokenizer("cl100k"), {});
 const { tokens } = parts;
 const encoding = new TextEncoding(parts);
 const decoder = new TokenDecoder(tokens);
@@ -25,7 +25,7 @@ const canonicalOf = (ids: readonly number[]) => encode(textOf(ids));
 /** Replaces some ids by the ids of their bytes, or of two parts. */
 function broken(ids: readonly number[], share: number, next: () => number): number[] {
   return ids.flatMap((id) => {
-    const bytes = tokenBytesOf(tokens, id);
+    const bytes = tokenTables.bytesOf(tokens, id);
     if (bytes.length < 2 || next() > share) return [id];
     const middle = 1 + Math.floor(next() * (bytes.length - 1));
     return [...encode(bytes.subarray(0, middle)), ...encode(bytes.subarray(middle))];

@@ -16,9 +16,9 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { encodeIntoFiles, pathsToLock } from "../../../src/encode/id-files.ts";
 import { type Manifest, manifestText } from "../../../src/encode/shard-manifest.ts";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
-import { type IdFormat, idFormatOf, idFormats } from "../../../src/ids/id-formats.ts";
-import { idTypeFor } from "../../../src/ids/id-writers.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
+import * as idFormats from "../../../src/ids/id-formats.ts";
+import * as idWriters from "../../../src/ids/id-writers.ts";
 import { readParquetIds } from "../../../src/ids/read-parquet-ids.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { specialTokenId, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
@@ -30,7 +30,7 @@ import { readIdFiles } from "../formats/read-id-files.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const directory = writeTokenizer("gpt2");
-const parts = await loadTokenizerParts(directory);
+const parts = await tokenizerFiles.load(directory);
 const tokenizer = await Tokenizer.load(directory);
 const separator = "<|endoftext|>";
 const separatorId = specialTokenId(parts, separator);
@@ -40,7 +40,7 @@ function putManifest(path: string, { format: _, checksum: __, ...manifest }: Rec
   writeFileSync(path, manifestText(manifest as Manifest));
 }
 
-type Format = (typeof idFormats)[number]["name"];
+type Format = (typeof idFormats.entries)[number]["name"];
 type Asked = {
   ifChanged?: boolean;
   shardSize?: number;
@@ -57,10 +57,10 @@ const stopped = new Error("stopped");
 /** Encodes files. Throws at write number `stopAt`, as if the run were killed there. */
 function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
   const { ifChanged, shardSize, append, rangeSizeBytes = 512, stopAt, failAt, of = parts } = asked;
-  const known = idFormatOf(name, base)!;
+  const known = idFormats.of(name, base)!;
   let writes = 0;
   let ends = 0;
-  const format: IdFormat = {
+  const format: idFormats.IdFormat = {
     ...known,
     open(files, type) {
       const writer = known.open(files, type);
@@ -80,7 +80,7 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
     parts: of,
     workerCount: 1,
     rangeSizeBytes,
-    type: format.typeFor?.(of.tokens.idLimit) ?? idTypeFor(of),
+    type: format.typeFor?.(of.tokens.idLimit) ?? idWriters.typeFor(of),
     appendId: append ? separatorId : undefined,
     report() {},
   };
@@ -150,7 +150,7 @@ describe("files of ids", () => {
         const home = scratch();
         const paths = putAll(home, files);
         const documents = paths.flatMap((path) => documentsOf(path, append));
-        for (const { name } of idFormats) {
+        for (const { name } of idFormats.entries) {
           const base = join(home, name);
           const found = await encode(paths, base, name, { append });
           expect(found).toMatchObject({ documentCount: documents.length, fileCount: 1, formerFileCount: 0 });
@@ -299,7 +299,7 @@ describe("files of ids", () => {
       for (const append of [false, true]) {
         const end = append ? [separatorId] : [];
         const documents = records.map(({ text }) => [...tokenizer.encode(text), ...end]);
-        for (const { name } of idFormats.filter(({ hasDocuments }) => hasDocuments)) {
+        for (const { name } of idFormats.entries.filter(({ hasDocuments }) => hasDocuments)) {
           const base = join(home, name);
           const found = await encode([path], base, name, { append });
           expect(found).toMatchObject({ documentCount: 4, fileCount: 1 });
@@ -332,7 +332,7 @@ describe("files of ids", () => {
       };
       const files = {
         base,
-        format: idFormatOf("parquet", "")!,
+        format: idFormats.of("parquet", "")!,
         shardSize: undefined,
         documentEnd: undefined,
       };
@@ -345,9 +345,9 @@ describe("files of ids", () => {
 
   test("have the type that their readers expect for the size of the vocabulary", () => {
     const typeOf = (name: Format, idLimit: number) =>
-      idFormatOf(name, "")!.typeFor?.(idLimit) ?? idTypeFor({ isNarrow: idLimit <= 65_536 });
+      idFormats.of(name, "")!.typeFor?.(idLimit) ?? idWriters.typeFor({ isNarrow: idLimit <= 65_536 });
     const types = (idLimit: number) =>
-      idFormats.map(({ name }) => typeOf(name, idLimit) === "uint16").map(Number);
+      idFormats.entries.map(({ name }) => typeOf(name, idLimit) === "uint16").map(Number);
     // The formats are npy, bin, parquet, part, megatron, olmo, datatrove, llmc.
     expect(types(65_499)).toEqual([1, 1, 0, 0, 1, 1, 1, 1]);
     expect(types(65_500)).toEqual([1, 1, 0, 0, 0, 1, 1, 1]);
@@ -360,7 +360,7 @@ describe("files of ids", () => {
     const path = put(home, "a.txt", `low lower${separator}newest ${separator}`);
     const documents = documentsOf(path, false);
     const wide = { ...parts, isNarrow: false, tokens: { ...parts.tokens, idLimit: 70_000 } };
-    for (const { name } of idFormats) {
+    for (const { name } of idFormats.entries) {
       await encode([path], join(home, name), name, { of: wide });
       const read = await readIdFiles[name](join(home, name), 4);
       expect(read).toEqual(keptBy(name, documents));
@@ -586,7 +586,7 @@ test("a range that may end within a document is refused if documents are kept", 
   const record = { inputIndex: 1, startByte: 0, endByte: 15, startsInside: false, endsInside: false };
   const encodeRanges = (name: Format, ranges: (typeof range)[]) => {
     const encoding = { inputs, ranges, parts, workerCount: 1, type: "uint16" as const, report() {} };
-    const asked = { base: join(home, name), format: idFormatOf(name, "")!, shardSize: undefined };
+    const asked = { base: join(home, name), format: idFormats.of(name, "")!, shardSize: undefined };
     return encodeIntoFiles(encoding, parts, { ...asked, documentEnd: undefined }, () => () => {});
   };
   for (const name of ["megatron", "olmo", "datatrove", "parquet"] as const) {
@@ -599,7 +599,7 @@ test("a range that may end within a document is refused if documents are kept", 
 
 test("a document too long for a field of 32 bits is refused", () => {
   const sink = { write() {}, overwrite() {} };
-  const writer = idFormatOf("megatron", "")!.open([sink, sink], "uint16");
+  const writer = idFormats.of("megatron", "")!.open([sink, sink], "uint16");
   const ids = new Uint16Array(2 ** 28);
   for (let part = 0; part < 8; part++) writer.write(ids);
   writer.endInput();
@@ -609,7 +609,7 @@ test("a document too long for a field of 32 bits is refused", () => {
 });
 
 test("a lock covers each of several single files, and of shards the manifest", () => {
-  const asked = { base: "ids", format: idFormatOf("megatron", "")!, documentEnd: undefined };
+  const asked = { base: "ids", format: idFormats.of("megatron", "")!, documentEnd: undefined };
   expect(pathsToLock({ ...asked, shardSize: undefined })).toEqual(["ids.bin", "ids.idx"]);
   expect(pathsToLock({ ...asked, shardSize: 100 })).toEqual(["ids.json"]);
 });

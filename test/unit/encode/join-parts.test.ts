@@ -17,9 +17,9 @@ import { encodeIntoFiles } from "../../../src/encode/id-files.ts";
 import { joinParts } from "../../../src/encode/join-parts.ts";
 import { manifestText } from "../../../src/encode/shard-manifest.ts";
 import { cutSettingsOf } from "../../../src/encoding/encode-corpus.ts";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
-import { type IdFormat, idFormatOf } from "../../../src/ids/id-formats.ts";
-import { idTypeFor } from "../../../src/ids/id-writers.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
+import * as idFormats from "../../../src/ids/id-formats.ts";
+import * as idWriters from "../../../src/ids/id-writers.ts";
 import { specialTokenId } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../../binary.ts";
 import { canPlayOthers, giveAway } from "../../other-user.ts";
@@ -27,11 +27,11 @@ import { isThorough, rounds } from "../../rounds.ts";
 import { refusalOf } from "../../thrown.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
-const parts = await loadTokenizerParts(writeTokenizer("gpt2"));
+const parts = await tokenizerFiles.load(writeTokenizer("gpt2"));
 const separator = "<|endoftext|>";
 const settings = cutSettingsOf(parts);
 
-type Name = IdFormat["name"];
+type Name = idFormats.IdFormat["name"];
 type Asked = { append?: boolean; shardSize?: number | undefined; keptFields?: readonly KeptField[] };
 
 function encode(
@@ -40,9 +40,9 @@ function encode(
   name: Name,
   asked: Asked,
 ) {
-  const format = idFormatOf(name, "")!;
+  const format = idFormats.of(name, "")!;
   const { append, ...files } = { shardSize: undefined, ...asked };
-  const type = format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
+  const type = format.typeFor?.(parts.tokens.idLimit) ?? idWriters.typeFor(parts);
   const appendId = append ? specialTokenId(parts, separator) : undefined;
   const encoding = { ...read, parts, workerCount: 1, rangeSizeBytes: 150, type, appendId, report() {} };
   return encodeIntoFiles(encoding, parts, { base, format, documentEnd: undefined, ...files }, () => () => {});
@@ -82,7 +82,7 @@ const joined = (
       report: stop,
       guard: () => () => {},
     },
-    files: { base: join(home, to), format: idFormatOf(name, "")!, shardSize, ifChanged: to !== "joined" },
+    files: { base: join(home, to), format: idFormats.of(name, "")!, shardSize, ifChanged: to !== "joined" },
   });
 
 const filesIn = (home: string, base: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { TextDifference } from "../../../src/evaluation/difference.ts";
 import { meaningOf } from "../../../src/evaluation/difference-meaning.ts";
-import { spellFinding } from "../../../src/evaluation/finding.ts";
+import * as findings from "../../../src/evaluation/finding.ts";
 
 type Words = readonly (readonly [word: string, count: number, a: number, b: number])[];
 
@@ -11,7 +11,7 @@ function meaning(tokensA: number, tokensB: number, words: Words = [], characters
     ...{ piecesA: new Array(a).fill(""), piecesB: new Array(b).fill("") },
   }));
   const text = { name: "x", tokensA, tokensB, mostFrequent } as unknown as TextDifference;
-  return spellFinding(meaningOf(text, characters), { tokenizers: [{ name: "a" }, { name: "b" }] });
+  return findings.spell(meaningOf(text, characters), { tokenizers: [{ name: "a" }, { name: "b" }] });
 }
 
 test("a difference is tokens per 1,000 characters, cost and context", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { differenceOf, longestIncreasing } from "../../../src/evaluation/difference.ts";
+import * as differences from "../../../src/evaluation/difference.ts";
 import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
@@ -23,7 +23,7 @@ function tokenizerOf(merges: readonly [string, string][], specials: readonly str
   return tokenizerOfJson(Buffer.from(JSON.stringify(json)), `tokenizer-${fileCount++}.json`);
 }
 
-const difference = ({ a, b }: { a: TokenizerParts; b: TokenizerParts }) => runToEnd(differenceOf(a, b));
+const difference = ({ a, b }: { a: TokenizerParts; b: TokenizerParts }) => runToEnd(differences.of(a, b));
 
 const ab: [string, string] = ["a", "b"];
 const cd: [string, string] = ["c", "d"];
@@ -94,7 +94,7 @@ test("large vocabularies are compared in steps, so that signals are handled betw
     ).slice(from);
   const [a, b] = [tokenizerOf(manyTokens(0)), tokenizerOf(manyTokens(2_000))];
   let steps = 0;
-  const work = differenceOf(a, b);
+  const work = differences.of(a, b);
   let step = work.next();
   for (; !step.done; step = work.next()) steps++;
   expect(step.value.tokens.onlyInA.length).toBe(2_000);
@@ -118,7 +118,7 @@ test("the indices ascend, their numbers ascend, and there is no longer subsequen
   const orders = fc.array(fc.nat(), { maxLength: 60 }).map((all) => [...new Set(all)]);
   fc.assert(
     fc.property(orders, (numbers) => {
-      const indices = [...longestIncreasing(numbers)];
+      const indices = [...differences.longestIncreasing(numbers)];
       expect(indices).toEqual(indices.toSorted((a, b) => a - b));
       const chosen = indices.map((i) => numbers[i]!);
       expect(chosen).toEqual(chosen.toSorted((a, b) => a - b));
@@ -126,6 +126,6 @@ test("the indices ascend, their numbers ascend, and there is no longer subsequen
       expect(indices.length).toBe(naiveLength(numbers));
     }),
   );
-  expect([...longestIncreasing([3, 1, 2])]).toEqual([1, 2]);
-  expect([...longestIncreasing([])]).toEqual([]);
+  expect([...differences.longestIncreasing([3, 1, 2])]).toEqual([1, 2]);
+  expect([...differences.longestIncreasing([])]).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Difference } from "../../../src/evaluation/difference.ts";
 import type { Evaluation } from "../../../src/evaluation/evaluation.ts";
-import { cautionsOf, differenceOfTwo, findingOf, spellFinding } from "../../../src/evaluation/finding.ts";
+import * as findings from "../../../src/evaluation/finding.ts";
 
 /**
  * Returns an evaluation with these numbers of tokens for each tokenizer and text. Texts are named t0, t1, … and have
@@ -30,8 +30,8 @@ function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[]
 
 const sentence = (tokens: Record<string, readonly number[]>) => {
   const evaluation = evaluationOf(tokens);
-  const finding = findingOf(evaluation);
-  return finding && spellFinding(finding.sentence, evaluation);
+  const finding = findings.of(evaluation);
+  return finding && findings.spell(finding.sentence, evaluation);
 };
 
 test("on one text, the first tokenizer is compared with the best of the others", () => {
@@ -62,11 +62,11 @@ test("each text has the same weight, however large one of them is", () => {
     "a needs more tokens than b on t1 (2.0 times as many) and t0 (90 %), fewer on t2 (10 %).",
   );
   const average = evaluationOf(tokens);
-  expect(spellFinding(findingOf(average)!.more, average)).toEndWith(
+  expect(findings.spell(findings.of(average)!.more, average)).toEndWith(
     " a needs 51 % more tokens than b on average (geometric mean; each text counts the same).",
   );
   // The best of the other tokenizers is chosen by the geometric mean, too.
-  const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
+  const finding = findings.of(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
   expect(finding.sentence).toContain(2);
   expect(finding.sentence).not.toContain(1);
 });
@@ -106,7 +106,7 @@ test("a single tokenizer is described, and one without tokens has no finding", (
 });
 
 test("vocabulary sizes follow the sentence", () => {
-  const more = (evaluation: Evaluation) => spellFinding(findingOf(evaluation)!.more, evaluation);
+  const more = (evaluation: Evaluation) => findings.spell(findings.of(evaluation)!.more, evaluation);
   const three = evaluationOf({ a: [90], b: [100], c: [120] });
   expect(more(three)).toBe("Of the others, b needs the fewest tokens. a has 1,000 tokens, b has 2,000.");
   expect(more(evaluationOf({ a: [110], b: [100], c: [120] }))).toStartWith(
@@ -130,23 +130,23 @@ test("the main number is in the sentence verbatim", () => {
     { a: [250, 1], b: [100, 1] },
     { a: [9, 8, 6], b: [9, 8, 7] },
   ]) {
-    const { sentence, figure } = findingOf(evaluationOf(tokens))!;
+    const { sentence, figure } = findings.of(evaluationOf(tokens))!;
     expect(sentence.some((part) => String(part).includes(figure!))).toBe(true);
   }
 });
 
 test("short texts and texts that a tokenizer was trained on are named", () => {
   const facts = [{ bytes: 49_999 }, { bytes: 50_000 }, { trainedBy: ["a", "b"] }];
-  expect(cautionsOf(evaluationOf({ a: [1, 1, 1] }, facts))).toEqual([
+  expect(findings.cautionsOf(evaluationOf({ a: [1, 1, 1] }, facts))).toEqual([
     "t0 has 50.0 kB: below 50 kB a single paragraph may decide the number.",
     "t2 is among the inputs that a and b learned from: its number is too good.",
   ]);
   const learned = [{ trainedBy: ["a"] }, { trainedBy: ["a", "b", "c"] }, { trainedBy: ["a"] }];
-  expect(cautionsOf(evaluationOf({ a: [1, 1, 1] }, learned))).toEqual([
+  expect(findings.cautionsOf(evaluationOf({ a: [1, 1, 1] }, learned))).toEqual([
     "t0 and t2 are among the inputs that a learned from: their numbers are too good.",
     "t1 is among the inputs that a, b and c learned from: its number is too good.",
   ]);
-  expect(cautionsOf(evaluationOf({ a: [1] }))).toEqual([]);
+  expect(findings.cautionsOf(evaluationOf({ a: [1] }))).toEqual([]);
 });
 
 test("two tokenizers differ in how they cut a text, otherwise in their vocabularies", () => {
@@ -156,9 +156,9 @@ test("two tokenizers differ in how they cut a text, otherwise in their vocabular
   });
   const found = (tokens: ReturnType<typeof lists>, moved: number, text: object | null) => {
     const difference = { tokens, merges: lists(0, 0, moved), text } as unknown as Difference;
-    const { sentence, more } = differenceOfTwo(difference);
+    const { sentence, more } = findings.differenceOfTwo(difference);
     return [sentence, more].map((parts) =>
-      spellFinding(parts, { tokenizers: [{ name: "a" }, { name: "b" }] }),
+      findings.spell(parts, { tokenizers: [{ name: "a" }, { name: "b" }] }),
     );
   };
   expect(found(lists(2, 1000, 5), 0, null)).toEqual([

@@ -1,17 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  alphas,
-  bestOf,
-  digitMeasures,
-  type Measures,
-  type Parity,
-  parityCosts,
-  parityMeasures,
-  shownValue,
-  termMeasures,
-  textMeasures,
-  vocabularyMeasures,
-} from "../../../src/evaluation/measures.ts";
+import type { Measures } from "../../../src/evaluation/measures.ts";
+import * as measures from "../../../src/evaluation/measures.ts";
 
 /** A different number in each field. */
 const numbers = {
@@ -26,7 +15,7 @@ const numbers = {
   fromLeft: 28,
   fromLeftShare: 29,
 };
-const measures: Measures = {
+const sample: Measures = {
   tokens: 1,
   bytesPerToken: 2,
   charactersPerToken: 3,
@@ -53,8 +42,8 @@ const measures: Measures = {
 
 describe("the list of measures", () => {
   test("their keys are the columns of CSV, in order, each with its value", () => {
-    expect(alphas).toEqual([2, 2.5]);
-    expect(textMeasures.map(({ key, value }) => [key, value(measures)])).toEqual([
+    expect(measures.alphas).toEqual([2, 2.5]);
+    expect(measures.ofText.map(({ key, value }) => [key, value(sample)])).toEqual([
       ["tokens", 1],
       ["bytes_per_token", 2],
       ["characters_per_token", 3],
@@ -86,13 +75,13 @@ describe("the list of measures", () => {
   });
 
   test("measures of numbers are those without a value if numbers are not measured", () => {
-    const without = { ...measures, numbers: null };
-    expect(digitMeasures).toEqual(textMeasures.filter(({ value }) => value(without) === null));
-    expect(digitMeasures[0]!.key).toBe("numbers");
+    const without = { ...sample, numbers: null };
+    expect(measures.ofDigits).toEqual(measures.ofText.filter(({ value }) => value(without) === null));
+    expect(measures.ofDigits[0]!.key).toBe("numbers");
   });
 
   test("higher is better for bytes per token, and lower for the cost of a text", () => {
-    const betterOf = Object.fromEntries(textMeasures.map(({ key, better }) => [key, better]));
+    const betterOf = Object.fromEntries(measures.ofText.map(({ key, better }) => [key, better]));
     expect(betterOf).toEqual({
       tokens: "lower",
       bytes_per_token: "higher",
@@ -122,8 +111,10 @@ describe("the list of measures", () => {
       from_right_share: "higher",
       from_left_share: null,
     });
-    expect([...parityMeasures, ...termMeasures].map(({ better }) => better)).toEqual(Array(4).fill("lower"));
-    expect(vocabularyMeasures.map(({ better }) => better)).toEqual([null, "lower", "lower"]);
+    expect([...measures.ofParity, ...measures.ofTerms].map(({ better }) => better)).toEqual(
+      Array(4).fill("lower"),
+    );
+    expect(measures.ofVocabulary.map(({ better }) => better)).toEqual([null, "lower", "lower"]);
   });
 
   test("parity has each of its costs", () => {
@@ -134,8 +125,8 @@ describe("the list of measures", () => {
         [`cheapestText${by}`, `cheap ${i}`],
         [`costliestText${by}`, `costly ${i}`],
       ]),
-    ) as unknown as Parity;
-    expect(parityCosts.map(({ of }) => of(parity))).toEqual(
+    ) as unknown as measures.Parity;
+    expect(measures.parityCosts.map(({ of }) => of(parity))).toEqual(
       [0, 1, 2, 3].map((i) => ({
         gini: i + 0.5,
         costRatio: i,
@@ -147,7 +138,7 @@ describe("the list of measures", () => {
 
   test("of equal best values all are marked, and none if all are equal or no direction is better", () => {
     const best = (better: "higher" | "lower" | null, values: (number | null)[]) => [
-      ...bestOf({ better }, values),
+      ...measures.bestOf({ better }, values),
     ];
     expect(best("higher", [1, 3, 2, 3])).toEqual([1, 3]);
     expect(best("lower", [1, 3, null, 1])).toEqual([0, 3]);
@@ -159,12 +150,12 @@ describe("the list of measures", () => {
   });
 
   test("values are shown with their unit, and missing values as a dash", () => {
-    const shown = (key: string, of = measures) =>
-      shownValue(textMeasures.find((one) => one.key === key)!, of);
-    expect(shown("tokens", { ...measures, tokens: 1234567 })).toBe("1,234,567");
+    const shown = (key: string, of = sample) =>
+      measures.shownValue(measures.ofText.find((one) => one.key === key)!, of);
+    expect(shown("tokens", { ...sample, tokens: 1234567 })).toBe("1,234,567");
     expect(shown("fertility")).toBe("6.000");
-    expect(shown("single_token_share", { ...measures, singleTokenShare: 0.12345 })).toBe("12.35 %");
+    expect(shown("single_token_share", { ...sample, singleTokenShare: 0.12345 })).toBe("12.35 %");
     expect(shown("renyi_efficiency_2")).toBe("14.0000");
-    expect(shown("fertility", { ...measures, fertility: null })).toBe("-");
+    expect(shown("fertility", { ...sample, fertility: null })).toBe("-");
   });
 });

@@ -1,16 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  countSpecialTokens,
-  gatherTextWords,
-  holdsWhiteSpace,
-  isUnspaced,
-  placedAt,
-  placedWordPattern,
-  scatterStep,
-  scatterTable,
-  wordAt,
-} from "../../../src/evaluation/text-words.ts";
+import * as textWords from "../../../src/evaluation/text-words.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { rounds } from "../../rounds.ts";
@@ -19,7 +9,7 @@ import { findNaively } from "../text/naive-tokens.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
-const pattern = compilePattern([placedWordPattern]);
+const pattern = compilePattern([textWords.placedWordPattern]);
 
 /** Counts the pretokens of a text. */
 function countPieces(bytes: Uint8Array) {
@@ -33,7 +23,7 @@ function countPieces(bytes: Uint8Array) {
   return wordTableOf([...counts].map(([piece, count]) => [Buffer.from(piece, "latin1"), count]));
 }
 
-const wordsOf = (bytes: Uint8Array) => runToEnd(gatherTextWords(countPieces(bytes)));
+const wordsOf = (bytes: Uint8Array) => runToEnd(textWords.gather(countPieces(bytes)));
 
 const characters = fc.constantFrom(
   ..."ab é漢😀\t\n\r\x1c\x1f\x85\xa0\u2003\u2028\u3000\u200b\ufeff.'",
@@ -53,8 +43,10 @@ test("words are the runs without white space, as in str.split, each with the sin
       expect(words.textBytes).toBe(Buffer.byteLength(text));
       const found = new Map<string, number>();
       for (let p = 0; p < words.placed.wordCount; p++) {
-        const before = Buffer.from(placedAt(words, p).subarray(0, words.whitespaceBytes[p]!)).toString();
-        const word = Buffer.from(wordAt(words, p)).toString();
+        const before = Buffer.from(
+          textWords.placedAt(words, p).subarray(0, words.whitespaceBytes[p]!),
+        ).toString();
+        const word = Buffer.from(textWords.wordAt(words, p)).toString();
         found.set(JSON.stringify([before, word]), words.placed.counts[p]!);
       }
       const wanted = new Map<string, number>();
@@ -72,9 +64,9 @@ test("the same word after different white space has one number", () => {
   const words = wordsOf(Buffer.from("a a\ta b\nb ab"));
   const numbers = new Map<string, Set<number>>();
   for (let p = 0; p < words.placed.wordCount; p++) {
-    const word = Buffer.from(wordAt(words, p)).toString();
+    const word = Buffer.from(textWords.wordAt(words, p)).toString();
     numbers.set(word, (numbers.get(word) ?? new Set()).add(words.wordOf[p]!));
-    expect(Buffer.from(wordAt(words, words.firstPlaced[words.wordOf[p]!]!)).toString()).toBe(word);
+    expect(Buffer.from(textWords.wordAt(words, words.firstPlaced[words.wordOf[p]!]!)).toString()).toBe(word);
   }
   expect([...numbers.values()].map((some) => some.size)).toEqual([1, 1, 1]);
   expect(new Set([...numbers.values()].flatMap((some) => [...some])).size).toBe(3);
@@ -97,27 +89,28 @@ test("many words keep their numbers in a table that is nearly full of other word
 });
 
 test("white space in a special token is noticed, including Unicode's and the separators of ASCII", () => {
-  for (const text of ["a b", "a\u3000", "\x1cx", "\x85"]) expect(holdsWhiteSpace(text)).toBe(true);
-  for (const text of ["", "<|endoftext|>", "\u200b", "\ufeff"]) expect(holdsWhiteSpace(text)).toBe(false);
+  for (const text of ["a b", "a\u3000", "\x1cx", "\x85"]) expect(textWords.holdsWhiteSpace(text)).toBe(true);
+  for (const text of ["", "<|endoftext|>", "\u200b", "\ufeff"])
+    expect(textWords.holdsWhiteSpace(text)).toBe(false);
 });
 
 test("each index comes once, for any number of words", () => {
   for (let count = 1; count < 300; count++) {
-    const step = scatterStep(count);
+    const step = textWords.scatterStep(count);
     expect(new Set(Array.from({ length: count }, (_, i) => (i * step) % count)).size).toBe(count);
   }
 });
 
 test("neighbours in the order are far apart in the table", () => {
   for (const count of [100, 1000, 65536]) {
-    const step = scatterStep(count);
+    const step = textWords.scatterStep(count);
     expect(Math.min(step, count - step)).toBeGreaterThan(count / 4);
   }
 });
 
 test("a scattered table has the same words with the same counts, in memory that is shared", () => {
   const entries = Array.from({ length: 50 }, (_, i) => [`${"x".repeat(i % 7)}${i}`, i + 1] as const);
-  const { wordCount, bytes, starts, counts } = runToEnd(scatterTable(wordTableOf(entries)));
+  const { wordCount, bytes, starts, counts } = runToEnd(textWords.scatterTable(wordTableOf(entries)));
   const words = Array.from({ length: wordCount }, (_, w): [string, number] => [
     Buffer.from(bytes.subarray(starts[w]!, starts[w + 1]!)).toString(),
     counts[w]!,
@@ -125,7 +118,7 @@ test("a scattered table has the same words with the same counts, in memory that 
   expect(words.map(([word]) => word)).not.toEqual(entries.map(([word]) => word));
   expect(new Map(words)).toEqual(new Map(entries));
   expect([bytes, starts, counts].every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true);
-  expect(runToEnd(scatterTable(wordTableOf([]))).wordCount).toBe(0);
+  expect(runToEnd(textWords.scatterTable(wordTableOf([]))).wordCount).toBe(0);
 });
 
 /** Counts how often each token occurs in the whole text. */
@@ -143,7 +136,7 @@ function textWordsOf(text: string) {
   for (const { before, word } of naiveWords(text)) {
     counts.set(before + word, (counts.get(before + word) ?? 0) + 1);
   }
-  return runToEnd(gatherTextWords(wordTableOf(counts)));
+  return runToEnd(textWords.gather(wordTableOf(counts)));
 }
 
 test("tokens are found in words as in the text: from the left, the longest first, without overlaps", () => {
@@ -154,7 +147,7 @@ test("tokens are found in words as in the text: from the left, the longest first
     fc.property(fc.array(fc.tuple(words, fc.nat(4)), { maxLength: 15 }), (all) => {
       const text = all.map(([word, times]) => ` ${word}`.repeat(times)).join("");
       const found = runToEnd(
-        countSpecialTokens(
+        textWords.countSpecialTokens(
           textWordsOf(text),
           tokens.map((token) => Buffer.from(token)),
         ),
@@ -170,8 +163,10 @@ test("words that only together look like a token contain none, and hide none", (
   const entries = Object.entries({ xa: 1, ba: 2, ab: 4, b: 8, a: 16 });
   for (let shift = 0; shift < entries.length; shift++) {
     const table = wordTableOf([...entries.slice(shift), ...entries.slice(0, shift)]);
-    const words = runToEnd(gatherTextWords(table));
-    expect([...runToEnd(countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")]))]).toEqual([4, 2]);
+    const words = runToEnd(textWords.gather(table));
+    expect([
+      ...runToEnd(textWords.countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")])),
+    ]).toEqual([4, 2]);
   }
 });
 
@@ -186,7 +181,7 @@ test("letters of scripts without spaces between words are those that Unicode lis
     if (codePoint === 0xd800) codePoint = 0xe000;
     if (codePoint === 0x10000) codePoint = 0x20000;
     const character = String.fromCodePoint(codePoint);
-    if (/\p{L}/u.test(character) && unspaced.test(character) !== isUnspaced(codePoint))
+    if (/\p{L}/u.test(character) && unspaced.test(character) !== textWords.isUnspaced(codePoint))
       wrong.push(codePoint.toString(16));
   }
   expect(wrong).toEqual([]);

@@ -1,24 +1,20 @@
 import { expect, test } from "bun:test";
-import {
-  lastLetters,
-  scriptClasses,
-  scriptShares,
-  vocabularyStatistics,
-} from "../../../src/evaluation/vocabulary-statistics.ts";
+import * as vocabularyStatistics from "../../../src/evaluation/vocabulary-statistics.ts";
 import { runSliced } from "../../../src/runtime/slices.ts";
 import { plainSpecial } from "../../../src/text/cutting.ts";
-import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
-import { buildTokenTable, type TokenTable } from "../../../src/tokenizer/token-table.ts";
+import * as tokenShapes from "../../../src/tokenizer/token-shape.ts";
+import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 test("the longest tokens with letters come first, of equally long ones the lower id, and no special tokens", async () => {
   const texts = ["aa", "b", "cccc", "dd", "eeee", "<|special|>", "f", "ggg"];
-  const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
+  const tokens = tokenTables.build(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "<|special|>", ...plainSpecial }];
   const longest = async (count: number) =>
-    (await runSliced(vocabularyStatistics(tokens, special, count))).longestIds;
+    (await runSliced(vocabularyStatistics.of(tokens, special, count))).longestIds;
   expect(await longest(3)).toEqual([2, 4, 7]);
   expect(await longest(5)).toEqual([2, 4, 7, 0, 3]);
   expect(await longest(100)).toEqual([2, 4, 7, 0, 3, 1, 6]);
@@ -26,15 +22,15 @@ test("the longest tokens with letters come first, of equally long ones the lower
 
 test("white-space tokens and separator tokens are counted, and are not among the longest", async () => {
   const texts = ["     ", "-------", "the", "\n\n", "....", "    <|x|>", " "];
-  const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
+  const tokens = tokenTables.build(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "    <|x|>", ...plainSpecial }];
-  const found = await runSliced(vocabularyStatistics(tokens, special, 3));
+  const found = await runSliced(vocabularyStatistics.of(tokens, special, 3));
   expect(found).toMatchObject({ longestIds: [2], whitespaceCount: 2, separatorCount: 2 });
 });
 
 test("a large vocabulary is processed in slices", () => {
-  const tokens = buildTokenTable(Array.from({ length: 100_000 }, (_, id) => [id, bytes("x")] as const));
-  const work = vocabularyStatistics(tokens, [], 2);
+  const tokens = tokenTables.build(Array.from({ length: 100_000 }, (_, id) => [id, bytes("x")] as const));
+  const work = vocabularyStatistics.of(tokens, [], 2);
   let sliceCount = 0;
   let step = work.next();
   for (; !step.done; step = work.next()) sliceCount++;
@@ -42,15 +38,24 @@ test("a large vocabulary is processed in slices", () => {
   expect(step.value).toMatchObject({ size: 100_000, idLimit: 100_000, longestIds: [0, 1], invalidCount: 0 });
 });
 
-async function sharesOf(table: TokenTable, ...merges: Parameters<typeof scriptClasses>[1][]) {
-  return runSliced(scriptShares(await runSliced(scriptClasses(table, ...merges)), table, []));
+async function sharesOf(
+  table: TokenTable,
+  ...merges: Parameters<typeof vocabularyStatistics.scriptClasses>[1][]
+) {
+  return runSliced(
+    vocabularyStatistics.scriptShares(
+      await runSliced(vocabularyStatistics.scriptClasses(table, ...merges)),
+      table,
+      [],
+    ),
+  );
 }
 
 test("the scripts of common characters agree with Unicode's regular expressions", async () => {
   const scriptsOf = async (texts: readonly Uint8Array[]) => {
     const found: string[] = [];
     for (const text of texts) {
-      const [share] = await sharesOf(buildTokenTable([[0, text]]));
+      const [share] = await sharesOf(tokenTables.build([[0, text]]));
       found.push(share!.name);
     }
     return found;
@@ -87,15 +92,15 @@ test("the script of a token derived from its halves is that of its bytes", async
     const [left, right] = [below(tokens.length), below(tokens.length)];
     if (tokens[left]!.length > 0 && tokens[right]!.length > 0) merge(left, right);
   }
-  const table = buildTokenTable(tokens.map((token, id) => [id, token] as const));
+  const table = tokenTables.build(tokens.map((token, id) => [id, token] as const));
   const [left, right, merged] = [0, 1, 2].map((i) => Int32Array.from(merges, (ids) => ids[i]!));
   const halves = { left: left!, right: right!, merged: merged! };
   const shares = await sharesOf(table);
   expect(shares.length).toBeGreaterThan(12);
   expect(await sharesOf(table, halves)).toEqual(shares);
-  const classes = await runSliced(scriptClasses(table, halves));
-  const shapes = tokens.map((token) => shapeOf(token, 0, token.length));
-  const lettered = shapes.filter((_, id) => classes[id]! <= lastLetters);
+  const classes = await runSliced(vocabularyStatistics.scriptClasses(table, halves));
+  const shapes = tokens.map((token) => tokenShapes.of(token, 0, token.length));
+  const lettered = shapes.filter((_, id) => classes[id]! <= vocabularyStatistics.lastLetters);
   expect(lettered.length).toBeGreaterThan(100);
   expect(new Set(lettered)).toEqual(new Set(["letters"]));
 });

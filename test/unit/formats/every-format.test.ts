@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { formats as allFormats } from "../../../src/formats/formats.ts";
+import * as formats from "../../../src/formats/formats.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
@@ -16,7 +16,7 @@ const undone: Record<string, { read?: string; extend?: string } | undefined> = {
 };
 
 /** The formats that a training can write. Some formats can only be read. */
-const formats = allFormats.filter(({ written }) => written !== undefined);
+const writable = formats.all.filter(({ written }) => written !== undefined);
 
 const trainings: readonly { args: readonly string[]; unheld: Record<string, string> }[] = [
   {
@@ -81,14 +81,14 @@ for (const { args, unheld } of trainings) {
   }
 
   describe(args.slice(0, 4).join(" "), () => {
-    for (const { name } of formats) {
+    for (const { name } of writable) {
       test(`${name} is written, or refused by name`, () => {
         if (unheld[name] === undefined) written.set(name, made(...train(name)));
         else expectRefusal(`--format ${name}: ${unheld[name]}`, ...train(name));
       });
     }
 
-    for (const { name, names } of formats.filter(({ name }) => unheld[name] === undefined)) {
+    for (const { name, names } of writable.filter(({ name }) => unheld[name] === undefined)) {
       const { read, extend } = undone[name] ?? {};
 
       test(`${name} is read, extended, renamed and pruned like the others, or refused`, async () => {
@@ -120,7 +120,7 @@ for (const { args, unheld } of trainings) {
       if (read !== undefined) continue;
 
       test(`${name} is converted to the files that the training writes in each other format, or refused`, () => {
-        for (const { name: other } of formats) {
+        for (const { name: other } of writable) {
           const convert = ["convert", written.get(name)!.output, "--format", other];
           if (unheld[other] !== undefined) expectRefusal(`--format ${other}: ${unheld[other]}`, ...convert);
           else {

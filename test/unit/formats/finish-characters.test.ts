@@ -5,9 +5,9 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { finishCharacters } from "../../../src/formats/finish-characters.ts";
 import type { FinishedTokenizer } from "../../../src/formats/finished-tokenizer.ts";
 import { gguf } from "../../../src/formats/gguf.ts";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
 import { huggingface } from "../../../src/formats/tokenizer-json.ts";
-import { deriveTokens } from "../../../src/tokenizer/derivations.ts";
+import * as derivation from "../../../src/tokenizer/derivations.ts";
 import { scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -24,8 +24,8 @@ const [byte, unknownKind] = [6, 2] as const;
 
 async function finish(model: Uint8Array): Promise<FinishedTokenizer> {
   writeFileSync(modelPath, model);
-  const parts = await loadTokenizerParts(modelPath);
-  return finishCharacters(modelPath, parts, deriveTokens(parts));
+  const parts = await tokenizerFiles.load(modelPath);
+  return finishCharacters(modelPath, parts, derivation.derive(parts));
 }
 
 const written = (format: typeof gguf, tokenizer: FinishedTokenizer, name: string) =>

@@ -7,12 +7,13 @@ import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import type { FinishedTokenizer } from "../../../src/formats/finished-tokenizer.ts";
 import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
-import { recordFormat, trainingFile } from "../../../src/formats/training-json.ts";
+import * as trainingRecords from "../../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import type { PatternExport } from "../../../src/pattern/export-form.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { type AskedModelSettings, settleModelSettings } from "../../../src/tokenizer/model-settings.ts";
-import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import type { AskedModelSettings } from "../../../src/tokenizer/model-settings.ts";
+import * as modelSettings from "../../../src/tokenizer/model-settings.ts";
+import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { loadFormats } from "../../../src/training/chosen-files.ts";
 import { scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
@@ -51,8 +52,8 @@ function finished(
   specials = specialTokens,
   asked: AskedModelSettings = {},
 ) {
-  const vocabulary = buildVocabulary({ merges: learned, specialTokens: specials, compat });
-  return { vocabulary, normalization: null, exportForm, model: settleModelSettings(specials, asked) };
+  const vocabulary = vocabularies.build({ merges: learned, specialTokens: specials, compat });
+  return { vocabulary, normalization: null, exportForm, model: modelSettings.settleAsked(specials, asked) };
 }
 
 const formats = [...(await loadFormats()).values()].map(({ writing }) => writing!);
@@ -286,11 +287,15 @@ test("the settings for a model are where transformers reads them", () => {
 });
 
 describe("training.json", () => {
-  const record = { format: recordFormat, files: ["vocab.json", "merges.txt"], options: { specialTokens } };
+  const record = {
+    format: trainingRecords.format,
+    files: ["vocab.json", "merges.txt"],
+    options: { specialTokens },
+  };
 
   test("contains the record, made when the file is written", () => {
     let callCount = 0;
-    const file = trainingFile(() => {
+    const file = trainingRecords.file(() => {
       callCount++;
       return record;
     });

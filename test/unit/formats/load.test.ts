@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
-import { findKnownRanks, partsOfRanks, refuseRanks, scanRanks } from "../../../src/formats/tiktoken.ts";
+import * as rankFiles from "../../../src/formats/tiktoken.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
@@ -40,21 +40,21 @@ describe("a file of ranks", () => {
   });
 
   test("is scanned, with any line ends", async () => {
-    const scanned = scanRanks(ranks)!;
+    const scanned = rankFiles.scan(ranks)!;
     expect([...scanned.ids]).toEqual(rankLines.map((line) => Number(line.split(" ")[1])));
     const bytesOf = (t: number) => scanned.bytes.subarray(scanned.starts[t]!, scanned.starts[t + 1]!);
     expect(rankLines.map((_, t) => Buffer.from(bytesOf(t)).toString("base64"))).toEqual(
       rankLines.map((line) => line.split(" ")[0]!),
     );
-    expect(scanRanks(Buffer.from(""))?.ids.length).toBe(0);
+    expect(rankFiles.scan(Buffer.from(""))?.ids.length).toBe(0);
     for (const line of ["YQ== 5\n", "YWI= 0\n", "YWJj 16777215\n", "YWJjYQ== 5\n", "/+A= 7\n", "AAA= 0\n"]) {
-      const found = scanRanks(Buffer.from(line))!;
+      const found = rankFiles.scan(Buffer.from(line))!;
       const [text, rank] = line.trim().split(" ");
       expect([...found.bytes.subarray(0, found.starts[1])]).toEqual([...Buffer.from(text!, "base64")]);
       expect([...found.ids]).toEqual([Number(rank)]);
     }
     for (const lines of ["YQ== 5", "YQ== 5\r\n", "YQ== 5\r", "\n\r\nYQ== 5\n\n", "= 5\n", "= 5", "\n", "\r"])
-      expect([...scanRanks(Buffer.from(lines))!.ids]).toEqual(lines.includes("5") ? [5] : []);
+      expect([...rankFiles.scan(Buffer.from(lines))!.ids]).toEqual(lines.includes("5") ? [5] : []);
   });
 
   test("is refused with the line that is wrong", async () => {
@@ -83,7 +83,7 @@ describe("a file of ranks", () => {
       "=WJj 1\n",
     ];
     for (const line of refused) {
-      expect([line, scanRanks(Buffer.from(line))]).toEqual([line, null]);
+      expect([line, rankFiles.scan(Buffer.from(line))]).toEqual([line, null]);
       const what = line.includes("16777216")
         ? "the id 16777216 of "
         : "line 2 is not a token in base64 and its rank";
@@ -99,8 +99,8 @@ describe("a file of ranks", () => {
       const at = random(lines.length);
       const change = ["", "=", " ", "\r", "\n", "9", "A", "\xff"][random(8)]!;
       const bytes = Buffer.from(lines.slice(0, at) + change + lines.slice(at + random(3)), "latin1");
-      const isScanned = scanRanks(bytes) !== null;
-      if (!isScanned) expect(errorOf(() => refuseRanks(bytes, "x")).message).toMatch(/^"x": /);
+      const isScanned = rankFiles.scan(bytes) !== null;
+      if (!isScanned) expect(errorOf(() => rankFiles.refuseRanks(bytes, "x")).message).toMatch(/^"x": /);
     }
   });
 
@@ -373,11 +373,11 @@ test("known ranks state that their text is normalized, even with a typed pattern
   const ranks = Array.from({ length: 256 }, (_, byte) => `${Buffer.of(byte).toString("base64")} ${byte}`);
   const bytes = Buffer.from(`${ranks.join("\n")}\n`);
   const kindOf = (name: string) => {
-    const parts = partsOfRanks(
+    const parts = rankFiles.partsOf(
       bytes,
       "x.tiktoken",
       { pattern: resolvePattern("gpt2") },
-      findKnownRanks(name),
+      rankFiles.findKnown(name),
     );
     return [parts.description.kind, parts.normalization];
   };

@@ -8,7 +8,8 @@ import {
   withoutFirstByte,
 } from "../../../src/formats/rows.ts";
 import { rankRows } from "../../../src/formats/tiktoken.ts";
-import { buildVocabulary, specialOfEntry, type Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import type { Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { mergesOf } from "../tokenizer/made-merges.ts";
@@ -34,7 +35,7 @@ function randomVocabulary(seed: number, mergeCount: number, specialTokens: strin
     right.push(b);
     lengths.push(lengths[a]! + lengths[b]!);
   }
-  return buildVocabulary({ merges: mergesOf(left, right), specialTokens, compat: "huggingface" });
+  return vocabularies.build({ merges: mergesOf(left, right), specialTokens, compat: "huggingface" });
 }
 
 const spelled = ({ tokenBytes }: Vocabulary, token: number) =>
@@ -54,7 +55,10 @@ const naive = {
     }).join(""),
   ids: (vocabulary: Vocabulary) =>
     Array.from(vocabulary.entries, (entry, id) => {
-      const name = entry < 0 ? vocabulary.specialTokens[specialOfEntry(entry)]! : spelled(vocabulary, entry);
+      const name =
+        entry < 0
+          ? vocabulary.specialTokens[vocabularies.specialOfEntry(entry)]!
+          : spelled(vocabulary, entry);
       return `,"${inJson(name)}": ${id};`;
     }).join(""),
   ranks: (vocabulary: Vocabulary) =>
@@ -118,7 +122,7 @@ test("a token of 64 bytes is cached, and one of 65 bytes is also written", () =>
   // Doublings up to 64 spaces, then one token of 65 bytes.
   const left = [32, 256, 257, 258, 259, 260, 261];
   const right = [32, 256, 257, 258, 259, 260, 97];
-  const vocabulary = buildVocabulary({
+  const vocabulary = vocabularies.build({
     merges: mergesOf(left, right),
     specialTokens: [],
     compat: "cs336",

@@ -9,7 +9,7 @@ import {
   scanTokenizerJson,
 } from "../../../src/formats/scan-tokenizer-json.ts";
 import { plainSpecial } from "../../../src/text/cutting.ts";
-import { buildTokenTable } from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
 
@@ -189,7 +189,7 @@ function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: rea
     ([text, id]) => [id, byteCharacters.decode(text) ?? Buffer.from(text)] as const,
   );
   const raw = Array.from(vocab).filter(([text]) => byteCharacters.decode(text) === null);
-  const table = buildTokenTable([
+  const table = tokenTables.build([
     ...tokens,
     ...specials.map(([id, text]) => [id, Buffer.from(text)] as const),
   ]);

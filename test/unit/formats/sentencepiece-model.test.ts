@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { explainText, firstIds } from "../../../src/evaluate/explain.ts";
-import { tokenizersIn } from "../../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
 import { sentencepiece } from "../../../src/formats/sentencepiece.ts";
 import { Tokenizer } from "../../../src/index.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
@@ -48,7 +48,7 @@ test("ids and decoded text are those of sentencepiece", async () => {
         expect(tokenizer.decode(ids)).toBe(decoded);
       }
     }
-    expect(tokenizersIn(directory)).toEqual([path]);
+    expect(tokenizerFiles.findIn(directory)).toEqual([path]);
   });
 });
 

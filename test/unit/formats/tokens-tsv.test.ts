@@ -4,8 +4,8 @@ import { tokensTsv, tokensTsvBytesMax, tokensTsvFiles } from "../../../src/forma
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { makeTokenCounts } from "../../../src/tokenizer/token-counts.ts";
-import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import * as tokenCounting from "../../../src/tokenizer/token-counts.ts";
+import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";
 
 const oddSpecials = ["<|end|>", "tab\tand\nline", "é漢"];
@@ -18,8 +18,8 @@ function made(
 ) {
   const table = wordTableOf(words);
   const merges = runToEnd(trainMerges(table, { mergeCount, compat, specialTokens }));
-  const vocabulary = buildVocabulary({ merges, specialTokens, compat });
-  const tokenCounts = makeTokenCounts(merges);
+  const vocabulary = vocabularies.build({ merges, specialTokens, compat });
+  const tokenCounts = tokenCounting.make(merges);
   const file = tokensTsv(vocabulary, tokenCounts);
   const text = Buffer.concat([...file.chunks()].map((chunk) => chunk.slice())).toString();
   const [head, ...rows] = text
@@ -94,7 +94,7 @@ test("the table is written on request, or by default if it cannot exceed 1 MB", 
   expect([names(true), names(false), names(undefined)]).toEqual([["tokens.tsv"], [], ["tokens.tsv"]]);
   // The text of a special token fills the table. Its bytes are escaped, so that each takes more than one.
   const filled = (length: number) =>
-    buildVocabulary({ merges: vocabulary, specialTokens: ["\u0080".repeat(length)], compat: "cs336" });
+    vocabularies.build({ merges: vocabulary, specialTokens: ["\u0080".repeat(length)], compat: "cs336" });
   // U+0080 is two bytes in UTF-8, and each of them may be written as two bytes.
   const room = 1e6 - tokensTsvBytesMax(filled(100_000), tokenCounts);
   const length = 100_000 + Math.ceil(room / 4) - 1;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
 import { loadInWorker } from "../../../src/jobs/load-in-worker.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { digestOfParts } from "../../../src/tokenizer/parts-digest.ts";
@@ -19,7 +19,7 @@ const large = put(home, "tokenizer.json", json + " ".repeat(3e6));
 
 describe("a large tokenizer, which is loaded by another thread,", () => {
   test("encodes and decodes as if this thread had loaded it", async () => {
-    const here = new Tokenizer(await loadTokenizerParts(large));
+    const here = new Tokenizer(await tokenizerFiles.load(large));
     const ids = here.encode(text);
     for (const isDecoded of [true, false]) {
       const parts = await loadInWorker({ path: large, options: {}, isDecoded });
@@ -40,7 +40,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
       [large, { specialTokens: [{ text: "<x>", id: 1 }] }],
     ] as const;
     for (const [path, options] of cases) {
-      const { message, hint, exitCode } = await refusalOf(loadTokenizerParts(path, options));
+      const { message, hint, exitCode } = await refusalOf(tokenizerFiles.load(path, options));
       const loading = loadInWorker({ path, options, isDecoded: true });
       await expect(loading).rejects.toMatchObject({ message, hint, exitCode });
     }

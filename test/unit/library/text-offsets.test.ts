@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
-import { offsetObstacle } from "../../../src/tokenizer/offset-obstacles.ts";
+import * as obstacles from "../../../src/tokenizer/offset-obstacles.ts";
 import { TextEncoding, TextNotes } from "../../../src/tokenizer/text-encoding.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
@@ -51,7 +51,7 @@ test("offsets are those of the naive finder, in bytes and in UTF-16 code units",
     for (const text of [...texts, `🦊${texts.join(" 🙃")} é`]) {
       if (!text.isWellFormed()) continue;
       const about = { seed, trial, text };
-      if (offsetObstacle(tokenizer.parts) !== undefined) {
+      if (obstacles.toOffsets(tokenizer.parts) !== undefined) {
         expect(() => tokenizer.encodeWithOffsets(text)).toThrow("this tokenizer has no offsets: ");
         continue;
       }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EncodingKernel, IdBuffer } from "../../../src/tokenizer/encoding-kernel.ts";
-import { buildModel, droppedByte } from "../../../src/tokenizer/encoding-model.ts";
+import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
 import { randomNumbers } from "../../random.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 31);
@@ -10,7 +10,7 @@ const random = randomNumbers(seed);
 function kernelOfBytes(idOf: (byte: number) => number, isNarrow: boolean, cacheShrinkBits = 0) {
   const none = new Int32Array(0);
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => idOf(byte));
-  const model = buildModel({ byteIds, merges: { left: none, right: none, merged: none } });
+  const model = encodingModels.build({ byteIds, merges: { left: none, right: none, merged: none } });
   return new EncodingKernel(model, isNarrow, { cacheShrinkBits });
 }
 
@@ -84,7 +84,7 @@ for (const [what, lengths, idCount, cleared] of [
 ] as const) {
   test(`only a full table of the cache is cleared: ${what}`, () => {
     for (const isNarrow of [true, false]) {
-      const kernel = kernelOfBytes((byte) => (byte < 97 ? droppedByte : byte), isNarrow, 8);
+      const kernel = kernelOfBytes((byte) => (byte < 97 ? encodingModels.droppedByte : byte), isNarrow, 8);
       const encode = encoderOf(kernel);
       // A few words of each table, which are lost only when their table is cleared.
       const words = [5, 12, 30].flatMap((length) => Array.from({ length: 50 }, () => madeWord(length, 6)));
@@ -156,7 +156,7 @@ test("ids of any size are written completely: 16 bits and more", () => {
 });
 
 test("bytes that the vocabulary lacks are dropped, even if they are a whole word", () => {
-  const encode = encoderOfBytes((byte) => (byte === 97 ? droppedByte : byte), true);
+  const encode = encoderOfBytes((byte) => (byte === 97 ? encodingModels.droppedByte : byte), true);
   for (let round = 0; round < 2; round++) {
     const words = Array.from({ length: 400 }, (_, i) => madeBytes(1 + (i % 50), 2));
     expect(encode(words)).toEqual(bytesOf(words).filter((byte) => byte !== 97));
@@ -194,7 +194,7 @@ test("text with more cuts and ends than are listed at a time", () => {
 test("a tokenizer, text or word that is too large is refused by name, and the next one is encoded", () => {
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
   const pair = { left: Int32Array.of(97), right: Int32Array.of(97), merged: Int32Array.of(256) };
-  const model = buildModel({ byteIds, merges: pair });
+  const model = encodingModels.build({ byteIds, merges: pair });
   const memoryOf = (megabytes: number) =>
     new WebAssembly.Memory({ initial: 1, maximum: 16 * megabytes, shared: true });
   expect(() => new EncodingKernel(model, true, { memory: memoryOf(8) })).toThrow(

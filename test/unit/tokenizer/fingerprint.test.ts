@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { encodeAsLearned } from "../../../src/tokenizer/encode-as-learned.ts";
 import { behaviorFingerprint, encodeShort, shortEncoder } from "../../../src/tokenizer/fingerprint.ts";
-import { probeText } from "../../../src/tokenizer/probe.ts";
+import * as probe from "../../../src/tokenizer/probe.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 
 const directory = scratch();
-const corpus = put(directory, "corpus.txt", probeText);
+const corpus = put(directory, "corpus.txt", probe.text);
 
 /** Trains with these options, and returns the directory. */
 function train(name: string, ...options: string[]): string {
@@ -20,17 +20,17 @@ function train(name: string, ...options: string[]): string {
 }
 
 test("the probe text is that of version 1", () => {
-  const digest = createHash("sha256").update(probeText).digest("hex");
+  const digest = createHash("sha256").update(probe.text).digest("hex");
   expect(digest).toBe("196ea753bd063f743b7a23c2402c4421779671ed77bb0bf109e46c767c04d3a4");
   // Lone surrogates would become other bytes in other programs.
-  expect(probeText.isWellFormed()).toBe(true);
+  expect(probe.text.isWellFormed()).toBe(true);
 });
 
 test("a fingerprint is the digest of the ids that encoding gives", async () => {
   const output = train("plain", "-n", "600", "-s", "<|endoftext|>");
   const tokenizer = await Tokenizer.load(output);
-  const ids = tokenizer.encode(probeText);
-  expect(encodeShort(tokenizer.parts, probeText)).toEqual([...ids]);
+  const ids = tokenizer.encode(probe.text);
+  expect(encodeShort(tokenizer.parts, probe.text)).toEqual([...ids]);
   const digest = createHash("sha256")
     .update([...ids].join(" "))
     .digest("hex");
@@ -81,7 +81,7 @@ test("a tokenizer that was just learned gives the encoder's ids", async () => {
     "<s><s></s><|im_start|><|im_start<s>|>",
     " end.\n\n  ",
   ];
-  const slices = Array.from({ length: 40 }, (_, i) => probeText.slice(197 * i, 197 * i + 5 * i));
+  const slices = Array.from({ length: 40 }, (_, i) => probe.text.slice(197 * i, 197 * i + 5 * i));
   const texts = [...short, ...slices, slices.reverse().join("")].map((text) => text.toWellFormed());
   let comparedCount = 0;
   for (const name of Object.keys(settings)) {

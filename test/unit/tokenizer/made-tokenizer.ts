@@ -8,10 +8,11 @@ import { type PatternName, patterns } from "../../../src/pattern/named-patterns.
 import { Pretokens } from "../../../src/text/pretokens.ts";
 import { TextWindow } from "../../../src/text/text-chain.ts";
 import type { CutPlaces } from "../../../src/tokenizer/encoding-model.ts";
-import { settleModelSettings } from "../../../src/tokenizer/model-settings.ts";
+import * as modelSettings from "../../../src/tokenizer/model-settings.ts";
 import { EncodingTaker, type TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../../src/tokenizer/tokenizer-parts.ts";
-import { buildVocabulary, type Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import type { Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { loadFormats } from "../../../src/training/chosen-files.ts";
 import { scratch } from "../../binary.ts";
 import { madeText, naiveMerges } from "./made-merges.ts";
@@ -55,7 +56,7 @@ const formats = await loadFormats();
 const merges = naiveMerges(madeText(1, 2000), 300);
 
 function madeVocabulary(compat: Compat): Vocabulary {
-  return buildVocabulary({ merges, specialTokens, compat });
+  return vocabularies.build({ merges, specialTokens, compat });
 }
 
 /**
@@ -67,7 +68,7 @@ export function writeTokenizer(
   directory = scratch(),
 ): string {
   const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
-  const model = settleModelSettings(specialTokens, {});
+  const model = modelSettings.settleAsked(specialTokens, {});
   const tokenizer = { vocabulary: madeVocabulary(compat), normalization: null, exportForm: form, model };
   for (const { writing } of formats.values()) {
     if (writing!.obstacle(tokenizer) !== null) continue;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { EncodingKernel, WordMerger } from "../../../src/tokenizer/encoding-kernel.ts";
-import { buildModel, type EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
+import type { EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
+import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 
@@ -62,7 +63,7 @@ function madeMerges(count: number, isOrdered: boolean, letters = [97, 98, 99]): 
 }
 
 const modelOf = (merges: readonly Merge[], idOf = (byte: number) => byte): EncodingModel =>
-  buildModel({
+  encodingModels.build({
     byteIds: Int32Array.from({ length: 256 }, (_, byte) => idOf(byte)),
     merges: {
       left: Int32Array.from(merges, ({ left }) => left),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { makeModelOfRanks, modelOfRanks } from "../../../src/tokenizer/model-of-ranks.ts";
-import { packTokenList } from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
@@ -34,7 +34,7 @@ function modelNaively(tokens: readonly string[]) {
 }
 
 const listOf = (tokens: readonly string[]) =>
-  packTokenList(tokens.map((text, rank) => [rank, Buffer.from(text, "latin1")] as const));
+  tokenTables.pack(tokens.map((text, rank) => [rank, Buffer.from(text, "latin1")] as const));
 
 test("ranks in any order give the merges and the whole tokens that joining by rank gives", () => {
   const random = randomNumbers(seed);
@@ -69,7 +69,7 @@ test("a list that lacks a byte, or has a duplicate rank or token, is refused", (
   expect(messageOf(...alphabet, "abcd", "abcd")).toContain('"abcd" is listed twice');
   expect(messageOf(...alphabet, "a")).toContain('"a" is listed twice');
   expect(messageOf()).toContain("no token for byte 0x00");
-  const twice = packTokenList(
+  const twice = tokenTables.pack(
     [...alphabet, "ab"].map((text, i) => [Math.min(i, 255), Buffer.from(text, "latin1")]),
   );
   expect(() => modelOfRanks(twice, "x")).toThrow("two tokens have the rank 255");

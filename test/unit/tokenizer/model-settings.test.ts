@@ -1,13 +1,10 @@
 import { expect, test } from "bun:test";
-import {
-  type AskedModelSettings,
-  settleModelSettings,
-  templateTokens,
-} from "../../../src/tokenizer/model-settings.ts";
+import type { AskedModelSettings } from "../../../src/tokenizer/model-settings.ts";
+import * as modelSettings from "../../../src/tokenizer/model-settings.ts";
 import { errorOf } from "../../thrown.ts";
 
 const rolesOf = (specialTokens: string[], asked: AskedModelSettings = {}) =>
-  settleModelSettings(specialTokens, asked).roles;
+  modelSettings.settleAsked(specialTokens, asked).roles;
 
 test("roles are proposed from well-known names, except for unk", () => {
   expect(rolesOf([])).toEqual({});
@@ -34,28 +31,32 @@ test("a named chat template determines which token ends a turn", () => {
 
 test("a named chat template adds the tokens of its models, if no token has their roles", () => {
   const chatml = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
-  expect(templateTokens({ chatTemplate: "chatml" }, [])).toEqual(chatml);
+  expect(modelSettings.templateTokens({ chatTemplate: "chatml" }, [])).toEqual(chatml);
   expect(rolesOf(chatml, { chatTemplate: "chatml" })).toEqual({
     bos: "<|endoftext|>",
     eos: "<|im_end|>",
     pad: "<|endoftext|>",
   });
-  expect(templateTokens({ chatTemplate: "chatml" }, ["<|im_end|>", "<|pad|>", "</s>"])).toEqual([
-    "<|im_start|>",
-  ]);
+  expect(modelSettings.templateTokens({ chatTemplate: "chatml" }, ["<|im_end|>", "<|pad|>", "</s>"])).toEqual(
+    ["<|im_start|>"],
+  );
   const llama3 = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|finetune_right_pad_id|>"];
   const first = ["<|begin_of_text|>", "<|end_of_text|>"];
-  expect(templateTokens({ chatTemplate: "llama3" }, [])).toEqual([...first, ...llama3]);
-  expect(templateTokens({ chatTemplate: "llama3" }, ["<|endoftext|>"])).toEqual([first[0]!, ...llama3]);
-  expect(templateTokens({ chatTemplate: "llama3", roles: { bos: "<x>", pad: "" } }, ["</s>"])).toEqual(
-    llama3.slice(0, 3),
-  );
+  expect(modelSettings.templateTokens({ chatTemplate: "llama3" }, [])).toEqual([...first, ...llama3]);
+  expect(modelSettings.templateTokens({ chatTemplate: "llama3" }, ["<|endoftext|>"])).toEqual([
+    first[0]!,
+    ...llama3,
+  ]);
+  expect(
+    modelSettings.templateTokens({ chatTemplate: "llama3", roles: { bos: "<x>", pad: "" } }, ["</s>"]),
+  ).toEqual(llama3.slice(0, 3));
   expect(rolesOf(["<|endoftext|>", ...first, ...llama3], { chatTemplate: "llama3" })).toEqual({
     bos: "<|begin_of_text|>",
     eos: "<|eot_id|>",
     pad: "<|finetune_right_pad_id|>",
   });
-  for (const chatTemplate of [undefined, "{{ x }}"]) expect(templateTokens({ chatTemplate }, [])).toEqual([]);
+  for (const chatTemplate of [undefined, "{{ x }}"])
+    expect(modelSettings.templateTokens({ chatTemplate }, [])).toEqual([]);
 });
 
 test("a token that ends a text is never proposed as pad by a template", () => {
@@ -65,14 +66,14 @@ test("a token that ends a text is never proposed as pad by a template", () => {
 
 test("requested roles are used, and an empty text means that no token has the role", () => {
   const specials = ["<|endoftext|>", "<x>"];
-  const settings = settleModelSettings(specials, { roles: { pad: "<x>", unk: "<x>", bos: "" } });
+  const settings = modelSettings.settleAsked(specials, { roles: { pad: "<x>", unk: "<x>", bos: "" } });
   expect(settings.roles).toEqual({ eos: "<|endoftext|>", pad: "<x>", unk: "<x>" });
   expect(settings.proposed).toEqual(["eos"]);
 });
 
 test("settings that do not fit the special tokens are usage errors that name the option", () => {
   const refused = (asked: AskedModelSettings, specials = ["<x>"]) =>
-    errorOf(() => settleModelSettings(specials, asked)).message;
+    errorOf(() => modelSettings.settleAsked(specials, asked)).message;
   expect(refused({ roles: { pad: "<pad>" } })).toBe('--pad "<pad>" is not a special token');
   expect(refused({ addsBos: true })).toBe("--add-bos: there is no bos token");
   expect(refused({ chatTemplate: "chatml" })).toBe(

@@ -4,7 +4,7 @@ import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { contains, whiteSpace } from "../../../src/pattern/unicode.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import type { AddedToken } from "../../../src/text/cutting.ts";
-import { offsetObstacle, trimObstacle } from "../../../src/tokenizer/offset-obstacles.ts";
+import * as obstacles from "../../../src/tokenizer/offset-obstacles.ts";
 import type { TextNotes } from "../../../src/tokenizer/text-encoding.ts";
 import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
@@ -25,7 +25,7 @@ export class OffsetFinder {
 
   /** Throws a UserError if text and tokens do not have the same bytes. */
   constructor(private readonly parts: TokenizerParts) {
-    const obstacle = offsetObstacle(parts);
+    const obstacle = obstacles.toOffsets(parts);
     if (obstacle !== undefined) throw new UserError(obstacle);
     this.added = new Map(allAddedTokens(parts).map((token) => [token.id, token]));
   }
@@ -41,7 +41,7 @@ export class OffsetFinder {
     if (all === null) throw new UserError("no offsets for this text: its tokens decode to a different text");
     const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
-    const obstacle = trimObstacle(this.parts);
+    const obstacle = obstacles.toTrims(this.parts);
     if (obstacle !== undefined) throw new UserError(obstacle);
     if (!isUtf8(text)) throw new UserError("offsets in characters need a text that is UTF-8");
     return this.inCharacters(text, ids, noted.found, { starts, ends });

@@ -3,7 +3,8 @@ import { trainTokenizer } from "../../../src/index.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { EncodingKernel } from "../../../src/tokenizer/encoding-kernel.ts";
-import { buildModel, type RankedMerges } from "../../../src/tokenizer/encoding-model.ts";
+import type { RankedMerges } from "../../../src/tokenizer/encoding-model.ts";
+import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
 import { put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
 import { encodeWith, encodingWithCuts, uncutEncoding } from "./made-tokenizer.ts";
@@ -96,7 +97,10 @@ test.skipIf(isSmallScale)(
   "pretokens of sixteen bytes and more are cut, wherever they are among others, and no shorter ones",
   () => {
     // No token spans two characters, so every position between two of them is a cut.
-    const kernel = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("漢", "é") }), true);
+    const kernel = new EncodingKernel(
+      encodingModels.build({ byteIds, merges: mergesThatMake("漢", "é") }),
+      true,
+    );
     for (let round = 0; round < 200; round++) {
       const pretokens = Array.from({ length: 1 + random(12) }, () =>
         Array.from({ length: 1 + random(8) }, () => ["漢", "é", "a", "bc", "defghi"][random(5)]!),
@@ -126,11 +130,11 @@ test.skipIf(isSmallScale)(
 
 test("a whole token removes the cuts at its own ends, and no others", () => {
   const merges = mergesThatMake("漢", "字", "中", "文", "語", "字中");
-  const plain = buildModel({ byteIds, merges });
+  const plain = encodingModels.build({ byteIds, merges });
   const wholeTokens = new Map(
     [["文漢", 300]].map(([text, id]) => [Buffer.from(text as string).toString("latin1"), id as number]),
   );
-  const model = buildModel({ byteIds, merges, wholeTokens });
+  const model = encodingModels.build({ byteIds, merges, wholeTokens });
   const without = new EncodingKernel(plain, true);
   const cutting = new EncodingKernel(model, true);
   for (let round = 0; round < 2; round++) {
@@ -152,12 +156,15 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
 
 test("a merge across several characters on one side is recognized by the bytes next to the cut, on either side", () => {
   // Two bytes each, so the third byte at an edge belongs to the character before or after.
-  const fromLeft = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("ба", "бав") }), true);
+  const fromLeft = new EncodingKernel(
+    encodingModels.build({ byteIds, merges: mergesThatMake("ба", "бав") }),
+    true,
+  );
   expect(cutsOf(fromLeft, "бав")).toEqual([]);
   expect(cutsOf(fromLeft, "вав")).toContain(4);
   const both = [..."аб", ..."вг"];
   const merges = mergesThatMake(both[0]! + both[1]!, both[2]! + both[3]!, "абвг");
-  expect(cutsOf(new EncodingKernel(buildModel({ byteIds, merges }), true), "абвг")).toEqual([]);
+  expect(cutsOf(new EncodingKernel(encodingModels.build({ byteIds, merges }), true), "абвг")).toEqual([]);
 });
 
 test("a cached answer for two characters is not used for two others with nearly the same hash", () => {
@@ -180,7 +187,7 @@ test("a cached answer for two characters is not used for two others with nearly 
       // In this token, the bytes next to the cut are adjacent.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
-      const kernel = new EncodingKernel(buildModel({ byteIds, merges }), true);
+      const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);
       expect(cutsOf(kernel, String.fromCodePoint(...apart))).toContain(3);
       const cuts = cutsOf(kernel, String.fromCodePoint(...merged));
       expect({ seed, bit, merged, cuts }).toEqual({ seed, bit, merged, cuts: [] });
@@ -248,7 +255,7 @@ test("merging may begin with whole characters, wherever merges meet and in any o
       right: inOrder(right),
       merged: Int32Array.from(order, (rank) => 256 + rank),
     };
-    const model = buildModel({ byteIds, merges });
+    const model = encodingModels.build({ byteIds, merges });
     const kernels = (["next to foreign bytes", "nowhere"] as const).map(
       (cuts) => new EncodingKernel(model, true, { cuts }),
     );

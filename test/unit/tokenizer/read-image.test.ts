@@ -4,7 +4,7 @@ import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { tokenizerImage } from "../../../src/tokenizer/image.ts";
 import { partsOfImage } from "../../../src/tokenizer/read-image.ts";
-import { buildTokenTable } from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -130,7 +130,7 @@ test("ids beyond the vocabulary, or beyond 16 bits if ids have 16, are refused",
   expect(refusalOf(tokenizerImage(around(idLimit - 1), {}))).toBeNull();
   expect(refusalOf(tokenizerImage(around(idLimit), {}))).toBe(damaged);
   const wide = { ...parts.addedTokens[0]!, id: 70_000, content: "wide" };
-  const tokens = buildTokenTable([[wide.id, Buffer.from("wide")]]);
+  const tokens = tokenTables.build([[wide.id, Buffer.from("wide")]]);
   const isWide = (isNarrow: boolean) => ({ ...parts, tokens, addedTokens: [wide], isNarrow });
   expect(refusalOf(tokenizerImage(isWide(false), {}))).toBeNull();
   expect(refusalOf(tokenizerImage(isWide(true), {}))).toBe(damaged);

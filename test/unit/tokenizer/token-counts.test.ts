@@ -3,14 +3,9 @@ import { byteVocabulary, encodeWord } from "../../../examples/learn.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import {
-  makeTokenCounts,
-  markIntermediates,
-  type TokenCounts,
-  tokenCountFacts,
-  tokenCountsOfFirst,
-} from "../../../src/tokenizer/token-counts.ts";
-import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import type { TokenCounts } from "../../../src/tokenizer/token-counts.ts";
+import * as tokenCounting from "../../../src/tokenizer/token-counts.ts";
+import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { makeTuning, makeWords, tableOf } from "../merge/made-words.ts";
@@ -51,7 +46,7 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
   const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
   const table = tableOf(words);
   const merges = runToEnd(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
-  return { table, merges, tokenCounts: makeTokenCounts(merges) };
+  return { table, merges, tokenCounts: tokenCounting.make(merges) };
 };
 
 for (const compat of compats) {
@@ -79,7 +74,7 @@ test("the token counts of the first merges are those of a training that stopped 
     const { tokenCounts, merges } = learn(words, 50, "rustbpe");
     const mergeCount = Math.floor(merges.mergeCount / (1 + (seed % 5)));
     const shorter = learn(words, mergeCount, "rustbpe");
-    expect({ seed, tokenCounts: tokenCountsOfFirst(tokenCounts, shorter.merges) }).toEqual({
+    expect({ seed, tokenCounts: tokenCounting.ofFirst(tokenCounts, shorter.merges) }).toEqual({
       seed,
       tokenCounts: shorter.tokenCounts,
     });
@@ -97,17 +92,19 @@ test("an intermediate token is absorbed by later merges, so that it occurs less 
   // The merges are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6. "st", "ow", "west" and "ne" are absorbed
   // completely, and "est" has 3 left.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
-  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => markIntermediates(tokenCounts)[token]);
+  const found = [256, 257, 258, 259, 260, 261, 262].filter(
+    (token) => tokenCounting.markIntermediates(tokenCounts)[token],
+  );
   expect([...tokenCounts.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
   expect(found).toEqual([256, 257, 258, 260, 261]);
   // A byte is never an intermediate token, even if it is absorbed like "s".
-  expect([tokenCounts.endCounts[115], markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
+  expect([tokenCounts.endCounts[115], tokenCounting.markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
   // "aaa" has "a a" twice, of which one is replaced. The token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
   expect([
     overlapping.pairCounts[0],
     overlapping.endCounts[256],
-    markIntermediates(overlapping)[256],
+    tokenCounting.markIntermediates(overlapping)[256],
   ]).toEqual([2, 1, 0]);
 });
 
@@ -122,14 +119,17 @@ test("a token that remains as often as the last pair occurred is not an intermed
     4,
     2,
   ]);
-  expect(markIntermediates(tokenCounts)[256]).toBe(0);
+  expect(tokenCounting.markIntermediates(tokenCounts)[256]).toBe(0);
 });
 
 test("sizes exclude tokens that only fill the vocabulary", () => {
   const words = makeWords(randomNumbers(6));
   const { merges, tokenCounts } = learn(words, 400, "cs336");
   const [plain, filled] = [1, 512].map((padTo) =>
-    tokenCountFacts(tokenCounts, buildVocabulary({ merges, specialTokens: ["<x>"], compat: "cs336", padTo })),
+    tokenCounting.factsOf(
+      tokenCounts,
+      vocabularies.build({ merges, specialTokens: ["<x>"], compat: "cs336", padTo }),
+    ),
   );
   expect(filled).toEqual(plain!);
 });
@@ -140,13 +140,13 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
   for (const compat of compats) {
     for (const specialTokens of [[], ["<x>", "ab", "b"]]) {
       const merges = runToEnd(trainMerges(table, { mergeCount: 400, compat, specialTokens: [] }));
-      const vocabulary = buildVocabulary({
+      const vocabulary = vocabularies.build({
         merges,
         specialTokens: compat === "huggingface" ? specialTokens : ["<x>"],
         compat,
       });
-      const tokenCounts = makeTokenCounts(merges);
-      const facts = tokenCountFacts(tokenCounts, vocabulary);
+      const tokenCounts = tokenCounting.make(merges);
+      const facts = tokenCounting.factsOf(tokenCounts, vocabulary);
       const sizes = Array.from({ length: merges.mergeCount + 1 }, (_, mergeCount) => {
         const first = {
           ...merges,
@@ -154,7 +154,7 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
           left: merges.left.slice(0, mergeCount),
           right: merges.right.slice(0, mergeCount),
         };
-        return buildVocabulary({ merges: first, specialTokens: vocabulary.specialTokens, compat }).size;
+        return vocabularies.build({ merges: first, specialTokens: vocabulary.specialTokens, compat }).size;
       });
       const rate = (k: number) => tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[k]!;
       const tenths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => Math.round((merges.mergeCount * i) / 10));
@@ -167,7 +167,7 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         rate(merges.mergeCount),
       ]);
       const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
-      const areIntermediate = markIntermediates(tokenCounts);
+      const areIntermediate = tokenCounting.markIntermediates(tokenCounts);
       const absorbed = learned.filter((token) => areIntermediate[token]);
       expect(facts.residueCount).toBe(absorbed.length);
       expect(facts.neverReachedCount).toBe(
@@ -183,10 +183,10 @@ test("half the size is found even if some merges add no token, and is absent bel
   const merges = runToEnd(
     trainMerges(table, { mergeCount: 600, compat: "huggingface", specialTokens: ["ab"] }),
   );
-  const vocabulary = buildVocabulary({ merges, specialTokens: ["ab"], compat: "huggingface" });
+  const vocabulary = vocabularies.build({ merges, specialTokens: ["ab"], compat: "huggingface" });
   expect([merges.mergeCount, vocabulary.size]).toEqual([601, 857]);
-  const tokenCounts = makeTokenCounts(merges);
-  const { half } = tokenCountFacts(tokenCounts, vocabulary);
+  const tokenCounts = tokenCounting.make(merges);
+  const { half } = tokenCounting.factsOf(tokenCounts, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
   // 256 bytes, "ab", and the merges other than "a b".
@@ -195,13 +195,13 @@ test("half the size is found even if some merges add no token, and is absent bel
     bytesPerToken: tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[428 - 256]!,
   });
   const small = learn(exampleWords, 5, "cs336");
-  const few = buildVocabulary({ merges: small.merges, specialTokens: [], compat: "cs336" });
-  expect(tokenCountFacts(small.tokenCounts, few).half).toBe(null);
+  const few = vocabularies.build({ merges: small.merges, specialTokens: [], compat: "cs336" });
+  expect(tokenCounting.factsOf(small.tokenCounts, few).half).toBe(null);
 });
 
 test("without text there is no curve, and without merges a single point", () => {
   const none = learn(new Map(), 5, "cs336");
-  const vocabulary = buildVocabulary({ merges: none.merges, specialTokens: [], compat: "cs336" });
+  const vocabulary = vocabularies.build({ merges: none.merges, specialTokens: [], compat: "cs336" });
   const nothing = {
     tokenCount: 0,
     bytesPerToken: null,
@@ -210,10 +210,10 @@ test("without text there is no curve, and without merges a single point", () => 
     residueCount: 0,
     neverReachedCount: 0,
   };
-  expect(tokenCountFacts(none.tokenCounts, vocabulary)).toEqual(nothing);
+  expect(tokenCounting.factsOf(none.tokenCounts, vocabulary)).toEqual(nothing);
   const single = learn(new Map([["a", 3]]), 5, "cs336");
-  const bytesOnly = buildVocabulary({ merges: single.merges, specialTokens: [], compat: "cs336" });
-  expect(tokenCountFacts(single.tokenCounts, bytesOnly).curve).toEqual([
+  const bytesOnly = vocabularies.build({ merges: single.merges, specialTokens: [], compat: "cs336" });
+  expect(tokenCounting.factsOf(single.tokenCounts, bytesOnly).curve).toEqual([
     { vocabSize: 256, bytesPerToken: 1 },
   ]);
 });

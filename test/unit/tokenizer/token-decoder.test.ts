@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { TokenDecoder } from "../../../src/tokenizer/token-decoder.ts";
-import { buildTokenTable, type TokenTable, tokenBytesOf } from "../../../src/tokenizer/token-table.ts";
+import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 
@@ -10,7 +11,7 @@ const random = randomNumbers(seed);
 function decodeNaively(table: TokenTable, ids: Iterable<number>) {
   const parts: Uint8Array[] = [];
   for (const id of ids) {
-    const token = tokenBytesOf(table, id);
+    const token = tokenTables.bytesOf(table, id);
     if (token.length === 0) return { bytes: Buffer.concat(parts), unknownIndex: parts.length };
     parts.push(token);
   }
@@ -21,7 +22,7 @@ const randomBytes = (length: number) => Uint8Array.from({ length }, () => random
 
 /** Returns tokens of all lengths around eight bytes, a few long ones, and ids without a token. */
 const randomTable = () =>
-  buildTokenTable(
+  tokenTables.build(
     Array.from(
       { length: 1 + random(40) },
       () => [random(50), randomBytes(random(9) === 0 ? random(300) : random(18))] as const,
@@ -33,7 +34,7 @@ test("ids have the bytes of their tokens, up to the first id without a token", (
     const table = randomTable();
     const decoder = new TokenDecoder(table);
     const known = Array.from({ length: table.idLimit }, (_, id) => id).filter(
-      (id) => tokenBytesOf(table, id).length > 0,
+      (id) => tokenTables.bytesOf(table, id).length > 0,
     );
     for (let n = 0; n < 6; n++) {
       const length = random(4) === 0 ? random(40_000) : random(12);
@@ -51,12 +52,12 @@ test("ids have the bytes of their tokens, up to the first id without a token", (
 });
 
 test("no tokens, and one longer than the output of a call", () => {
-  expect(new TokenDecoder(buildTokenTable([])).decode(Uint32Array.of(0))).toEqual({
+  expect(new TokenDecoder(tokenTables.build([])).decode(Uint32Array.of(0))).toEqual({
     bytes: new Uint8Array(),
     unknownIndex: 0,
   });
   const long = randomBytes(300_001);
-  const decoder = new TokenDecoder(buildTokenTable([[1, long]]));
+  const decoder = new TokenDecoder(tokenTables.build([[1, long]]));
   const { bytes } = decoder.decode(Uint32Array.of(1, 1));
   expect(Buffer.compare(bytes, Buffer.concat([long, long]))).toBe(0);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { shapeOf } from "../../../src/tokenizer/token-shape.ts";
+import * as tokenShapes from "../../../src/tokenizer/token-shape.ts";
 
 const shape = (text: string | number[]) => {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : Uint8Array.from(text);
   // The bytes around the token must be ignored.
   const around = Uint8Array.of(0x61, ...bytes, 0x61);
-  return shapeOf(around, 1, 1 + bytes.length);
+  return tokenShapes.of(around, 1, 1 + bytes.length);
 };
 
 const examples = {

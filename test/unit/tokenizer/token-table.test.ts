@@ -1,14 +1,9 @@
 import { expect, test } from "bun:test";
-import {
-  buildTokenTable,
-  decodableEnd,
-  idLimitMax,
-  tokenBytesOf,
-} from "../../../src/tokenizer/token-table.ts";
+import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const table = (...tokens: [id: number, text: string][]) =>
-  buildTokenTable(tokens.map(([id, text]) => [id, utf8(text)] as const));
+  tokenTables.build(tokens.map(([id, text]) => [id, utf8(text)] as const));
 
 test("tokens make the table of the worked example, in any order", () => {
   for (const made of [table([0, "a"], [2, "th"]), table([2, "th"], [0, "a"])]) {
@@ -35,13 +30,13 @@ test("of tokens with one id the last counts, whether it is longer, shorter, equa
 });
 
 test("the largest id has its bytes", () => {
-  const made = table([5, "a"], [idLimitMax - 1, "end"]);
-  expect([made.tokenCount, made.idLimit]).toEqual([2, idLimitMax]);
-  expect(tokenBytesOf(made, idLimitMax - 1)).toEqual(utf8("end"));
+  const made = table([5, "a"], [tokenTables.idLimitMax - 1, "end"]);
+  expect([made.tokenCount, made.idLimit]).toEqual([2, tokenTables.idLimitMax]);
+  expect(tokenTables.bytesOf(made, tokenTables.idLimitMax - 1)).toEqual(utf8("end"));
 });
 
 test("as many ids are taken as their tokens fit, at least one, including those without a token", () => {
-  const tokens = buildTokenTable([
+  const tokens = tokenTables.build([
     [0, new Uint8Array(3)],
     [2, new Uint8Array(10)],
   ]);
@@ -49,7 +44,7 @@ test("as many ids are taken as their tokens fit, at least one, including those w
   const ends = (bytesMax: number) => {
     const found: number[] = [];
     for (let start = 0; start < ids.length; start = found.at(-1)!)
-      found.push(decodableEnd(tokens, ids, start, bytesMax));
+      found.push(tokenTables.decodableEnd(tokens, ids, start, bytesMax));
     return found;
   };
   expect(ends(1)).toEqual([1, 2, 3, 7, 8, 9]);

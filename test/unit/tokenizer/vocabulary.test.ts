@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exitCode } from "../../../src/runtime/errors.ts";
-import { baseSize, buildVocabulary, checkSpecialTokens } from "../../../src/tokenizer/vocabulary.ts";
+import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../../random.ts";
 import { errorOf } from "../../thrown.ts";
 import { mergesOf, naiveMerges } from "./made-merges.ts";
@@ -11,7 +11,7 @@ const merges = mergesOf([116, 256, 32], [104, 101, 116]);
 describe("buildVocabulary", () => {
   for (const compat of ["cs336", "rustbpe"] as const) {
     test(`${compat}: bytes are 0 to 255, then merges, then special tokens`, () => {
-      const vocabulary = buildVocabulary({ merges, specialTokens: ["<|b|>", "<|a|>"], compat });
+      const vocabulary = vocabularies.build({ merges, specialTokens: ["<|b|>", "<|a|>"], compat });
       expect([...vocabulary.tokenIds]).toEqual(Array.from({ length: 259 }, (_, id) => id));
       expect([...vocabulary.specialIds]).toEqual([259, 260]);
       expect([...vocabulary.entries.slice(256)]).toEqual([256, 257, 258, -1, -2]);
@@ -22,7 +22,7 @@ describe("buildVocabulary", () => {
   test("special tokens first: then bytes in order, then merges", () => {
     const specials = { specialTokens: ["<|b|>", "<|a|>"], specialTokensFirst: true };
     for (const compat of ["cs336", "rustbpe"] as const) {
-      const vocabulary = buildVocabulary({ merges, compat, ...specials, padTo: 8 });
+      const vocabulary = vocabularies.build({ merges, compat, ...specials, padTo: 8 });
       expect([...vocabulary.specialIds]).toEqual([0, 1, 261, 262, 263]);
       expect([...vocabulary.tokenIds]).toEqual(Array.from({ length: 259 }, (_, token) => token + 2));
       expect([...vocabulary.entries.slice(0, 3), ...vocabulary.entries.slice(260)]).toEqual([
@@ -33,7 +33,11 @@ describe("buildVocabulary", () => {
   });
 
   test("huggingface: special tokens, then the alphabet by code point, then merges", () => {
-    const vocabulary = buildVocabulary({ merges, specialTokens: ["<|b|>", "<|a|>"], compat: "huggingface" });
+    const vocabulary = vocabularies.build({
+      merges,
+      specialTokens: ["<|b|>", "<|a|>"],
+      compat: "huggingface",
+    });
     expect([...vocabulary.specialIds]).toEqual([0, 1]);
     expect(vocabulary.tokenIds["!".charCodeAt(0)]).toBe(2);
     expect(vocabulary.tokenIds["~".charCodeAt(0)]).toBe(95);
@@ -51,25 +55,29 @@ describe("buildVocabulary", () => {
       ["Ġt", "a", "<|end|>"],
       ["a", "<|end|>", "Ġt"],
     ]) {
-      const vocabulary = buildVocabulary({ merges, specialTokens, compat: "huggingface" });
+      const vocabulary = vocabularies.build({ merges, specialTokens, compat: "huggingface" });
       expect([...vocabulary.specialIds]).toEqual([0, 1, 2]);
       expect(vocabulary.tokenIds[97]).toBe(specialTokens.indexOf("a"));
       expect([...vocabulary.tokenIds.slice(256)]).toEqual([3 + 255, 3 + 256, specialTokens.indexOf("Ġt")]);
       expect(vocabulary.size).toBe(3 + 255 + 2);
-      expect(baseSize(specialTokens, "huggingface")).toBe(3 + 255);
+      expect(vocabularies.baseSize(specialTokens, "huggingface")).toBe(3 + 255);
     }
   });
 
   test("other rules name the special token that equals a learned one, as bytes or as characters", () => {
     for (const special of ["Ġt", " t", "the"]) {
-      const error = errorOf(() => buildVocabulary({ merges, specialTokens: [special], compat: "cs336" }));
+      const error = errorOf(() => vocabularies.build({ merges, specialTokens: [special], compat: "cs336" }));
       expect(error.message).toContain(JSON.stringify(special));
       expect(error.exitCode).toBe(exitCode.failed);
     }
   });
 
   test("without merges there are still the bytes and the special tokens", () => {
-    const vocabulary = buildVocabulary({ merges: mergesOf([], []), specialTokens: ["<s>"], compat: "cs336" });
+    const vocabulary = vocabularies.build({
+      merges: mergesOf([], []),
+      specialTokens: ["<s>"],
+      compat: "cs336",
+    });
     expect(vocabulary.size).toBe(257);
     expect([...vocabulary.specialIds]).toEqual([256]);
   });
@@ -82,7 +90,7 @@ test("no two merges give the same bytes, however repetitive the text is", () => 
     const words = Array.from({ length: 12 }, () => {
       return Array.from({ length: 1 + random(14) }, () => letters[random(letters.length)]).join("");
     });
-    const { tokenBytes } = buildVocabulary({
+    const { tokenBytes } = vocabularies.build({
       merges: naiveMerges(words.join(" "), 80),
       specialTokens: [],
       compat: "cs336",
@@ -97,31 +105,33 @@ test("no two merges give the same bytes, however repetitive the text is", () => 
 describe("checkSpecialTokens", () => {
   test("refuses mistakes that the command line alone reveals", () => {
     for (const specials of [[""], ["<s>", "<s>"], ["a"], [" "], ["\n"], ["Ġ"], ["é"], ["<s>", "~"]]) {
-      expect(errorOf(() => checkSpecialTokens(specials, "cs336")).exitCode).toBe(exitCode.usage);
+      expect(errorOf(() => vocabularies.checkSpecialTokens(specials, "cs336")).exitCode).toBe(exitCode.usage);
     }
   });
 
   test("accepts tokens that can only be judged after training", () => {
-    checkSpecialTokens(["Ġt", "the", "漢", "😀", "<|endoftext|>", "\u0080", "\u0085"], "cs336");
+    vocabularies.checkSpecialTokens(["Ġt", "the", "漢", "😀", "<|endoftext|>", "\u0080", "\u0085"], "cs336");
   });
 
   test("under huggingface accepts single bytes, like HF, but nothing empty or twice", () => {
-    checkSpecialTokens(["a", "Ġ"], "huggingface");
-    expect(errorOf(() => checkSpecialTokens([""], "huggingface")).exitCode).toBe(exitCode.usage);
-    expect(errorOf(() => checkSpecialTokens(["x", "x"], "huggingface")).exitCode).toBe(exitCode.usage);
+    vocabularies.checkSpecialTokens(["a", "Ġ"], "huggingface");
+    expect(errorOf(() => vocabularies.checkSpecialTokens([""], "huggingface")).exitCode).toBe(exitCode.usage);
+    expect(errorOf(() => vocabularies.checkSpecialTokens(["x", "x"], "huggingface")).exitCode).toBe(
+      exitCode.usage,
+    );
   });
 });
 
 describe("token bytes", () => {
   test("are those of the halves, one after the other", () => {
-    const { tokenBytes } = buildVocabulary({ merges, specialTokens: [], compat: "cs336" });
+    const { tokenBytes } = vocabularies.build({ merges, specialTokens: [], compat: "cs336" });
     const texts = [256, 257, 258].map((token) => new TextDecoder().decode(tokenBytes.copy(token)));
     expect(texts).toEqual(["th", "the", " t"]);
   });
 
   test("of a token of a million bytes are read from its derivation, deep or balanced", () => {
     const doublings = Array.from({ length: 20 }, (_, k) => (k === 0 ? 97 : 255 + k));
-    const doubled = buildVocabulary({
+    const doubled = vocabularies.build({
       merges: mergesOf(doublings, doublings),
       specialTokens: [],
       compat: "cs336",
@@ -132,7 +142,7 @@ describe("token bytes", () => {
     const halves = Array.from({ length: 20_000 }, (_, k) => [k === 0 ? 97 : 255 + k, 98]);
     const left = halves.map(([long, byte], k) => (k % 2 === 0 ? long! : byte!));
     const right = halves.map(([long, byte], k) => (k % 2 === 0 ? byte! : long!));
-    const grown = buildVocabulary({ merges: mergesOf(left, right), specialTokens: [], compat: "cs336" });
+    const grown = vocabularies.build({ merges: mergesOf(left, right), specialTokens: [], compat: "cs336" });
     const bytes = Buffer.from(grown.tokenBytes.copy(255 + 20_000));
     expect(bytes.toString()).toBe(`${"b".repeat(10_000)}a${"b".repeat(10_000)}`);
     expect(grown.tokenBytes.kept.length).toBeLessThan(256 + 64 * 64);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordMerger } from "../../../src/tokenizer/encoding-kernel.ts";
-import { buildModel } from "../../../src/tokenizer/encoding-model.ts";
+import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
 import { findKeptMerges } from "../../../src/training/inherited-merges.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import type { TokenWords } from "../../../src/words/word-table.ts";
@@ -37,7 +37,7 @@ function numbered(pairs: readonly NaivePair[]) {
 function wordsIn(pieces: ReadonlyMap<string, number>, left: Int32Array, right: Int32Array) {
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
   const merged = Int32Array.from(left, (_, k) => 256 + k);
-  const merger = new WordMerger(buildModel({ byteIds, merges: { left, right, merged } }));
+  const merger = new WordMerger(encodingModels.build({ byteIds, merges: { left, right, merged } }));
   const ids = [...pieces.keys()].map((piece) => [...merger.merge(Buffer.from(piece, "latin1"))]);
   const starts = new Uint32Array(ids.length + 1);
   ids.forEach((word, w) => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { trainTokenizer } from "../../../src/index.ts";
 import { EncodingKernel, IdBuffer } from "../../../src/tokenizer/encoding-kernel.ts";
-import { buildModel, type EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
+import type { EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
+import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
@@ -48,7 +49,7 @@ function madeModel(
 
 function modelOf(merges: Merges): EncodingModel {
   const column = (c: number) => Int32Array.from(merges, (merge) => merge[c]!);
-  return buildModel({
+  return encodingModels.build({
     byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
     merges: { left: column(0), right: column(1), merged: column(2) },
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { buildModel } from "../../../src/tokenizer/encoding-model.ts";
+import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
 import { idBytesOf, LiftedPretokens } from "../../../src/training/lifted-pretokens.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 
@@ -16,7 +16,7 @@ for (const [name, idMax, idBytes] of [
   ["32", 1 << 16, 4],
 ] as const) {
   test(`pretokens are counted as sequences of ids of ${name} bits`, () => {
-    const model = buildModel({ byteIds, merges, idMax });
+    const model = encodingModels.build({ byteIds, merges, idMax });
     expect(idBytesOf(model)).toBe(idBytes);
     const counter = new WordCounter();
     const lifted = new LiftedPretokens(model, counter);

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { saveTokenizer } from "../../../src/edit/save-tokenizer.ts";
-import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
 import { resolvePattern } from "../../../src/pattern/pattern.ts";
 import { digestOfParts } from "../../../src/tokenizer/parts-digest.ts";
 import type { LoadOptions } from "../../../src/tokenizer/tokenizer-parts.ts";
-import { bpe, put, scratch, tokenizerFiles } from "../../binary.ts";
+import { bpe, put, scratch, tokenizerFiles as trainedFiles } from "../../binary.ts";
 
 const home = scratch();
 const corpus = put(home, "corpus.txt", "low lower lowest <|e|> new newer 你好 of the low ".repeat(40));
@@ -24,7 +24,7 @@ let undone = 0;
 const save = async (path: string, output: string, options: LoadOptions = {}) =>
   saveTokenizer({
     path,
-    fingerprint: digestOfParts(await loadTokenizerParts(path, options)),
+    fingerprint: digestOfParts(await tokenizerFiles.load(path, options)),
     output,
     guard: () => () => undone++,
   });
@@ -41,8 +41,8 @@ test("saves the trained tokenizer, and replaces only results", async () => {
   const output = join(home, "a", "b", "saved");
   for (const source of [trained, other, trained]) {
     await save(source, output);
-    expect(tokenizerFiles(output)).toEqual(tokenizerFiles(source));
-    const [ours, theirs] = [await loadTokenizerParts(output), await loadTokenizerParts(source)];
+    expect(trainedFiles(output)).toEqual(trainedFiles(source));
+    const [ours, theirs] = [await tokenizerFiles.load(output), await tokenizerFiles.load(source)];
     expect(digestOfParts(ours)).toBe(digestOfParts(theirs));
   }
   const record = (path: string) => JSON.parse(readFileSync(join(path, "training.json"), "utf8"));
@@ -56,11 +56,11 @@ test("files that others put there stay, and no link is followed", async () => {
   const theirs = foreign("theirs", ["tokenizer.json", corpus], ["notes", corpus]);
   symlinkSync(other, join(home, "link"));
   symlinkSync(join(home, "none"), join(home, "dangling"));
-  const before = tokenizerFiles(other);
+  const before = trainedFiles(other);
   for (const output of [theirs, join(home, "link"), join(home, "dangling"), corpus])
     await expect(save(trained, output)).rejects.toThrow(/is not replaced/);
   expect(readdirSync(theirs).sort()).toEqual(["notes", "tokenizer.json"]);
-  expect(tokenizerFiles(other)).toEqual(before);
+  expect(trainedFiles(other)).toEqual(before);
   expect(readdirSync(home).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
@@ -108,7 +108,7 @@ test("a part of a tokenizer is refused, and no files are left", async () => {
 
 test("the fingerprint is that of the ids, wherever the files are", async () => {
   const print = async (path: string, options: LoadOptions = {}) =>
-    digestOfParts(await loadTokenizerParts(path, options));
+    digestOfParts(await tokenizerFiles.load(path, options));
   expect(await print(join(trained, "tokenizer.json"))).toBe(await print(trained));
   const ways: [string, LoadOptions][] = [
     [trained, {}],

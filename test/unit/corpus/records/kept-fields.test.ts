@@ -7,8 +7,8 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../../src/corpus/find-inputs.ts";
 import type { KeptField } from "../../../../src/corpus/records/kept-fields.ts";
 import { encodeIntoFiles } from "../../../../src/encode/id-files.ts";
-import { loadTokenizerParts } from "../../../../src/formats/load-tokenizer.ts";
-import { idFormatOf } from "../../../../src/ids/id-formats.ts";
+import * as tokenizerFiles from "../../../../src/formats/load-tokenizer.ts";
+import * as idFormats from "../../../../src/ids/id-formats.ts";
 import { put, scratch } from "../../../binary.ts";
 import { rounds } from "../../../rounds.ts";
 import { refusalOf } from "../../../thrown.ts";
@@ -16,8 +16,8 @@ import { writeTokenizer } from "../../tokenizer/made-tokenizer.ts";
 
 // Fields of records that are stored next to their ids.
 
-const parts = await loadTokenizerParts(writeTokenizer("gpt2"));
-const format = idFormatOf("parquet", "")!;
+const parts = await tokenizerFiles.load(writeTokenizer("gpt2"));
+const format = idFormats.of("parquet", "")!;
 
 type Asked = { workerCount?: number; rangeSizeBytes?: number; shardSize?: number };
 

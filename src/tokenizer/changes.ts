@@ -1,0 +1,63 @@
+import { UserError } from "#runtime";
+import type { AddedToken } from "#text";
+import type { RankedMerges } from "./encoding-model.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+/**
+ * Extension: what was learned on top of an unchanged base.
+ *
+ *   FIELD            MEANING
+ *   idLimit          size of the extended vocabulary: every id is less than this
+ *   tokens           the new tokens, ascending by id; their ids follow those of the base and its added tokens
+ *   merges           the new merges as ids, in the order learned; they follow the base's merges
+ *   specialTokens    new special tokens, ascending by id; their ids follow those of the new tokens
+ *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, after all others
+ *
+ * A merge may produce a token that the base has although no merge of the base produces it. Then `merged` has
+ * the id of that token, and the merge adds no token.
+ */
+export type Extension = {
+  readonly idLimit: number;
+  readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
+  readonly merges: RankedMerges;
+  readonly specialTokens: readonly AddedToken[];
+  readonly reservedTokens: readonly AddedToken[];
+};
+
+/** Returns the new tokens that are never merged. */
+export const newSpecials = ({ specialTokens, reservedTokens }: Extension): readonly AddedToken[] => [
+  ...specialTokens,
+  ...reservedTokens,
+];
+
+/**
+ * Numbering: the new ids of kept tokens. They are numbered from 0 in the order of their old ids, without
+ * gaps. Of the merges whose tokens are kept, the first `mergeCount` are kept.
+ *
+ *   ARRAY   TYPE        LENGTH    MEANING
+ *   newIds  Int32Array  idLimit   new id of each old id; -1 if its token was removed, or never existed
+ */
+export type Numbering = { readonly size: number; readonly newIds: Int32Array; readonly mergeCount: number };
+
+export const removed = -1;
+
+/** Returns the new id of an id in a file. Throws a UserError if the id's token was removed, or if it is not an id. */
+export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
+  const newId = typeof id === "number" ? newIds[id] : undefined;
+  if (newId !== undefined && newId !== removed) return newId;
+  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no remaining token has`, {
+    hint: "only bytes and added tokens are always kept: make this token an added token, or remove that part of the file",
+  });
+}
+
+/**
+ * Throws a UserError for a model whose merges start from characters. `work` is a participle for what cannot be done
+ * with it, such as "pruned".
+ */
+export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
+  if (model.beginning === undefined) return;
+  throw new UserError(
+    `"${description.path}" cannot be ${work}: it is not a byte-level tokenizer; its merges start from characters`,
+    { hint },
+  );
+}
