@@ -18,8 +18,8 @@ export type NoncanonicalPlace = {
   /** The index of the first id that differs. */
   readonly index: number;
   /**
-   * The shortest runs of ids, from the first difference on, that have the same bytes in both lists. If a run is longer
-   * than `excerptIds`, at least that many ids of each list.
+   * The given and the canonical ids from the first difference on, up to the first position at which both lists have
+   * spelled the same bytes. If that is more than `excerptIds` ids away, at least that many ids of each list.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];

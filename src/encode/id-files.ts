@@ -149,7 +149,7 @@ function refuseParts(
   );
 }
 
-/** Whether a format may have documents that are cut off at both ends of the ids. Joining parts makes them whole. */
+/** Whether a file of this format may begin and end within a document. Joining parts makes such documents whole. */
 export const isPart = ({ name }: idFormats.IdFormat) => name === "part";
 
 /**

@@ -3,8 +3,8 @@ import { type Derivations, derivation, type TokenizerParts, tokenTables, WordMer
 import { mark } from "./character-json.ts";
 
 /**
- * AppliedMerges: the merges that are ever applied, in the order of their ranks. They end the derivations of tokens, so each
- * token is made by one of them at most.
+ * AppliedMerges: the merges that are ever applied, in the order of their ranks. Each is the last step in the derivation
+ * of a token, so at most one of them makes a given token.
  *
  *   ARRAY   TYPE         MEANING
  *   left    Int32Array   left id
@@ -37,17 +37,18 @@ export function appliedMerges(
 type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | null };
 
 /**
- * Puts merges of equal priority, of which SentencePiece applies the leftmost first, into an order in which HF gives the same
- * ids, although its merges all have different ranks; or says that it found none.
+ * Orders merges of equal priority so that HF gives the same ids as SentencePiece. SentencePiece applies the leftmost of
+ * them first; in HF, each merge has a rank of its own. Returns an obstacle if no such order is found.
  *
  * Where two pairs overlap, "x y" and "y z" in a text "x y z", "x y" needs the lower rank. They overlap in some text only if
  * merging xyz, alone, goes through the state "x y z", because no merge has crossed the ends of the three tokens. This
  * suffices for two kinds of groups:
  *
  * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is applied.
- * - A *growing* group, such as Llama's runs of spaces, has one merge whose halves it does not make. All others come before the
- *   merges that make their halves. Then the leftmost token grows until nothing fits, in both programs, before the next one
- *   begins. Halves from outside must exist before the group is applied, and its results have no higher merges.
+ * - A *growing* group, such as Llama's runs of spaces, has exactly one merge whose halves it does not make. Each other
+ *   merge is ordered before the merges that make its halves. So in both programs, the leftmost token grows until nothing
+ *   fits, and only then the next one begins. Halves that the group does not make must exist before the group is applied,
+ *   and no merge of a higher priority may use its results.
  */
 export function orderTies(parts: TokenizerParts, merges: AppliedMerges): Ordered {
   const { left, right, merged, first } = merges;
@@ -115,7 +116,7 @@ function lastMakings({ tokens }: TokenizerParts, { left, right, merged, first }:
   return found;
 }
 
-/** Returns the items in an order in which each comes before those after it; items in a cycle are missing. */
+/** Sorts items so that each comes before those in its `laterThan`. Items in a cycle, or after one, are left out. */
 function sortTopologically(items: readonly number[], laterThan: (item: number) => number[]): number[] {
   const later = new Map(items.map((item) => [item, laterThan(item)]));
   const waiting = new Map<number, number>();
@@ -130,7 +131,7 @@ function sortTopologically(items: readonly number[], laterThan: (item: number) =
   return sorted;
 }
 
-/** Whether merging the text of three tokens goes through the state in which just these three are left. */
+/** Whether merging the joined text of three tokens goes through the state that consists of these three tokens. */
 function overlap({ tokens }: TokenizerParts, merger: WordMerger, ids: readonly number[]): boolean {
   const texts = ids.map((id) => tokenTables.bytesOf(tokens, id));
   const [first, middle, last] = texts.map(countCharacters);

@@ -161,8 +161,9 @@ export function readCharacterDecoder(
 export type Leading = "kept" | "one" | "first token";
 
 /**
- * Refuses tokens with a space or with a mark after another character, and added tokens with a mark: HF's Metaspace
- * decoder would change them at the start of a text in a way that `leading` does not describe.
+ * If `leading` is "first token", refuses tokens with a space or with a mark after another character, and added tokens
+ * with a mark. HF's Metaspace decoder changes such tokens at the start of a text in a way that `leading` does not
+ * describe.
  */
 export function checkLeading(
   leading: Leading,
@@ -232,7 +233,7 @@ export function assembleCharacterModel(
 
 const spellByte = (byte: number) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 
-/** Whether a token has the name of a byte token. */
+/** Whether a token is named like a byte token: `<0x0A>`. */
 export const isByteToken = (text: string) => /^<0x[0-9A-F]{2}>$/.test(text);
 
 const byteTokens = (vocab: TokenIds) =>
@@ -240,7 +241,7 @@ const byteTokens = (vocab: TokenIds) =>
 
 const isInUtf8 = (byte: number) => byte < 0xc0 || (byte >= 0xc2 && byte <= 0xf4);
 
-/** Refuses merges that use or make a byte token, or use the unknown token. */
+/** Refuses merges that use or make a byte token. Without byte fallback, refuses those that use the unknown token. */
 function checkMerges(
   { left, right, merged }: RankedMerges,
   vocab: TokenIds,
@@ -276,8 +277,9 @@ function charactersIn(vocab: TokenIds): PackedTokens {
 }
 
 /**
- * Returns a pattern that cuts a text where HF does; if HF does not cut, one that cuts only where no id changes. If
- * `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that take part in no other merge.
+ * Returns a pattern that cuts a text where HF does. If HF does not cut, the pattern cuts only where no id changes. If
+ * `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that no other merge uses, and the pattern cuts
+ * them out.
  */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
@@ -309,8 +311,8 @@ const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
 /**
- * Returns the other characters that some merge joins with `beginning`: its left token ends with the character, and its
- * right token begins with these bytes. The bytes are those of one character.
+ * Returns each character after which some merge crosses: the merge's left token ends with that character, and its right
+ * token begins with `beginning`, the UTF-8 of another character.
  */
 function crossedAt(
   vocab: TokenIds,
@@ -338,7 +340,7 @@ function crossedAt(
   return found;
 }
 
-/** Returns the table of the bytes that decoding joins: for each id those in `replaced`, or what its token spells. */
+/** Returns the bytes that decoding gives for each id: those in `replaced`, or else those that its token spells. */
 export function assembleCharacterTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],

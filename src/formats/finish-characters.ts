@@ -17,7 +17,7 @@ import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
 import * as tokenizerFiles from "./load-tokenizer.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
-/** Returns the form for writing of a tokenizer whose merging begins with characters. */
+/** Prepares a tokenizer whose merging begins with characters for writing. */
 export async function finishCharacters(
   path: string,
   parts: TokenizerParts,

@@ -14,11 +14,11 @@ export type FinishedTokenizer = {
   readonly characters?: CharacterMerges;
 };
 
-/** The kinds of tokens in SentencePiece's files, in the order of their numbers, from 1 on. llama.cpp has the same. */
+/** The kinds of tokens in SentencePiece's files, in the order of their numbers, which start at 1. llama.cpp has the same. */
 export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
 export type PieceKind = (typeof pieceKinds)[number];
 
-/** The merges of a tokenizer whose merging begins with characters, in the forms of the files that hold one. */
+/** The merges of a tokenizer whose merging begins with characters, as its files need them. */
 export type CharacterMerges = {
   /** For tokenizer.json, which lists pairs: as ids, in the order of ranks. */
   readonly merges: Pick<RankedMerges, "left" | "right">;

@@ -10,8 +10,8 @@ import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 /**
  * Yields a GGUF file without tensors, from which llama.cpp reads a vocabulary. It consists of a magic number,
  * the version, the numbers of tensors and fields, and the fields. A field is a key, the type of its value,
- * and the value. A text follows its length in bytes; a list follows its element type and length. Numbers are
- * little-endian.
+ * and the value. Before a text comes its length in bytes; before a list come its element type and length.
+ * Numbers are little-endian.
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, model, exportForm, characters } = tokenizer;

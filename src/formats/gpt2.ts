@@ -61,8 +61,8 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
 const encoder = new TextEncoder();
 
 /**
- * Reads the files. If the options do not give the pattern and the special tokens, the record next to the
- * files does. Without a record, the pattern is GPT-2's.
+ * Reads the files. The pattern comes from the options, or else from the record next to the files; without a
+ * record it is GPT-2's. The special tokens of the options are added to those of the record, or to guessed ones.
  */
 function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;

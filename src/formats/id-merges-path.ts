@@ -6,8 +6,8 @@ import { files } from "#runtime";
 export const head = "#bpe-ids ";
 
 /**
- * Returns the path of merges.txt if the path is a tokenizer over ids: its directory, or a file in it. Returns
- * undefined for anything else.
+ * Returns the path of merges.txt if `path` is a tokenizer over ids: its directory, its merges.txt or its
+ * tokenizer.json. Returns undefined for anything else.
  */
 export function pathOf(path: string): string | undefined {
   const stats = files.stat(path);

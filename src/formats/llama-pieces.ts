@@ -7,7 +7,7 @@ import type { SpelledTokens } from "./output-file.ts";
 /** The name that llama.cpp's files give an id without a token. */
 export const padName = (id: number) => `[PAD${id}]`;
 
-/** Names for which llama.cpp takes any token for a control token (`llama_vocab::impl::load`). */
+/** Matches the names that make any token a control token in llama.cpp (`llama_vocab::impl::load`). */
 export const controlNames =
   /^(<\|(eot_id|im_end|end|endoftext|end_of_text|eom_id|return|call|calls|flush|fim_\w+|code_(prefix|suffix|middle)|repo_name|file_sep)\|>|<(end_of_turn|end_of_utterance|EOT|PRE|SUF|MID|PAD|REPO|reponame|fim[-_]\w+)>|_<EOT>|\[(EOT|EOS|PAD)\]|<\/s>)$/;
 
@@ -16,9 +16,9 @@ export const namedControls = ({ texts, kinds }: SpelledTokens): string[] =>
   texts.flatMap((text = "", id) => (kinds[id] !== "control" && controlNames.test(text) ? text : []));
 
 /**
- * Returns the reason why llama.cpp would give other ids, or null. Its vocabularies of the type "llama" hold scores and no
- * merges, as SentencePiece's do. But all tokens may be merged, also special ones and those of bytes. Added tokens are cut out
- * of the text first, the longest ones before all others.
+ * Returns the reason why llama.cpp would give other ids, or null. Like SentencePiece's files, its vocabularies of the
+ * type "llama" have scores instead of merges. Unlike SentencePiece, llama.cpp may merge any tokens, even special ones
+ * and byte tokens. It cuts added tokens out of the text first, the longest ones before all others.
  */
 export function findLlamaObstacle(
   parts: TokenizerParts,
@@ -51,13 +51,13 @@ function addedObstacle(
   return overlapObstacle(addedTokens);
 }
 
-/** Whether it is a run of marks that SentencePiece finds in spaces, too. In a `tokenizer.json`, it is an added token. */
+/** Whether a user-defined token is a run of marks, which SentencePiece also finds in spaces, and no added token. */
 const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[]) =>
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
 /**
- * Refuses added tokens that llama.cpp, which searches for the longest ones first, may find where others find one that begins
- * earlier. Runs of one character are found alike.
+ * Returns an obstacle if two added tokens may overlap in a text: llama.cpp finds the longest one, other programs find the
+ * one that begins first. Two runs of one character are exempt, because all programs find the same ones.
  */
 function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
   const byPrefix = new Map<string, AddedToken[]>();

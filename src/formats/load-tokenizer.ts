@@ -77,7 +77,7 @@ export function findIn(directory: string): string[] {
   return [...new Set(found)];
 }
 
-/** Returns the path, with that of its other file if the format has two files, in the order of the format's names. */
+/** Returns the paths of both files if `path` is one of a format with two files; otherwise only `path`. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /**

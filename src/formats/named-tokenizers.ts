@@ -28,7 +28,7 @@ export const publishedTokenizers: readonly Published[] = [
   { names: ["qwen3"], encoding: "Qwen 3", model: { chatTemplate: "chatml" } },
 ];
 
-/** The publishers' repositories of these tokenizers. */
+/** The publishers' repositories on Hugging Face. A published name that is not listed here is that of a tiktoken file. */
 const repositories: Readonly<Record<string, string>> = {
   llama3: "meta-llama/Meta-Llama-3-8B",
   "llama-3": "meta-llama/Meta-Llama-3-8B",
@@ -44,9 +44,9 @@ const repositories: Readonly<Record<string, string>> = {
 export type FoundTokenizer = { readonly name: string | undefined; readonly path: string };
 
 /**
- * Finds a tokenizer: at the typed path if it exists, otherwise by name in a cache. If the name is known but
- * not in a cache, throws a UserError with the command that downloads the tokenizer. A tokenizer that was
- * found by its path has no name.
+ * Finds a tokenizer: at the typed path if it exists, otherwise by name in a cache. If a known name, or one of the form
+ * `owner/model`, is not in a cache, throws a UserError with the command that downloads the tokenizer. Any other text is
+ * returned as a path. A tokenizer that was found by its path has no name.
  */
 export function findTokenizer(typed: string): FoundTokenizer {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };

@@ -31,7 +31,7 @@ export type SourceFile = {
 
 export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
 
-/** The tokens of files as these spell them, by id. */
+/** The tokens of a tokenizer, by id, as its files spell them. */
 export type SpelledTokens = {
   /** undefined: no token has this id. */
   readonly texts: readonly (string | undefined)[];
@@ -62,7 +62,7 @@ export type TokenizerFormat = {
   /** Reads a file of JSON without checking it; null if it is unusual or wrong. Absent for other formats. */
   readonly scan?: (file: SourceFile) => ScannedJson | null;
   /**
-   * Parses all of the file but vocabulary, merges and added tokens, for `--like`. Absent if the format stores
+   * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent if the format stores
    * nothing else.
    */
   readonly frame?: (file: SourceFile) => JsonObject;

@@ -5,8 +5,8 @@ import type { JsonObject, tokenizers } from "#tokenizer";
 const noPostProcessing: tokenizers.PostProcessing = { before: [], after: [], trims: [] };
 
 /**
- * Parses HF's `post_processor`. If it cannot be parsed, the result has an obstacle instead of an error being thrown,
- * because encoding does not use it.
+ * Parses HF's `post_processor`. If it cannot be parsed, returns an obstacle instead of throwing an error, because
+ * encoding does not need it.
  */
 export function readPostProcessor(value: unknown): tokenizers.PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;
@@ -59,8 +59,8 @@ function chainSteps(
 }
 
 /**
- * Returns, for a step that trims offsets, whether it leaves one space before the first token of a text; an
- * empty list for any other step.
+ * Returns a list of one flag for a step that trims offsets: whether it leaves one space before the first token
+ * of a text. Returns an empty list for any other step.
  */
 function trimsOf(step: JsonObject): boolean[] {
   const flags = { trim_offsets: schema.flag, add_prefix_space: schema.flag };

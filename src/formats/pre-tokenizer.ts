@@ -196,7 +196,7 @@ export function compileSplits(sources: readonly string[], path: string): Compile
   return inFile(path, () => compilePattern(sources));
 }
 
-/** Refuses, for tiktoken's files, a pattern that may leave text unmatched: tiktoken drops such text. */
+/** Refuses a pattern that may leave text unmatched, for files that tiktoken reads: tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
   if (!inFile(path, () => mayLeaveGaps({ name: nameOf(sources), sources }))) return;
   refuse(

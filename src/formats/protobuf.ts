@@ -5,8 +5,8 @@
 export type MessageField = { readonly number: number; readonly value: number | Uint8Array };
 
 /**
- * Yields the fields of a message in file order. Throws a RangeError if the bytes are not a message. A library would
- * bring its own parser of `.proto` files, to read three kinds of fields.
+ * Yields the fields of a message in file order. Throws a RangeError if the bytes are not a message. No library is used,
+ * because it would add a parser of `.proto` files just to read three kinds of fields.
  */
 export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
   for (let pos = 0; pos < bytes.length; ) {
@@ -37,7 +37,7 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
 const fixedSizes: readonly (number | undefined)[] = [undefined, 8, undefined, undefined, undefined, 4];
 
 /**
- * Reads an integer of up to ten groups of seven bits, the lowest first. Those from 2^53 on, such as -1, are rounded.
+ * Reads an integer of up to ten groups of seven bits, the lowest first. Integers above 2^53, such as -1, are rounded.
  */
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;

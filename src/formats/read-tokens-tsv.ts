@@ -5,7 +5,7 @@ import { readTokenCountFacts } from "./read-training-record.ts";
 import { tokensTsvName } from "./recorded-files.ts";
 
 /**
- * WrittenTokenCounts: what `tokens.tsv` and the record next to a tokenizer say, as arrays by id.
+ * WrittenTokenCounts: the token counts in the `tokens.tsv` and the training record next to a tokenizer.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
  *   createdCounts  Float64Array  idLimit         occurrences of each token when it was created; 0 for special tokens
@@ -47,8 +47,8 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // For a pair of equal tokens, fewer occurrences are replaced than counted. The table only has the number of
-  // replaced ones.
+  // Occurrences of a pair of equal tokens may overlap ("a a" in "aaa"), so fewer are replaced than counted. The table
+  // has only the number of replacements.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>

@@ -27,7 +27,7 @@ export type RecordedTraining = {
    */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
-  /** The special token that is put before a text. */
+  /** The special token that is put before a text; undefined if there is none. */
   readonly bosInFront: string | undefined;
 };
 
@@ -113,8 +113,8 @@ const readingFields = schema.object({
 });
 
 /**
- * Returns how the inputs of a training were read, by the first of these tokenizers whose record has inputs that were
- * all read alike; undefined if there is none.
+ * Returns how the inputs of a training were read. The answer is that of the first of these tokenizers whose record lists
+ * inputs that all have the same format and text field; undefined if there is none.
  */
 export function readReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {
@@ -133,7 +133,10 @@ const corpusFields = schema.object({
   inputs: schema.list(schema.object({ path, isDev })),
 });
 
-/** Returns the paths of the files that a tokenizer was trained on, from its record; an empty list without one. */
+/**
+ * Returns the absolute paths of the files that a tokenizer was trained on, without dev files and standard input. Returns
+ * an empty list if there is no record.
+ */
 export function readInputs(path: string): string[] {
   const record = recordOf(path, corpusFields);
   if (record === null) return [];

@@ -4,12 +4,12 @@ import { files } from "#runtime";
 /** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
 
-/** The table of tokens next to the record: tokens-tsv.ts. */
+/** The name of the table of token counts next to the record (tokens-tsv.ts). */
 export const tokensTsvName = "tokens.tsv";
 
 export const readJson = (path: string): unknown => json.parse(files.readText(path), path);
 
-/** Returns the sizes in the record of several vocabularies; undefined for any other file. */
+/** Returns the vocabulary sizes in the record of a training of several sizes; undefined if there is no such record. */
 export function readRecordedSizes(path: string): readonly number[] | undefined {
   if (!files.isFile(path)) return undefined;
   const record = readJson(path) as { options?: { sizes?: unknown } } | null;
@@ -17,7 +17,7 @@ export function readRecordedSizes(path: string): readonly number[] | undefined {
   return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
 }
 
-/** Returns the files that a record lists, including itself; undefined for any other file. */
+/** Returns the files that a record lists, including itself; undefined if there is no record at this path. */
 export function readRecordedFiles(path: string): readonly string[] | undefined {
   if (!files.isFile(path)) return undefined;
   const listed = (readJson(path) as { files?: unknown } | null)?.files;

@@ -14,8 +14,8 @@ import { Chunk, type OutputFile } from "./output-file.ts";
 const idsName = "ids.tsv";
 
 /**
- * Returns `ids.tsv`, which tells how to renumber embeddings. It has a row for each old id, ascending, with
- * `old`, `new` (empty if the token was removed), and `token` in byte-to-character form.
+ * Returns `ids.tsv`, which tells how to renumber embeddings. It has a row for each old id that has a token,
+ * ascending, with `old`, `new` (empty if the token was removed), and `token` in byte-to-character form.
  */
 export const ofIds = (tokens: TokenTable, numbering: changes.Numbering): OutputFile => ({
   name: idsName,
@@ -38,8 +38,8 @@ function* idRows(tokens: TokenTable, { newIds }: changes.Numbering): Generator<U
 
 /**
  * Yields a table that maps each token of a new tokenizer to tokens of an old one, for the rows of an
- * embedding. It has a row for each new id, ascending, with `new`; `old`, the id of the same token, or the ids
- * of its pieces separated by spaces; and `token` in byte-to-character form.
+ * embedding. It has a row for each new id that has a token, ascending, with three columns: `new`; `old`, the
+ * id of the same token or else the ids of its pieces separated by spaces; `token` in byte-to-character form.
  *
  * A token's text is encoded like any text, but without a prefix space. Bytes that are not whole characters
  * are merged as one pretoken.

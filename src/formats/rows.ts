@@ -142,8 +142,8 @@ const worthYieldingBytes = scaled(1 << 14, 64);
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
 
 /**
- * The vocabulary in the memory of the only such kernel of the process. If two vocabularies are written alternately,
- * each loads its own again before each chunk.
+ * The vocabulary in the kernel's memory. The process has only one such kernel, so if two vocabularies are written
+ * alternately, each is loaded again before each chunk.
  */
 let loaded: Loaded | undefined;
 

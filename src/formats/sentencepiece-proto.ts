@@ -17,7 +17,7 @@ export type SentencePieceModel = {
 /** The index of a piece in the list is its id. */
 export type Piece = { readonly text: string; readonly score: number; readonly kind: PieceKind };
 
-/** Models in the order of their numbers, from 1 on. */
+/** The model types in the order of their numbers, which start at 1. */
 const modelTypes = ["Unigram", "BPE", "Word", "Char"] as const;
 
 type Trainer = {
@@ -52,7 +52,7 @@ function readModel(bytes: Uint8Array): SentencePieceModel {
   const specs = new Map<number, Message>();
   for (const { number, value } of messageFields(bytes)) {
     if (number === 1) pieces.push(readPiece(new Message(value), pieces.length));
-    // Messages that come in parts are joined.
+    // If a field occurs several times, the messages are joined, as Protocol Buffers requires.
     else if (typeof value !== "number") specs.set(number, new Message(value, specs.get(number)));
   }
   const [trainer, normalizer, denormalizer] = [2, 3, 5].map((number) => specs.get(number) ?? new Message());

@@ -118,8 +118,9 @@ function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): voi
 const isRun = (text: string) => /^\u2581{2,}$/.test(text);
 
 /**
- * Returns the ids of user-defined runs of two or more marks, which Gemma has. SentencePiece takes the longest one at
- * each position, and merges none of them. Here the pattern cuts them out, and separate merges make them.
+ * Returns the ids of user-defined runs of marks, which Gemma has: element i is the run of i + 2 marks. SentencePiece
+ * takes the longest one at each position, and merges none of them. Here the pattern cuts them out, and separate merges
+ * make them.
  */
 function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];
@@ -141,7 +142,7 @@ const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =
     own === kind ? [{ id, content: text, ...plainSpecial, special: kind !== "user-defined" }] : [],
   );
 
-/** Finds the merges: for each piece, each way to cut it into two other ones. */
+/** Derives the merges: one for each way to split a normal piece into two pieces, and those that make `runs`. */
 function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: string): ScannedModel {
   const ids: Record<string, number> = Object.create(null);
   const halves = new Map<string, number>();
@@ -195,7 +196,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
 /** The size of the character at a position in a string. */
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
 
-/** Returns all of a `tokenizer.json` with the same ids but vocabulary, merges and added tokens. */
+/** Returns a `tokenizer.json` that gives the same ids, without its vocabulary, merges and added tokens. */
 function frame({ path, bytes }: SourceFile): JsonObject {
   const { pieces, trainer, normalizer } = parseSentencePiece(bytes, path);
   const replace = (from: string, content: string) => ({

@@ -214,8 +214,8 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 
 /**
  * Returns the field that says whether bos is put before texts, for llama.cpp's converter: without the field,
- * models of llama3 or tekken do so. With `--like`, the configuration decides if that tokenizer's
- * post-processor adds other tokens to a text.
+ * models of llama3 or tekken do so. With `--like`, a field in that tokenizer's configuration is kept. If it has
+ * none, but its post-processor adds tokens to a text, the field is left out.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
@@ -423,8 +423,7 @@ function spell(
 }
 
 /**
- * Parses the file without vocabulary and merges. Returns the result, and `scan`, which reads the vocabulary and the
- * merges.
+ * Parses the file. Returns its content as JSON, and a function `scan`, which returns the vocabulary and the merges.
  */
 function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
   const content = scanned === null ? json.parse(decoder.decode(bytes), path) : scanned.root;

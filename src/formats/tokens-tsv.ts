@@ -81,8 +81,8 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
 }
 
 /**
- * Returns the entry of each id, like `entries`; but the ordinary token for an id that it shares with a
- * special token.
+ * Returns `entries`, except that an id which an ordinary and a special token share represents the ordinary
+ * token.
  */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;

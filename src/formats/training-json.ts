@@ -17,7 +17,7 @@ export type TrainingRecord = tokenCounting.Facts &
     readonly fingerprint: string;
   };
 
-/** The record of an extended tokenizer. Merges and their checksum are those of the new merges only. */
+/** The record of an extended tokenizer. The number of merges and their checksum cover only the new merges. */
 export type Extension = RunRecord &
   CorpusRecord & {
     /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
@@ -236,8 +236,8 @@ export type Language = LanguageOfInput & {
   readonly wordCount: number;
   readonly distinctWordCount: number;
   /**
-   * The number of bytes; the number of tokens after all merges; and the number of tokens after the same number of
-   * merges that were learned without languages. Weights are applied.
+   * `tokenCount`: the tokens after all merges. `plainTokenCount`: the tokens after the same number of merges that were
+   * learned without languages. Weights are applied to all three counts.
    */
   readonly byteCount: number;
   readonly tokenCount: number;

@@ -1,6 +1,6 @@
 /**
- * @internal Returns the index of the first id that differs, or the length of the shorter list; -1 if both
- * lists are equal.
+ * @internal Returns the index of the first id that differs. If one list begins with the other, returns the
+ * length of the shorter one; if they are equal, -1.
  */
 export function firstDifference(given: ArrayLike<number>, canonical: ArrayLike<number>): number {
   const shorter = Math.min(given.length, canonical.length);

@@ -17,9 +17,9 @@ import { idLimitMax, type TokenTable } from "./token-table.ts";
 import { fitNarrowIds, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Reads a tokenizer from its image (image.ts). Nothing but the settings has to be parsed: the merges are read from the
- * kernel's tables, which the kernel then builds again, as for any other file. Throws a UserError for an image that is
- * damaged or was made by another build: each position, size and id is checked before it is used.
+ * Reads a tokenizer from its image (image.ts). Only the settings have to be parsed. The merges are read from the
+ * kernel's tables in the image; the kernel later builds its tables again, as for any other file. Throws a UserError for
+ * an image that is damaged or was made by another build: each position, size and id is checked before it is used.
  */
 export function partsOfImage(image: Uint8Array, path: string): TokenizerParts {
   const refuse = (what: string): never => {
@@ -175,7 +175,7 @@ class ImageMemory {
     return new Uint32Array(part.buffer);
   }
 
-  /** Copies `count` numbers at an address. */
+  /** Returns a copy of the `count` numbers at an address. */
   numbersAt(address: number, count: number): Int32Array {
     if (address % 4 !== 0 || address + 4 * count > this.bytes.length) this.damaged();
     return new Int32Array(this.bytes.buffer, address, count).slice();

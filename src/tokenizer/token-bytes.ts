@@ -64,7 +64,7 @@ export class TokenBytes {
     return new TokenBytes(lengths, starts, kept, left, right);
   }
 
-  /** Returns an object that came from another thread with its methods, which such a copy has lost. */
+  /** Restores the methods of a TokenBytes that another thread posted: the copy that arrives has only its fields. */
   static received({ lengths, starts, kept, left, right }: TokenBytes): TokenBytes {
     return new TokenBytes(lengths, starts, kept, left, right);
   }

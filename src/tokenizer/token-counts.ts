@@ -85,8 +85,8 @@ export type Facts = {
   /** Bytes per token of the corpus; null if it has no bytes. */
   readonly bytesPerToken: number | null;
   /**
-   * The curve at half the size of the vocabulary; null if bytes and special tokens alone
-   * take more, or if the corpus has no bytes.
+   * The point of the curve at half the size of the vocabulary; null if bytes and special tokens alone take more, or if
+   * the corpus has no bytes.
    */
   readonly half: CurvePoint | null;
   /**

@@ -77,7 +77,7 @@ export function specialOfEntry(entry: number): number {
   return -1 - entry;
 }
 
-/** Returns the token without a merge that an entry represents; undefined if the entry represents something else. */
+/** Returns the element of `others` that an entry represents; undefined for any other entry. */
 export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
   others?.tokens[specialOfEntry(entry) - specialTokens.length];
 
