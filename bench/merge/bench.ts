@@ -14,7 +14,7 @@ import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import type { MergeProgress } from "../../src/merge/merge-memories.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
-import { byteWordsSize, sizeOf } from "../../src/words/word-table.ts";
+import * as wordTables from "../../src/words/word-table.ts";
 import { readWords } from "./words.ts";
 
 const { positionals, values } = parseArgs({
@@ -67,7 +67,7 @@ console.log(
     `${((endMs - startMs) / 1000).toFixed(3)} s`,
     `(layout ${phaseMs.layout.toFixed(0)}, index ${phaseMs.index.toFixed(0)}, merge ${phaseMs.merge.toFixed(0)} ms)`,
     `longest slice ${longestSliceMs.toFixed(0)} ms`,
-    `before ${megabytes(memoryBefore)}, peak ${megabytes(peakBytes)}, estimated ${megabytes(estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), options))}`,
+    `before ${megabytes(memoryBefore)}, peak ${megabytes(peakBytes)}, estimated ${megabytes(estimateMergeMemoryBytes(wordTables.byteWordsSize(wordTables.sizeOf(words)), options))}`,
     `sha256 ${createHash("sha256").update(lines).digest("hex").slice(0, 16)}`,
   ].join("  "),
 );

@@ -6,10 +6,11 @@
  * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of 1 to 1,000 times "a", with a "b" after
  * each).
  */
+
 import { readFileSync } from "node:fs";
 import type { Compat } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
-import { byteWordsSize, sizeOf } from "../../src/words/word-table.ts";
+import * as wordTables from "../../src/words/word-table.ts";
 
 const [kind = "acgt", sizeMb = "10", mergeCount = "31744", compat = "cs336"] = process.argv.slice(2);
 const length = Number(sizeMb) * 1e6;
@@ -51,5 +52,5 @@ for (; !step.done; step = training.next()) {
 const seconds = (performance.now() - startMs) / 1000;
 const peakBytes = 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))![1]);
 console.log(
-  `${kind} ${sizeMb} MB, ${compat}: ${step.value.mergeCount} merges, ${seconds.toFixed(2)} s, longest slice ${longestSliceMs.toFixed(0)} ms, peak ${(peakBytes / 1e6).toFixed(0)} MB, estimated ${(estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), options) / 1e6).toFixed(0)} MB`,
+  `${kind} ${sizeMb} MB, ${compat}: ${step.value.mergeCount} merges, ${seconds.toFixed(2)} s, longest slice ${longestSliceMs.toFixed(0)} ms, peak ${(peakBytes / 1e6).toFixed(0)} MB, estimated ${(estimateMergeMemoryBytes(wordTables.byteWordsSize(wordTables.sizeOf(words)), options) / 1e6).toFixed(0)} MB`,
 );

@@ -4,11 +4,12 @@
 //
 // `words.tsv` is what `bpe count` or make-words.ts writes. `bpe` reads the same counts in binary form, made first.
 // Its time is `mergeMs` of training.json, from the word table to the last merge; gigabpe's is the phase 2 it prints.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { patterns } from "../../src/pattern/named-patterns.ts";
-import { countsFileChunks } from "../../src/words/counts-format.ts";
+import * as countsFormat from "../../src/words/counts-format.ts";
 import { keepRecord, median } from "../record.ts";
 import { readWordLines, readWords } from "./words.ts";
 
@@ -71,7 +72,7 @@ function runGigabpe() {
 }
 
 const options = { patterns: patterns.gpt2.sources, specialTokens: [], isLinewise: false };
-writeFileSync(counts, Buffer.concat([...countsFileChunks(readWords(words), options)]));
+writeFileSync(counts, Buffer.concat([...countsFormat.fileChunks(readWords(words), options)]));
 writeFileSync(lines, readWordLines(words));
 const ours: ReturnType<typeof runBpe>[] = [];
 const theirs: ReturnType<typeof runGigabpe>[] = [];

@@ -5,8 +5,8 @@
  * are its own.
  */
 
-import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";
-import { SumOfWords, totalsOfSum } from "../../src/words/sorted-words.ts";
+import * as countsFormat from "../../src/words/counts-format.ts";
+import * as sortedWords from "../../src/words/sorted-words.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { makeWords } from "./english.ts";
 
@@ -23,12 +23,14 @@ const files = Array.from({ length: fileCount }, (_, i) => {
     const text = { bytes: padded, view: new DataView(padded.buffer) };
     for (let w = 0; w < wordCount / 2; w++) counter.add(text, starts[w]!, starts[w + 1]!, counts[w]!);
   }
-  return new Uint8Array(Buffer.concat([...countsFileChunks(counter.toWordTable(), options)]));
+  return new Uint8Array(Buffer.concat([...countsFormat.fileChunks(counter.toWordTable(), options)]));
 });
 
 for (let round = 0; round < 3; round++) {
   const start = process.cpuUsage().user;
-  const work = totalsOfSum(new SumOfWords(files.map((file) => ({ words: readerOf(file), times: 1 }))));
+  const work = sortedWords.totalsOfSum(
+    new sortedWords.SumOfWords(files.map((file) => ({ words: readerOf(file), times: 1 }))),
+  );
   let step = work.next();
   for (; !step.done; step = work.next());
   const ms = (process.cpuUsage().user - start) / 1000;
@@ -38,9 +40,9 @@ for (let round = 0; round < 3; round++) {
   );
 }
 
-function readerOf(file: Uint8Array): CountsReader {
+function readerOf(file: Uint8Array): countsFormat.Reader {
   let pos = 0;
-  return new CountsReader("some.counts", (into) => {
+  return new countsFormat.Reader("some.counts", (into) => {
     const piece = file.subarray(pos, pos + into.length);
     into.set(piece);
     pos += piece.length;

@@ -6,8 +6,8 @@
  */
 
 import { runToEnd } from "../../src/runtime/slices.ts";
-import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";
-import { SumOfWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
+import * as countsFormat from "../../src/words/counts-format.ts";
+import * as sortedWords from "../../src/words/sorted-words.ts";
 import { sortByCountInSteps, TsvReader, tsvChunks } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
@@ -38,7 +38,7 @@ const options = { patterns: [" ?\\p{L}+"], specialTokens: [], isLinewise: false 
 console.log(`${tables[0].wordCount} distinct words, ${tables[0].bytes.length} bytes, Bun ${Bun.version}`);
 
 const files = tables.map((table) =>
-  timed("binary: sort and write", () => Buffer.concat([...countsFileChunks(table, options)])),
+  timed("binary: sort and write", () => Buffer.concat([...countsFormat.fileChunks(table, options)])),
 );
 const tsv = timed("text: sort and write", () =>
   Buffer.concat([...tsvChunks(tables[0], runToEnd(sortByCountInSteps(tables[0])))]),
@@ -56,9 +56,9 @@ const fromText = timed("text: read", () => {
 });
 console.log(`${one.wordCount}, ${two.wordCount}, ${fromText.wordCount} distinct words`);
 
-function readerOf(file: Uint8Array): CountsReader {
+function readerOf(file: Uint8Array): countsFormat.Reader {
   let pos = 0;
-  return new CountsReader("some.counts", (into) => {
+  return new countsFormat.Reader("some.counts", (into) => {
     const piece = file.subarray(pos, pos + into.length);
     into.set(piece);
     pos += piece.length;
@@ -66,7 +66,9 @@ function readerOf(file: Uint8Array): CountsReader {
   });
 }
 
-function tableOf(readers: readonly CountsReader[]): WordTable {
-  const work = wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, times: 1 }))));
+function tableOf(readers: readonly countsFormat.Reader[]): WordTable {
+  const work = sortedWords.wordTableOfSum(
+    new sortedWords.SumOfWords(readers.map((words) => ({ words, times: 1 }))),
+  );
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { files, host, UserError } from "#runtime";
-import type { KeptField } from "./records/kept-fields.ts";
+import type * as keptField from "./records/kept-fields.ts";
 
 /**
  * An input of the corpus: a stream, or a file with its size at the start of the run. Bytes appended to the file later
@@ -20,7 +20,7 @@ export type Input = {
   /** The field, or column, that holds the text of a record. Used only by formats that have fields (`hasFields`). */
   readonly textField: string;
   /** Other fields of a record that are kept next to its text. */
-  readonly keptFields?: readonly KeptField[] | undefined;
+  readonly keptFields?: readonly keptField.Field[] | undefined;
   /** The size of the file on disk, compressed or not; 0 for a stream. */
   readonly sizeBytes: number;
   /** Device and inode identify the file, so that a replacement is noticed; 0 for a stream. */

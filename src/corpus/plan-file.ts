@@ -38,7 +38,7 @@ import { defaultTextField } from "./json-shape.ts";
  *
  * The digest covers the values, not the text: any JSON library may rewrite a line, and fields may be added.
  */
-export type PlanLine = schema.Checked<typeof planFields>;
+export type Line = schema.Checked<typeof planFields>;
 
 const planFields = schema.object({
   path: schema.path,
@@ -79,7 +79,7 @@ const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: P
 /** This number is part of every digest, so that a line in another format does not match. */
 const formatVersion = 1;
 
-export const digestLine = (line: Partial<PlanLine>) =>
+export const digestLine = (line: Partial<Line>) =>
   hexDigest([
     formatVersion,
     line.path,
@@ -148,7 +148,7 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
 }
 
 /** Returns a function that makes the plan's line for a range. It must be called with the ranges in their order. */
-export function planLineMaker(options: PlanOptions): (range: Range) => PlanLine {
+export function lineMaker(options: PlanOptions): (range: Range) => Line {
   const digests = digestOptions(options);
   let index = 0;
   return ({ inputIndex, startByte, endByte, startsInside, endsInside }) => {
@@ -180,7 +180,7 @@ export type PlannedRanges = {
  *
  * @param source where the text comes from, for messages
  */
-export function readPlan(
+export function read(
   text: string,
   source: string,
   options: PlannedCutting & {
@@ -238,7 +238,7 @@ export function readPlan(
 }
 
 /** Reads the lines of a whole plan, in their order. The files that they name are not accessed. */
-export function readPlanLines(text: string, source: string): PlanLine[] {
+export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {
     const fail = (what: Message, hint?: Message): never => {
       throw new UserError(phrase`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
@@ -261,7 +261,7 @@ export function readPlanLines(text: string, source: string): PlanLine[] {
  * checked as far as they can be. Records are cut after line feeds. A text is cut before special tokens, or inside a
  * document; a cut at the edge of the file is not inside a document.
  */
-function checkEnds(line: PlanLine, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
+function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
@@ -297,7 +297,7 @@ const wholeHint = phrase`the tokenizer's prefix space or added tokens depend on 
 
 type Fail = (what: Message, hint?: Message) => never;
 
-function parseLine(json: string, fail: Fail): PlanLine {
+function parseLine(json: string, fail: Fail): Line {
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
@@ -321,7 +321,7 @@ function parseLine(json: string, fail: Fail): PlanLine {
 const wroteHint =
   "lines of a plan can be left out, but not edited: bpe plan chooses ranges that split no word";
 
-function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
+function checkOptions(line: Line, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
   const hint =
     "where a file can be split depends on this option: pass the options that the plan was made with, or make a new plan";
   if (line.patternDigest !== wanted.patternDigest) fail("the plan was made with a different pattern", hint);
@@ -342,7 +342,7 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
   }
 }
 
-function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
+function checkField(line: Line, input: Input, asked: string | undefined, fail: Fail): void {
   const field = line.textField ?? defaultTextField;
   if (field !== input.textField) {
     fail(
@@ -357,7 +357,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
   }
 }
 
-function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail): Input {
+function inspect({ path, inputFormat: format, textField }: Line, fail: Fail): Input {
   try {
     // The content was checked when the plan was made, so it is not checked again; `checkFile` then refuses a changed
     // file.
@@ -368,7 +368,7 @@ function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail)
   }
 }
 
-function checkFile(line: PlanLine, input: Input, fail: Fail): void {
+function checkFile(line: Line, input: Input, fail: Fail): void {
   const hint = "make a new plan, and process all of its ranges again";
   if (line.inputFormat !== input.format) {
     fail(

@@ -15,7 +15,8 @@ import {
 import type { LineRange, LineReader } from "./records/line-reader.ts";
 import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
 import { RecordBatch } from "./records/record-batch.ts";
-import type { ChunkTask, PagesTask, Task } from "./task.ts";
+import type * as tasks from "./task.ts";
+import type { Task } from "./task.ts";
 import { RangeChecksum, TextChecksum } from "./text-checksum.ts";
 
 /** The statistics of a range that do not concern pretokens. */
@@ -110,7 +111,7 @@ export class TaskTexts {
     this.file.close();
   }
 
-  private takePages(source: FileSource, pages: PagesTask): Generator<number, RangeStatistics> {
+  private takePages(source: FileSource, pages: tasks.PagesTask): Generator<number, RangeStatistics> {
     this.pages ??= this.loadParquet();
     this.records = this.pages;
     const input = this.options.inputs[pages.inputIndex]!;
@@ -347,7 +348,7 @@ class ChunkedRanges<Result> {
    * Processes a chunk. Yields how many of its bytes are done. Returns the result for the range that ends with the
    * chunk; undefined if the range continues in the next chunk.
    */
-  *take(chunk: ChunkTask): Generator<number, Result | undefined> {
+  *take(chunk: tasks.ChunkTask): Generator<number, Result | undefined> {
     const { source, range, work } = this.unfinished ?? this.begin(chunk);
     source.append(chunk.bytes);
     if (!chunk.continues) {
@@ -364,7 +365,12 @@ class ChunkedRanges<Result> {
     return undefined;
   }
 
-  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: ChunkTask): Unfinished<Result> {
+  private begin({
+    inputIndex,
+    startByte,
+    startsInside,
+    linesBefore = 0,
+  }: tasks.ChunkTask): Unfinished<Result> {
     const source = new MemorySource(this.inputs[inputIndex]!.path, startByte);
     const range = {
       inputIndex,

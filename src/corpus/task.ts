@@ -67,7 +67,7 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
  * even if it is empty. Without `cutting` no range is cut, but a stream still has chunks, each of which continues in the
  * next. Yields to the event loop while searching for cuts. The user of a chunk must return its memory to `buffers`.
  */
-export async function* planTasks(
+export async function* plan(
   inputs: readonly Input[],
   cutting: RangePlanOptions | undefined,
   buffers: ChunkBuffers,

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { readCompanionFiles, readRecordedFiles, recordName, tokenizerFiles } from "#formats";
 import { loadInWorker } from "#jobs";
 import { files, UserError } from "#runtime";
-import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
+import { checkOutputDirectory, type Guard, outputLock, placeOf } from "#store";
 import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
 import { results } from "#training";
 
@@ -22,7 +22,7 @@ export type Saving = {
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   checkOutputDirectory(output);
-  const lock = takeLockNow(placeOf(output));
+  const lock = outputLock.takeNow(placeOf(output));
   const unregister = guard(() => lock.release());
   const sources = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [files.readBytes(from)] }));
   const check = async (stagedPath: string) => {

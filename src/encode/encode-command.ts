@@ -1,12 +1,12 @@
 import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from "#bytes";
-import { expectedTextBytes, type FoundInputs, type KeptField, sizeOfRanges } from "#corpus";
+import { expectedTextBytes, type FoundInputs, type keptField, sizeOfRanges } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { type IdType, idFormats, idWriters } from "#ids";
 import { invalidBytes } from "#jobs";
 import { type Option, optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
-import { placeOfFile } from "#store";
+import { stagedFile } from "#store";
 import {
   corpusNoteLines,
   dataOutput,
@@ -186,11 +186,11 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   const isPlain =
     shardSize === undefined && !format.hasDocuments && idFormats.baseOf(output, format) !== output;
-  if (isPlain && placeOfFile(output) === null) return undefined;
+  if (isPlain && stagedFile.placeOfFile(output) === null) return undefined;
   return { base: idFormats.baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };
 }
 
-function checkKept(fields: readonly KeptField[], { name, keepsFields }: idFormats.IdFormat): void {
+function checkKept(fields: readonly keptField.Field[], { name, keepsFields }: idFormats.IdFormat): void {
   if (!keepsFields)
     throw usageError(
       phrase`${asOption("keep-field")} is for parquet, and these files are ${name}`,

@@ -4,9 +4,7 @@ import {
   canBeCutByBytes,
   hasFields,
   type Input,
-  KeptColumns,
-  type KeptField,
-  type KeptValue,
+  keptField,
   type Range,
   type Task,
   wholeRange,
@@ -16,16 +14,13 @@ import { type IdSink, type IdType, idFormats, idWriters } from "#ids";
 import { asOption, assert, files, phrase, UserError } from "#runtime";
 import {
   ChecksummedFile,
-  checkOutputFile,
   type Guard,
   type Lock,
-  placeOfFile,
+  outputLock,
   type RunInput,
-  removeTrusted,
-  stageFile,
-  takeLockNow,
+  stagedFile,
+  trustedFiles,
   WrittenPlaces,
-  writeStaged,
 } from "#store";
 import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
@@ -57,7 +52,7 @@ export type AskedFiles = {
    */
   readonly documentEnd: string | undefined;
   /** Fields of records that are stored next to the ids of each record. */
-  readonly keptFields?: readonly KeptField[] | undefined;
+  readonly keptFields?: readonly keptField.Field[] | undefined;
   /** Whether to replace damaged shards, and shards of another run. */
   readonly ifChanged?: boolean | undefined;
 };
@@ -190,7 +185,7 @@ export class IdFiles implements IdSink {
   readonly isDone: boolean;
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
-  private readonly kept: KeptColumns;
+  private readonly kept: keptField.Columns;
   /** The number of shards that were begun. */
   private begunCount: number;
   /** The shard that is being written. */
@@ -228,14 +223,14 @@ export class IdFiles implements IdSink {
     this.shards = [...(manifest?.shards ?? [])];
     this.begunCount = this.shards.length;
     this.isDone = manifest?.next === null;
-    this.kept = new KeptColumns(options.keptFields ?? [], manifest?.keptKinds);
+    this.kept = new keptField.Columns(options.keptFields ?? [], manifest?.keptKinds);
     const { ids, documents, ...place } = manifest?.next ?? atStart;
     [this.skippedIds, this.skippedDocuments] = [ids, documents];
     [this.isOpen, this.hasEnded] = [place.isOpen, place.hasEnded];
     this.point = { ...place, ids: 0, documents: 0 };
     for (const path of this.pathsOf(this.begunCount)) {
-      checkOutputFile(path);
-      if (placeOfFile(path) === null)
+      stagedFile.checkOutputFile(path);
+      if (stagedFile.placeOfFile(path) === null)
         throw new UserError(`"${path}" cannot be written: it is not a regular file`, { hint: "name a file" });
     }
   }
@@ -266,7 +261,11 @@ export class IdFiles implements IdSink {
     return this.shards.reduce((sum, { documents }) => sum + documents, 0);
   }
 
-  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept: readonly KeptValue[] = []): void {
+  write(
+    ids: Uint16Array | Uint32Array,
+    recordEnds?: Uint32Array,
+    kept: readonly keptField.Value[] = [],
+  ): void {
     this.throwError();
     const ends = recordEnds ?? idWriters.endsAfter(ids, this.options.documentEndId);
     const { length: width } = this.kept.fields;
@@ -387,7 +386,7 @@ export class IdFiles implements IdSink {
     const keptKinds = kept.fields.length > 0 ? kept.kinds : undefined;
     const isOpen = next === null && this.isOpen ? true : undefined;
     const text = manifestText({ request, shards, next, isOpen, keptKinds });
-    return writeStaged(manifestPathOf(this.options), this.options.guard, async (file) => {
+    return stagedFile.write(manifestPathOf(this.options), this.options.guard, async (file) => {
       file.write(new TextEncoder().encode(text));
     });
   }
@@ -443,8 +442,8 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   while (pathsOf(count).some((path) => files.stat(path) !== undefined)) count++;
   const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
   keepFrom(paths, inputs);
-  for (const path of paths) removeTrusted(path);
-  removeTrusted(`${base}.json`);
+  for (const path of paths) trustedFiles.remove(path);
+  trustedFiles.remove(`${base}.json`);
 }
 
 /** Describes the first difference between two requests; undefined if they are equal. */
@@ -465,7 +464,7 @@ const keepFrom = (paths: readonly string[], read: readonly RunInput[]) =>
 /** A shard that is being written, next to its final place. */
 class OpenShard {
   private documentCount = 0;
-  private readonly files: ReturnType<typeof stageFile>[] = [];
+  private readonly files: ReturnType<typeof stagedFile.stage>[] = [];
   private readonly checked: ChecksummedFile[] = [];
   private readonly locks: Lock[] = [];
   private readonly writer: idWriters.IdWriter;
@@ -474,16 +473,17 @@ class OpenShard {
   constructor(
     private readonly options: IdFilesOptions,
     private readonly paths: readonly string[],
-    kept: KeptColumns,
+    kept: keptField.Columns,
   ) {
     const { format, type, guard, inputs, shardSize } = options;
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
       // The holder of a shard's lock may remove what a killed run left next to it.
-      const places = shardSize === undefined ? [] : paths.map(placeOfFile).filter((place) => place !== null);
-      for (const place of places) this.locks.push(takeLockNow(place));
-      for (const path of paths) this.files.push(stageFile(path));
+      const places =
+        shardSize === undefined ? [] : paths.map(stagedFile.placeOfFile).filter((place) => place !== null);
+      for (const place of places) this.locks.push(outputLock.takeNow(place));
+      for (const path of paths) this.files.push(stagedFile.stage(path));
       // Checksums are written into the manifest, so they are needed only with one.
       if (shardSize !== undefined) this.checked = this.files.map((file) => new ChecksummedFile(file));
       this.writer = format.open(shardSize === undefined ? this.files : this.checked, type, kept);
@@ -497,7 +497,7 @@ class OpenShard {
     return this.writer.idCount;
   }
 
-  write(ids: Uint16Array | Uint32Array, ends: Uint32Array, kept: readonly KeptValue[]): void {
+  write(ids: Uint16Array | Uint32Array, ends: Uint32Array, kept: readonly keptField.Value[]): void {
     this.writer.write(ids, ends, kept);
     this.documentCount += ends.length;
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;

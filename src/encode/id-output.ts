@@ -1,6 +1,6 @@
 import { idWriters } from "#ids";
 import { asOption, UserError } from "#runtime";
-import { placeOfFile } from "#store";
+import { stagedFile } from "#store";
 
 /** Refuses a file of ids whose name ends in neither .npy nor .bin. */
 export function idOutputFile(path: string | undefined): string | undefined {
@@ -13,7 +13,7 @@ export function idOutputFile(path: string | undefined): string | undefined {
  * Refuses an output that cannot hold an .npy file, whose head is rewritten at the end: only a regular file allows that.
  */
 export function checkHeadFits(path: string | undefined): void {
-  if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
+  if (path === undefined || !path.endsWith(".npy") || stagedFile.placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
     hint: "name a file; only .bin, which has no header, can be written to a pipe",
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { countNoun, schema } from "#bytes";
-import { followHint, type PlanLine, readPlanLines } from "#corpus";
+import { planFile } from "#corpus";
 import { type IdType, idFormats, type idReaders, readParquetIds } from "#ids";
 import { asOption, files, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
@@ -49,7 +49,7 @@ export async function joinParts(
   options: JoinOptions,
 ): Promise<Omit<EncodedFiles, "textBytes" | "invalidByteCount">> {
   const { planPath, partPaths, files: asked, guard } = options;
-  const plan = readPlanLines(
+  const plan = planFile.readLines(
     files.withRegular(planPath, (fd) => readFileSync(fd, "utf8")),
     `"${planPath}"`,
   );
@@ -112,7 +112,7 @@ export async function joinParts(
 
 const partFormat = idFormats.of("part", "")!;
 
-function openPart(path: string, plan: readonly PlanLine[], planPath: string): Part {
+function openPart(path: string, plan: readonly planFile.Line[], planPath: string): Part {
   const hint = "give the NAME.json that bpe encode --ranges … --ids-format part -o NAME wrote";
   if (!path.endsWith(".json")) throw usageError(`"${path}" is not the manifest of a part`, hint);
   const base = path.slice(0, -".json".length);
@@ -140,7 +140,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
   const gap = lines.findIndex((line, i) => line !== lines[0]! + i);
   if (gap < 0) return { ...listed, asked, firstLine: lines[0]! };
   throw new UserError(`"${path}" has line ${lines[gap]! + 1} of the plan after line ${lines[gap - 1]! + 1}`, {
-    hint: followHint,
+    hint: planFile.followHint,
   });
 }
 
@@ -150,7 +150,7 @@ const keyOf = (path: string, start: number, end: number) => JSON.stringify([path
  * Returns the parts in the order of the plan. Throws a UserError if a line of the plan is in no part or in
  * two parts, or if the parts were encoded differently.
  */
-function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: string): Part[] {
+function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPath: string): Part[] {
   const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);
   let line = 0;
   const missing = (end: number) => {
@@ -189,7 +189,7 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
 const apart = { inputs: null, ranges: null, shardSize: null };
 
 /** Throws a UserError for a plan that does not cover its files: its last lines may have been lost. */
-function checkWhole(plan: readonly PlanLine[], planPath: string): void {
+function checkWhole(plan: readonly planFile.Line[], planPath: string): void {
   const ends = new Map<string, number>();
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);
   const part = plan.find(({ path, sizeBytes }) => ends.get(path) !== sizeBytes);

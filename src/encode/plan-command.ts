@@ -1,13 +1,5 @@
 import { countNoun, escapeText, formatBytes, formatSeconds } from "#bytes";
-import {
-  canBeCutByBytes,
-  checkPlannable,
-  checkUnchanged,
-  type Input,
-  noFileToPlan,
-  planLineMaker,
-  plannedRanges,
-} from "#corpus";
+import { canBeCutByBytes, checkUnchanged, type Input, planFile } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { optionTables } from "#options";
@@ -30,22 +22,22 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const { files } = invocation;
   const asked = optionTables.readTyped(planOptions, invocation.options);
   const { tokenizer, rangeSize: rangeSizeBytes = defaultRangeSizeBytes } = asked;
-  if (files.includes("-")) throw noFileToPlan("-");
+  if (files.includes("-")) throw planFile.noFileToPlan("-");
   inputFiles.check(files, asked);
   const reading = { ...asked, trained: recordFiles.readReading(tokenizer === undefined ? [] : [tokenizer]) };
   const readCuts = tokenizer === undefined ? corpusCuts(asked) : await tokenizerCuts(invocation);
   await dataOutput.lockFiles(output, asked.output);
   const found = inputFiles.find(files, reading, output);
-  checkPlannable(found.inputs);
+  planFile.checkPlannable(found.inputs);
   const { inputs, skipped } = await inputFiles.inspectStreams(found, reading);
   const cuts = await readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
   const rangeOptions = { ...cuts, inputs, rangeSizeBytes };
-  const lineOf = planLineMaker(rangeOptions);
+  const lineOf = planFile.lineMaker(rangeOptions);
   await dataOutput.writeData(asked.output, async (out) => {
-    for await (const range of plannedRanges(rangeOptions)) {
+    for await (const range of planFile.plannedRanges(rangeOptions)) {
       rangeCount++;
       out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
       await dataOutput.drain(out);

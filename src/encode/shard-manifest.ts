@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { json, schema } from "#bytes";
-import { keptKinds } from "#corpus";
+import { keptField } from "#corpus";
 import type { idFormats } from "#ids";
 import { files, host, systemError, UserError, yieldToEventLoop } from "#runtime";
-import { checksumOf, followLinks, openTrusted } from "#store";
+import { checksumOf, trustedFiles } from "#store";
 
 // `NAME.json` lists the shards, the run that wrote them, and where to continue. The manifest and the shards
 // are used only if they belong to this user, or to someone whom the owner of the directory allows to write,
@@ -60,7 +60,7 @@ const manifestFields = schema.object({
   /** Whether the last document continues after the last range. */
   isOpen: schema.optional(schema.flag),
   /** The types of the columns of kept fields. */
-  keptKinds: schema.optional(schema.list(schema.orNull(schema.oneOf(keptKinds)))),
+  keptKinds: schema.optional(schema.list(schema.orNull(schema.oneOf(keptField.kinds)))),
 });
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
@@ -94,7 +94,7 @@ export function readManifest(path: string, hint = "choose another name"): Manife
 
 function jsonAt(path: string, refuse: (what: string) => never): unknown {
   const text = files.tryRead(path, () => {
-    const fd = openTrusted(followLinks(path));
+    const fd = trustedFiles.open(trustedFiles.followLinks(path));
     try {
       if (fstatSync(fd).size <= manifestBytesMax) return readFileSync(fd, "utf8");
     } finally {
@@ -193,7 +193,7 @@ function openShardFile({ path: manifestPath, hint }: ListedShards, { path, sizeB
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openTrusted(followLinks(path));
+    return trustedFiles.open(trustedFiles.followLinks(path));
   } catch (error) {
     if (systemError.isMissing(error)) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { countNoun, formatSeconds } from "#bytes";
-import type { KeptValue } from "#corpus";
+import type { keptField } from "#corpus";
 import { type Pieces, piecesInFirst } from "#edit";
 import { type IdType, idFormats, idReaders, idWriters } from "#ids";
 import { optionTables } from "#options";
@@ -62,7 +62,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
 /** Writes the converted ids, and reports the ends of documents. Returns the number of ids read. */
 type CutInto = (
   writer: Pick<idWriters.IdWriter, "write" | "drain">,
-  endDocument: (kept?: readonly KeptValue[]) => void,
+  endDocument: (kept?: readonly keptField.Value[]) => void,
 ) => Promise<number>;
 
 const intoOne = (path: string | undefined, type: IdType, cutInto: CutInto) =>
@@ -157,7 +157,7 @@ class IdCutter {
     private readonly pieces: Pieces,
     private readonly writer: Pick<idWriters.IdWriter, "write">,
     width: typeof Uint16Array | typeof Uint32Array,
-    readonly endDocument: (kept?: readonly KeptValue[]) => void,
+    readonly endDocument: (kept?: readonly keptField.Value[]) => void,
   ) {
     const { ids, starts } = pieces;
     this.only = new Uint32Array(starts.length - 1).fill(notOne);

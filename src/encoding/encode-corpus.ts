@@ -3,16 +3,15 @@ import {
   checkUnchanged,
   emptyCorpusError,
   type Input,
-  type KeptValue,
-  keptBytesOf,
-  mayTakeLong,
-  type PlannedCutting,
+  keptField,
+  type planFile,
   type Range,
   type RangePlanOptions,
   type RecordBatch,
   type Task,
   TaskTexts,
   TextMemory,
+  tasks,
   totalBytesOf,
 } from "#corpus";
 import { type IdSink, type IdType, idWriters } from "#ids";
@@ -212,7 +211,7 @@ async function encodeTasks(
       aheadBytes: workerCount * smallestRangeSizeBytes,
       threadCount: workerCount,
       mainWorks: doesMainEncode(inputs, parts),
-      mayTakeLong: (task) => mayTakeLong(task, longBytesOf(task, options, cutting)),
+      mayTakeLong: (task) => tasks.mayTakeLong(task, longBytesOf(task, options, cutting)),
       workers,
     },
     (bytesDone) => report({ bytesDone, bytesTotal }),
@@ -321,7 +320,7 @@ type EncodeSetup = {
 export type IdsPart = OutputPart & {
   readonly ids: Ids;
   readonly recordEnds: Uint32Array | undefined;
-  readonly kept: readonly KeptValue[];
+  readonly kept: readonly keptField.Value[];
 };
 
 /** The amount of encoded text. */
@@ -436,7 +435,7 @@ export function startEncoding(setup: EncodeSetup): TaskEncoder {
 export class IdsOutput implements PartMaker<IdsPart> {
   /** Whether the ids are those of records. */
   hasRecords = false;
-  private kept: KeptValue[] = [];
+  private kept: keptField.Value[] = [];
   private keptBytes = 0;
 
   constructor(private readonly out: IdBuffer) {}
@@ -447,7 +446,7 @@ export class IdsOutput implements PartMaker<IdsPart> {
     for (let k = r * width; k < (r + 1) * width; k++) {
       const value = kept[k]!;
       this.kept.push(value);
-      this.keptBytes += keptBytesOf(value);
+      this.keptBytes += keptField.bytesOf(value);
     }
   }
 
@@ -471,7 +470,7 @@ const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
  * Returns the settings on which the cuts of an encoding plan depend. A named pattern is represented by its
  * splits.
  */
-export function cutSettingsOf(parts: TokenizerParts): PlannedCutting {
+export function cutSettingsOf(parts: TokenizerParts): planFile.PlannedCutting {
   const { patternName, patternSources } = parts.description;
   return {
     patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,

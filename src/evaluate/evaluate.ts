@@ -19,7 +19,7 @@ import type { ScratchDirectory } from "#store";
 import { canBeCut, cuttingTokens, plainCutting } from "#text";
 import type { TokenizerParts } from "#tokenizer";
 import { type CountedWords, countWords } from "#training";
-import { sizeOf as sizeOfTable, type TableSize, tableBytes, type WordTable } from "#words";
+import { type WordTable, wordTables } from "#words";
 import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 import type { WordEncoding } from "./word-encoder.ts";
 
@@ -54,13 +54,14 @@ async function readText(
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
   // The table of counted words, and the table that found equal words, are garbage by now.
   if (expectedTextBytes(inputs) > smallTextBytes) host.collectGarbage();
-  const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
+  const wordsBytes =
+    wordTables.bytesOf(wordTables.sizeOf(words.placed)) + factsBytes * words.placed.wordCount;
   const budgetWithTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
   const count: CountPretokens = async (tablesBytes, ...cuts) => {
     const budget = budgetWithTables(tablesBytes);
     // The words take memory that the threads of the first pass had.
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
-    const neededFor = (size: TableSize) => 2 * tableBytes(size);
+    const neededFor = (size: wordTables.Size) => 2 * wordTables.bytesOf(size);
     return (await countPass({ ...pass, ...threads, neededFor }, cuts, progress)).words;
   };
   const counting = { tokenizers, inputs, words, workerCount, budgetWithTables, count };
@@ -77,7 +78,8 @@ async function countPlacedWords(
   options: PassOptions & Pick<EvaluateOptions, "numbers">,
   progress: EvaluationProgress,
 ) {
-  const neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
+  const neededFor = (size: wordTables.Size) =>
+    tablesPerText * wordTables.bytesOf(size) + factsBytes * size.wordCount;
   const cuts: PretokenCuts = [
     compilePattern([textWords.placedWordPattern]),
     [textWords.placedWordPattern],
@@ -90,13 +92,13 @@ async function countPlacedWords(
 
 /** Reads a text once and counts its pretokens. Throws a UserError if their tables do not fit into memory. */
 async function countPass(
-  options: PassOptions & { readonly neededFor: (size: TableSize) => number },
+  options: PassOptions & { readonly neededFor: (size: wordTables.Size) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
   progress: EvaluationProgress,
 ): Promise<CountedWords> {
   const { inputs, workerCount, budget, scratch, tokenizers, neededFor } = options;
   const countsOptions = { patterns: sources, specialTokens, isLinewise: false };
-  const check = (size: TableSize) =>
+  const check = (size: wordTables.Size) =>
     budget.check("measuring a text", neededFor(size), "measure a part of the text");
   const cutting = plainCutting(pattern, specialTokens);
   const corpus = { inputs, cutting, workerCount, memory: { budget, scratch, countsOptions } };
@@ -116,7 +118,7 @@ function checkLongest(
   let longestBytes = 0;
   for (let w = 0; w < wordCount; w++) longestBytes = Math.max(longestBytes, starts[w + 1]! - starts[w]!);
   if (longestBytes < longWordBytes) return;
-  const tablesBytes = tablesPerText * tableBytes({ wordCount, byteCount: bytes.length });
+  const tablesBytes = tablesPerText * wordTables.bytesOf({ wordCount, byteCount: bytes.length });
   const perByte = Math.max(...tokenizers.map(({ parts }) => corpusEncoding.encodingBytesPerByte(parts)));
   const wordBytes = Math.min(threadCount, wordCount) * perByte * longestBytes;
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
@@ -481,7 +483,7 @@ export class TokenCounting {
   private get tablesBytes(): number {
     let byteCount = 0;
     for (const { table } of this.counted.values())
-      if (table !== undefined) byteCount += tableBytes(sizeOfTable(table));
+      if (table !== undefined) byteCount += wordTables.bytesOf(wordTables.sizeOf(table));
     return byteCount;
   }
 

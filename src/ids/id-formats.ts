@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
 import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
-import { type KeptColumns, type KeptField, zlib } from "#corpus";
+import { type keptField, zlib } from "#corpus";
 import { asOption, type ByteSink, files, phrase, scaled, UserError } from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import type { IdType } from "./id-writers.ts";
@@ -28,7 +28,7 @@ export type IdFormat = {
    */
   readonly typeFor?: (idLimit: number) => IdType;
   /** Opens a writer of ids and ends of documents. `files` are in the order of the endings. */
-  open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): idWriters.IdWriter;
+  open(files: readonly ByteSink[], type: IdType, kept?: keptField.Columns): idWriters.IdWriter;
 };
 
 /** The largest value of a size that is stored as a signed 32-bit field. */
@@ -238,7 +238,7 @@ export type FormattedIds = {
   /** The paths of all files that are read. */
   readonly paths: readonly string[];
   /** The fields of records that the file stores. */
-  readonly keptFields?: readonly KeptField[] | undefined;
+  readonly keptFields?: readonly keptField.Field[] | undefined;
   /** Yields the ids in order, with the ends of documents. A document may continue in the next part. */
   read(): Generator<IdDocuments>;
 };

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { ascii, escapeBytes } from "#bytes";
-import { checkUnchanged, inspectInput, type KeptValue, openTextStream } from "#corpus";
+import { checkUnchanged, inspectInput, type keptField, openTextStream } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
@@ -222,14 +222,14 @@ export const alphabetSizeMax = 2 ** 20;
  */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;
-  endDocument(kept?: readonly KeptValue[]): void;
+  endDocument(kept?: readonly keptField.Value[]): void;
 };
 
 /** Ids, the ends of documents among them, and the kept fields of these documents, in order. */
 export type IdDocuments = {
   readonly ids: Uint16Array | Uint32Array;
   readonly ends: Uint32Array;
-  readonly kept: readonly KeptValue[];
+  readonly kept: readonly keptField.Value[];
 };
 
 /** Passes the documents of a formatted file to `sink`. Yields the number of ids read so far, at intervals. */

@@ -1,5 +1,5 @@
 import { ascii, bytesOf, decimal } from "#bytes";
-import type { KeptValue, Task } from "#corpus";
+import type { keptField, Task } from "#corpus";
 import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
 /**
@@ -51,7 +51,7 @@ export type IdSink = {
    * Receives the next ids, which are valid during the call. For records, also receives the positions where
    * they end (none inside a long record), and their kept fields.
    */
-  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly KeptValue[]): void;
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly keptField.Value[]): void;
   /** Called at the end of a plain-text input. */
   endInput(): void;
   /** Called after all ids of a task. */

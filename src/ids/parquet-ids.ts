@@ -3,7 +3,7 @@ import { writeColumn } from "hyparquet-writer/src/column.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
 import { grow } from "#bytes";
-import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus";
+import { keptField } from "#corpus";
 import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
@@ -29,7 +29,7 @@ const fieldTypes = {
   double: { type: "DOUBLE" },
   bool: { type: "BOOLEAN" },
 } as const;
-const elementOf = (name: string, kind: KeptKind): SchemaElement => ({
+const elementOf = (name: string, kind: keptField.Kind): SchemaElement => ({
   name,
   repetition_type: "OPTIONAL",
   ...fieldTypes[kind],
@@ -54,12 +54,12 @@ export class ParquetIds implements IdWriter {
   private count = 0;
   private ends: number[] = [];
   /** The kept fields of these documents, by column. */
-  private values: KeptValue[][];
+  private values: keptField.Value[][];
   private keptBytes = 0;
 
   constructor(
     private readonly out: ByteSink,
-    private readonly kept = new KeptColumns([]),
+    private readonly kept = new keptField.Columns([]),
   ) {
     this.values = kept.fields.map(() => []);
   }
@@ -67,7 +67,7 @@ export class ParquetIds implements IdWriter {
   write(
     ids: Uint16Array | Uint32Array,
     documentEnds: Uint32Array = new Uint32Array(0),
-    kept: readonly KeptValue[] = [],
+    kept: readonly keptField.Value[] = [],
   ): void {
     let from = 0;
     const { length: width } = this.values;
@@ -103,9 +103,9 @@ export class ParquetIds implements IdWriter {
     this.flush();
   }
 
-  private keep(k: number, value: KeptValue): void {
+  private keep(k: number, value: keptField.Value): void {
     this.values[k]!.push(this.kept.convert(k, value));
-    this.keptBytes += keptBytesOf(value);
+    this.keptBytes += keptField.bytesOf(value);
   }
 
   private append(ids: Uint16Array | Uint32Array): void {

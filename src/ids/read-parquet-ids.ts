@@ -1,20 +1,13 @@
 import { closeSync } from "node:fs";
 import {
-  decodeRleBitPacked,
   FileSource,
   type Input,
   inspectInput,
-  KeptColumnReader,
-  type KeptField,
-  type KeptKind,
-  type KeptValue,
+  type keptField,
   openInput,
-  pageAt,
-  readAsParquet,
+  parquet,
   readFully,
-  readMetadata,
   TextMemory,
-  topLevel,
 } from "#corpus";
 import { UserError } from "#runtime";
 import type { IdDocuments } from "./id-reader.ts";
@@ -24,11 +17,11 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
   const { source, metadata, fields } = openParquetIds(path);
   const memory = new TextMemory();
   try {
-    const columns = fields.length > 0 ? new KeptColumnReader(source, fields, memory) : undefined;
+    const columns = fields.length > 0 ? new parquet.KeptColumnReader(source, fields, memory) : undefined;
     let row = 0;
     for (const { columns: chunks, num_rows } of metadata.row_groups) {
-      const group = readAsParquet(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));
-      const kept: KeptValue[] = [];
+      const group = parquet.readAsParquet(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));
+      const kept: keptField.Value[] = [];
       const end = row + group.ends.length;
       columns?.read(source, row, end, kept);
       yield { ...group, kept };
@@ -40,13 +33,13 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
 }
 
 /** Returns the fields of records that the file stores; undefined if it stores none. */
-export function keptFieldsOf(path: string): readonly KeptField[] | undefined {
+export function keptFieldsOf(path: string): readonly keptField.Field[] | undefined {
   const { source, fields } = openParquetIds(path);
   closeSync(source.fd);
   return fields.length > 0 ? fields : undefined;
 }
 
-const kinds: Readonly<Record<string, KeptKind>> = {
+const kinds: Readonly<Record<string, keptField.Kind>> = {
   BYTE_ARRAY: "text",
   INT64: "int",
   DOUBLE: "double",
@@ -57,9 +50,9 @@ function openParquetIds(path: string) {
   const input: Input = inspectInput(path, { inputFormat: "parquet" });
   const source = new FileSource(openInput(input), input);
   try {
-    const metadata = readAsParquet(path, () => readMetadata(source, new TextMemory()));
-    const [ids, ...others] = topLevel(metadata.schema);
-    const fields = others.map(({ name, type = "" }): KeptField => ({ name, kind: kinds[type] }));
+    const metadata = parquet.readAsParquet(path, () => parquet.readMetadata(source, new TextMemory()));
+    const [ids, ...others] = parquet.topLevel(metadata.schema);
+    const fields = others.map(({ name, type = "" }): keptField.Field => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
     throw new UserError(`"${path}" is not a Parquet file of ids as bpe encode writes them`, {
       hint: "save the ids as .npy instead: apply numpy.concatenate to the lists",
@@ -77,7 +70,11 @@ function idsOf(
   rowCount: number,
 ) {
   const startByte = Number(data_page_offset);
-  const { header, dataByte, endByte } = pageAt(source, startByte, startByte + Number(total_compressed_size));
+  const { header, dataByte, endByte } = parquet.pageAt(
+    source,
+    startByte,
+    startByte + Number(total_compressed_size),
+  );
   const v2 = header.data_page_header_v2;
   if (v2 === undefined || v2.encoding !== "PLAIN") throw new Error("the ids of a row group are not one page");
   const { num_values: valueCount, repetition_levels_byte_length, definition_levels_byte_length } = v2;
@@ -88,8 +85,8 @@ function idsOf(
   const repetitions = new Int32Array(valueCount);
   const definitions = new Int32Array(valueCount);
   const areWhole =
-    decodeRleBitPacked(page, 0, repetition_levels_byte_length, 1, repetitions) &&
-    decodeRleBitPacked(page, repetition_levels_byte_length, levelsEnd, 1, definitions);
+    parquet.decodeRleBitPacked(page, 0, repetition_levels_byte_length, 1, repetitions) &&
+    parquet.decodeRleBitPacked(page, repetition_levels_byte_length, levelsEnd, 1, definitions);
   const starts: number[] = [];
   let count = 0;
   for (let v = 0; v < valueCount; v++) {

@@ -1,15 +1,4 @@
-import {
-  ChunkBuffers,
-  type Input,
-  inputBytesOf,
-  isEmpty,
-  memoryOf,
-  planTasks,
-  type Range,
-  type RangePlanOptions,
-  type Task,
-  textBytesOf,
-} from "#corpus";
+import { type Input, type Range, type RangePlanOptions, type Task, tasks } from "#corpus";
 import {
   type JobName,
   runSliced,
@@ -127,7 +116,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   private substitute: StartedWorkers | undefined;
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
-  readonly buffers = new ChunkBuffers();
+  readonly buffers = new tasks.ChunkBuffers();
   /** A number for each worker, for the main thread, and for the worker that may replace it. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
@@ -144,7 +133,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.mainIndex = this.workers.workers.length;
     this.bytesDone = new Float64Array(new SharedArrayBuffer(8 * (this.mainIndex + 2)));
     this.order = new TaskOrder(sink);
-    this.tasks = new TaskQueue(planTasks(inputs, cutting, this.buffers, ranges), aheadBytes, {
+    this.tasks = new TaskQueue(tasks.plan(inputs, cutting, this.buffers, ranges), aheadBytes, {
       taker: this.mainIndex,
       leaves: mayTakeLong,
     });
@@ -219,8 +208,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
 
   /** Does tasks in this thread, as a worker does. Messages and signals are handled after each slice. */
   private async workOnTasks(): Promise<void> {
-    const { job, tasks, order, buffers, mainIndex } = this;
-    let next = await tasks.next(mainIndex);
+    const { job, tasks: queue, order, buffers, mainIndex } = this;
+    let next = await queue.next(mainIndex);
     // Without a task, no thread is started here, because it would have memory of its own.
     if (next.length === 0) return;
     const { setupOf, start, inputs } = job;
@@ -231,17 +220,17 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
       let turn: Turn<Part, Found>;
       const outbox = threadJob.output && new Outbox(threadJob.output, (part) => order.take(turn, part));
       const written: OnWritten = (sizeBytes, memory) => outbox?.written(sizeBytes, memory);
-      for (; next.length > 0; next = await tasks.next(mainIndex)) {
+      for (; next.length > 0; next = await queue.next(mainIndex)) {
         const turns = next.map((task) => order.add(task, written));
         for (const [i, task] of next.entries()) {
           turn = turns[i]!;
-          const found = isEmpty(task) ? undefined : await this.takeTask(thread, task, outbox);
+          const found = tasks.isEmpty(task) ? undefined : await this.takeTask(thread, task, outbox);
           if (this.isStopped) return;
           order.finish(turn, found);
-          for (const memory of memoryOf([task])) buffers.give(memory);
+          for (const memory of tasks.memoryOf([task])) buffers.give(memory);
         }
       }
-      if (threadJob.finish !== undefined) await runSliced(threadJob.finish(tasks.hasLeft));
+      if (threadJob.finish !== undefined) await runSliced(threadJob.finish(queue.hasLeft));
       this.takeRest(threadJob.rest, this.sharerOf(threadJob));
     } finally {
       threadJob.close();
@@ -271,13 +260,13 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     const running = workers.map((worker, i) => {
       const thread = threadOf(i);
       const setup = { setup: setupOf(thread), thread, inputs, bytesDone };
-      const tasks = new WorkerTasks<Setup, Part, Found, Rest, Common>(
+      const workerTasks = new WorkerTasks<Setup, Part, Found, Rest, Common>(
         this,
         worker,
         `${name} worker ${i}`,
         setup,
       );
-      return tasks.run((rest) => this.takeRest(rest, tasks));
+      return workerTasks.run((rest) => this.takeRest(rest, workerTasks));
     });
     await Promise.all(running);
   }
@@ -345,7 +334,7 @@ export class TaskQueue {
         const { value: task } = await this.tasks.next();
         if (task) this.ready.push(task);
         else this.end ??= {};
-        this.readyBytes += task ? textBytesOf(task) : 0;
+        this.readyBytes += task ? tasks.textBytesOf(task) : 0;
       } catch (error) {
         this.end ??= { error };
       }
@@ -379,10 +368,10 @@ export class TaskQueue {
     let count = 0;
     let sizeBytes = 0;
     for (const task of this.ready) {
-      const isFull = sizeBytes + textBytesOf(task) > batchBytes || this.picky?.leaves(task);
+      const isFull = sizeBytes + tasks.textBytesOf(task) > batchBytes || this.picky?.leaves(task);
       if (count > 0 && isFull) break;
       count++;
-      sizeBytes += textBytesOf(task);
+      sizeBytes += tasks.textBytesOf(task);
       this.holder = task.kind === "chunk" && task.continues ? taker : -1;
     }
     this.readyBytes -= sizeBytes;
@@ -467,7 +456,7 @@ export class TaskOrder<Part extends OutputPart, Found> {
 export type SharedTasks<Part extends OutputPart, Found> = {
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
-  readonly buffers: ChunkBuffers;
+  readonly buffers: tasks.ChunkBuffers;
 };
 
 /** The main thread's side of one worker: sends tasks to the worker, and passes on its results. */
@@ -525,7 +514,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
       const given = next.filter((task) => this.addTurn(task));
       if (given.length === 0) continue;
       this.hasBegun = true;
-      return { done: this.thread.ask("take", given, memoryOf(given)) };
+      return { done: this.thread.ask("take", given, tasks.memoryOf(given)) };
     }
     return null;
   }
@@ -546,9 +535,9 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     const turn = order.add(task, (sizeBytes, memory) =>
       this.thread.note("written", { sizeBytes, memory }, [memory]),
     );
-    if (isEmpty(task)) order.finish(turn, undefined);
+    if (tasks.isEmpty(task)) order.finish(turn, undefined);
     else this.turns.push(turn);
-    return !isEmpty(task);
+    return !tasks.isEmpty(task);
   }
 }
 
@@ -670,10 +659,10 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
       const work = job.take(task);
       let step = work.next();
       for (; !step.done; step = work.next()) {
-        bytesDone[index] = bytesBefore + inputBytesOf(task, step.value);
+        bytesDone[index] = bytesBefore + tasks.inputBytesOf(task, step.value);
         yield;
       }
-      bytesDone[index] = bytesBefore + inputBytesOf(task);
+      bytesDone[index] = bytesBefore + tasks.inputBytesOf(task);
       return step.value;
     } catch (error) {
       const place = ` at byte ${job.offsetByte} of "${this.inputs[task.inputIndex]!.path}"`;
@@ -715,17 +704,17 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.outbox!.written(sizeBytes, memory);
   }
 
-  async take(tasks: readonly Task[]): Promise<void> {
+  async take(received: readonly Task[]): Promise<void> {
     // Yields to the event loop between two messages of tasks, to receive returned memory.
     await yieldToEventLoop();
     const { thread, outbox } = this;
-    for (const task of tasks) {
+    for (const task of received) {
       const work = thread.take(task);
       let step = work.next();
       for (; !step.done; step = work.next()) await outbox?.send();
       await outbox?.send();
       this.found.push(step.value);
-      this.emptied.push(...memoryOf([task]));
+      this.emptied.push(...tasks.memoryOf([task]));
     }
     this.tellDone();
   }

@@ -7,7 +7,7 @@ import { idWriters } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { type ResolvedPattern, resolvePattern } from "#pattern";
 import { machine, usageError } from "#runtime";
-import { checkOutputFile, noGuard, placeOfFile, takeLockNow, WrittenPlaces, writeStaged } from "#store";
+import { noGuard, outputLock, stagedFile, WrittenPlaces } from "#store";
 import { behaviorFingerprint, tokenizers } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
 import {
@@ -201,9 +201,9 @@ export class Tokenizer extends TextTokenizer {
     checkWorkers("encodeFile", workers);
     idWriters.checkFileName(output, `"${output}"`);
     const { path } = this.parts.description;
-    checkOutputFile(output);
-    const place = placeOfFile(output);
-    const lock = place === null ? null : takeLockNow(place);
+    stagedFile.checkOutputFile(output);
+    const place = stagedFile.placeOfFile(output);
+    const lock = place === null ? null : outputLock.takeNow(place);
     try {
       const inputs = findInputs([files].flat(), {
         inputFormat: asked.inputFormat,
@@ -227,8 +227,9 @@ export class Tokenizer extends TextTokenizer {
           onProgress?.(bytesDone, bytesTotal);
         },
       };
-      return (await writeStaged(output, noGuard, (file) => corpusEncoding.encodeInto(output, file, encoding)))
-        .idCount;
+      return (
+        await stagedFile.write(output, noGuard, (file) => corpusEncoding.encodeInto(output, file, encoding))
+      ).idCount;
     } finally {
       lock?.release();
     }

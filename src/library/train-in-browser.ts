@@ -1,15 +1,5 @@
 import { argument, describeValue, skipSplitPair } from "#bytes";
-import {
-  compressionOf,
-  contentOf,
-  defaultTextField,
-  formatOfName,
-  headBytesMax,
-  jsonHeadBytesMax,
-  notText,
-  recordsIn,
-  type Texts,
-} from "#corpus";
+import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
 import {
   byBytes,
@@ -36,7 +26,7 @@ import {
   trainingStatistics,
   trainings,
 } from "#training";
-import { byteWords, WordCounter, type WordTable } from "#words";
+import { WordCounter, type WordTable, wordTables } from "#words";
 import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
@@ -145,20 +135,12 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
 /** Throws an error for a file that `bpe train` would not read as plain text, because its words would be different. */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
-  const head = new Uint8Array(await file.slice(0, jsonHeadBytesMax).arrayBuffer());
-  const start = head.subarray(0, headBytesMax);
-  const packing = compressionOf(start);
-  const hint = "read the file in your own code, and pass its texts in texts";
-  if (packing !== "none") throw new UserError(`"${name}" is compressed with ${packing}`, { hint });
-  const content = contentOf(start, name);
-  if (typeof content === "object") throw notText(name, content);
-  const named = formatOfName(name);
-  const isWhole = head.length === file.size;
-  const records =
-    content === "parquet" || named === "jsonl" || named === "parquet"
-      ? (named ?? content)
-      : recordsIn({ bytes: head, isWhole }, named === "json", defaultTextField);
-  if (records !== undefined) throw new UserError(`"${name}" contains records (${records})`, { hint });
+  await checkPlainText(
+    name,
+    file.size,
+    async (byteCount) => new Uint8Array(await file.slice(0, byteCount).arrayBuffer()),
+    "read the file in your own code, and pass its texts in texts",
+  );
 }
 
 /** Whether a value is a Blob or a File, of any realm. */
@@ -236,7 +218,7 @@ async function trainInMemory(
   const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;
   const alone = { workerCount: 1 };
   const options = learning.mergeOptionsOf(training, vocabSize, alone);
-  const merges = await learning.learnPairs(byteWords(words), options, alone, report);
+  const merges = await learning.learnPairs(wordTables.byteWords(words), options, alone, report);
   const mergedMs = performance.now();
   return {
     vocabulary: vocabularies.build({

@@ -9,11 +9,11 @@ import {
   checkOutputDirectory,
   type Lock,
   noGuard,
+  outputLock,
   placeOf,
   placesToWrite,
-  takeLockNow,
+  stagedFile,
   WrittenPlaces,
-  writeStaged,
 } from "#store";
 import { type TokenizerParts, tokenizers } from "#tokenizer";
 import {
@@ -89,7 +89,7 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
         for (const lock of locks) lock.release();
       };
       try {
-        for (const place of placesToWrite(directory, files)) locks.push(takeLockNow(place));
+        for (const place of placesToWrite(directory, files)) locks.push(outputLock.takeNow(place));
       } catch (error) {
         unlock();
         throw error;
@@ -104,7 +104,7 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
       return found;
     },
     writeFile: (path, chunks) =>
-      writeStaged(path, noGuard, async (out) => {
+      stagedFile.write(path, noGuard, async (out) => {
         for (const chunk of chunks) out.write(chunk);
       }),
     onLearned: () => signal?.throwIfAborted(),
@@ -238,7 +238,7 @@ export class TrainedTokenizer extends Tokenizer {
     argument.check("save: directory", directory, pathArgument);
     const product = this.productFor("save", options);
     checkOutputDirectory(directory);
-    const lock = takeLockNow(placeOf(directory));
+    const lock = outputLock.takeNow(placeOf(directory));
     try {
       await results.writeProduct(directory, product, this.finished.result);
     } finally {

@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import { type Kernel, kernels, requestHugePages } from "#runtime";
-import { type RecordWords, sizeOfWords, type TokenWords } from "#words";
+import { type RecordWords, type TokenWords, wordTables } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   alphabetOrder,
@@ -57,7 +57,7 @@ export function createMergeEngine(
   tuning: MergeTuning,
 ): MergeEngine | undefined {
   const areRecords = "kernel" in words;
-  const cellCountOfAll = cellCountBound(areRecords ? words : sizeOfWords(words));
+  const cellCountOfAll = cellCountBound(areRecords ? words : wordTables.sizeOfWords(words));
   const slices = areRecords
     ? [
         {

@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import { asOption, phrase, scaled, UserError } from "#runtime";
-import type { TokenWordsSize } from "#words";
+import type { wordTables } from "#words";
 import type { Compat } from "./merges.ts";
 
 /** Limits on the tokens that are learned. */
@@ -103,7 +103,8 @@ export type MergeLimits = {
 };
 
 /** An upper bound of the cells of these words: one boundary, then each word and a boundary after it. */
-export const cellCountBound = ({ wordCount, positionCount }: TokenWordsSize) => 1 + positionCount + wordCount;
+export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
+  1 + positionCount + wordCount;
 
 /**
  * The maximum number of cells. Positions are below 2^31, and the last weight step must end after every cell

@@ -1,5 +1,5 @@
 import { kernels, releasePages } from "#runtime";
-import { byteWords, sizeOfWords, type TokenWords, type WordTable } from "#words";
+import { type TokenWords, type WordTable, wordTables } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
 import {
   createMergeEngine,
@@ -63,7 +63,7 @@ export function* trainParityMerges(
   const words = tables.map(tokensOf);
   const devWords = dev?.map(tokensOf) ?? [];
   const texts = [...words, ...devWords];
-  for (const table of texts) checkCellCount(cellCountBound(sizeOfWords(table)));
+  for (const table of texts) checkCellCount(cellCountBound(wordTables.sizeOfWords(table)));
   const { firstMerges = [] } = requested;
   // Each learned merge removes at least one position, which limits the number of merges.
   const mergeCountMax = words.reduce((total, { tokens }) => total + tokens.length, firstMerges.length);
@@ -146,7 +146,7 @@ const parityTies = {
   rustbpe: "smaller id",
 } as const satisfies Record<MergeOptions["compat"], TieOrder>;
 
-const tokensOf = (table: WordTable | TokenWords) => ("tokens" in table ? table : byteWords(table));
+const tokensOf = (table: WordTable | TokenWords) => ("tokens" in table ? table : wordTables.byteWords(table));
 
 /** The number of tokens in the words, weighted by the words' counts. */
 function countTokens({ wordCount, starts, counts }: TokenWords): number {

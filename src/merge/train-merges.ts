@@ -1,5 +1,5 @@
 import { asOption, phrase, releasePages, UserError } from "#runtime";
-import { byteWords, sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "#words";
+import { type TokenWords, type WordTable, wordTables } from "#words";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
 import {
@@ -42,8 +42,8 @@ export function* trainMerges(
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
-  const words = "tokens" in table ? table : byteWords(table);
-  checkCellCount(cellCountBound(sizeOfWords(words)));
+  const words = "tokens" in table ? table : wordTables.byteWords(table);
+  checkCellCount(cellCountBound(wordTables.sizeOfWords(words)));
   for (let memoryCount = tuning.memoryCountMin; memoryCount <= memoryCountMax; ) {
     const engine = createMergeEngine(words, memoryCount, options, tuning);
     const merges = engine && (yield* runEngine(engine, words, tuning));
@@ -99,7 +99,7 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
  * the words and the arena are nearly exact; those for the longest list and the number of pairs are guesses. Unusual
  * text makes the arena grow. With several memories (src/merge/merge-memories.ts), each has all tokens and pairs.
  */
-export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOptions): number {
+export function estimateMergeMemoryBytes(size: wordTables.TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;
   const cellCount = cellCountBound(size);
   const { mergeCount, startTokens = byteTokens } = options;

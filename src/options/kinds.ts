@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
 import { describeValue, groupDigits, isPlainObject } from "#bytes";
-import { type KeptField, keptKinds } from "#corpus";
+import { keptField } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
 import { readNormalization } from "#text";
@@ -210,7 +210,7 @@ export const words = <const Word extends string>(
 });
 
 /** Fields to keep next to the ids of each record: `id,score:double`. */
-export const keptFields: Kind<readonly KeptField[]> = {
+export const keptFields: Kind<readonly keptField.Field[]> = {
   value: "LIST",
   read: ([text], name) => text!.split(",").map((field) => readKeptField(name, field)),
   wanted: "an array of names of fields",
@@ -220,8 +220,8 @@ export const keptFields: Kind<readonly KeptField[]> = {
   python: inPython("t.Sequence[str]", "listed"),
 };
 
-function readKeptField(option: Message, typed: string): KeptField {
-  const kind = keptKinds.find((kind) => typed.endsWith(`:${kind}`));
+function readKeptField(option: Message, typed: string): keptField.Field {
+  const kind = keptField.kinds.find((kind) => typed.endsWith(`:${kind}`));
   const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
   if (name === "")
     throw usageError(phrase`${option}: a name is missing`, "names separated by commas: id,url");

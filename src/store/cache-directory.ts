@@ -19,15 +19,7 @@ import type { CountsOptions } from "#words";
 import { namesBelow } from "./existing-output.ts";
 import { rename } from "./file-system.ts";
 import { pathOf, placeOf } from "./output-place.ts";
-import {
-  checkOwner,
-  followLinks,
-  isOpenToAll,
-  isTrusted,
-  openTrusted,
-  readTrusted,
-  Untrusted,
-} from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 /**
  * The names of a cache's files. Files with other names are neither read nor removed.
@@ -126,7 +118,7 @@ export function parseChecked<T>(path: string, json: string, check: schema.Check<
 
 /** Opens a file, passes it to `read`, and closes it. Adds the path to errors of reading, which lack it. */
 export function withFile<T>(path: string, read: (fd: number) => T): T {
-  const fd = openTrusted(path);
+  const fd = trustedFiles.open(path);
   try {
     return read(fd);
   } catch (error) {
@@ -155,9 +147,9 @@ export const statisticsCheck: schema.Check<RangeStatistics> = schema.object({
  */
 function realPathOfCache(path: string): string {
   try {
-    return pathOf(placeOf(followLinks(path.replace(/(?<=.)[/\\]+$/, ""))));
+    return pathOf(placeOf(trustedFiles.followLinks(path.replace(/(?<=.)[/\\]+$/, ""))));
   } catch (error) {
-    if (error instanceof Untrusted) throw error;
+    if (error instanceof trustedFiles.Untrusted) throw error;
     // The call that creates the directory reports the error.
     return path;
   }
@@ -190,9 +182,9 @@ export class CacheDirectory {
       mkdirSync(real, { recursive: true });
       readdirSync(path);
       this.stats = statSync(path);
-      checkOwner(real, this.stats);
+      trustedFiles.checkOwner(real, this.stats);
     } catch (error) {
-      if (error instanceof Untrusted)
+      if (error instanceof trustedFiles.Untrusted)
         throw new UserError(phrase`${asOption("cache")} ${error.parts.message}`, { hint: error.parts.hint });
       throw systemError.refusal(
         phrase`${asOption("cache", `"${path}"`)} cannot be used`,
@@ -228,10 +220,10 @@ export class CacheDirectory {
   names(): string[] {
     const names = readdirSync(this.path);
     const { stats } = this;
-    if (!isOpenToAll(stats)) return names;
+    if (!trustedFiles.isOpenToAll(stats)) return names;
     const trusted = names.filter((name) => {
       const found = isCacheFile(name) ? lstatOrUndefined(this.pathOf(name)) : undefined;
-      return found === undefined || isTrusted(found, stats);
+      return found === undefined || trustedFiles.isTrusted(found, stats);
     });
     const leftOutCount = names.length - trusted.length;
     if (leftOutCount > 0 && !this.hasWarnedOfOthers) {
@@ -249,9 +241,9 @@ export class CacheDirectory {
    */
   read(name: string): Buffer {
     try {
-      return readTrusted(this.pathOf(name));
+      return trustedFiles.readTrusted(this.pathOf(name));
     } catch (error) {
-      if (error instanceof Untrusted && !this.untrusted.has(name)) {
+      if (error instanceof trustedFiles.Untrusted && !this.untrusted.has(name)) {
         this.untrusted.add(name);
         this.warn(error.parts.message);
       }
@@ -437,7 +429,10 @@ function filesOf(place: string, otherFiles: readonly string[]): Files | undefine
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
     const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
-    return paths.map((path) => [path, host.createSha256().update(readTrusted(path)).digest("hex")]);
+    return paths.map((path) => [
+      path,
+      host.createSha256().update(trustedFiles.readTrusted(path)).digest("hex"),
+    ]);
   } catch {
     return undefined;
   }

@@ -2,31 +2,10 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { bytesOf, schema } from "#bytes";
 import type { RangeStatistics } from "#corpus";
 import { host, scaled } from "#runtime";
-import {
-  addTable,
-  type CountsOptions,
-  CountsReader,
-  emptyTable,
-  hasOptions,
-  isValidTable,
-  optionFields,
-  type Summand,
-  SumOfWords,
-  tableOverflows,
-  type WordTable,
-  wordTableOfSum,
-} from "#words";
-import {
-  DamagedFile,
-  type EntryId,
-  entryIdCheck,
-  parseChecked,
-  statisticsCheck,
-  withFile,
-  withPath,
-} from "./cache-directory.ts";
+import { type CountsOptions, countsFormat, sortedWords, type WordTable } from "#words";
+import * as cacheDirectory from "./cache-directory.ts";
 import { rename } from "./file-system.ts";
-import { openTrusted, settlePermissions } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 /**
  * An entry: the words of one content as a counts file (words/counts-format.ts), followed by its statistics.
@@ -42,8 +21,8 @@ import { openTrusted, settlePermissions } from "./trusted-files.ts";
  */
 type About = schema.Checked<typeof aboutFields>;
 const aboutFields = schema.object({
-  id: entryIdCheck,
-  findings: statisticsCheck,
+  id: cacheDirectory.entryIdCheck,
+  findings: cacheDirectory.statisticsCheck,
   countsBytes: schema.wholeNumber(),
   /**
    * The checksum of the counts, hexadecimal: xxHash64 of 1 MB blocks, each seeded with the hash of the
@@ -59,7 +38,12 @@ const aboutBytesMax = 4096;
 const blockBytes = scaled(1 << 20, 64);
 
 /** Turns a counts file of this run into an entry, and moves it to `path`, which is on the same file system. */
-export function makeEntry(countsPath: string, path: string, id: EntryId, statistics: RangeStatistics): void {
+export function makeEntry(
+  countsPath: string,
+  path: string,
+  id: cacheDirectory.EntryId,
+  statistics: RangeStatistics,
+): void {
   const fd = openSync(countsPath, "r+");
   try {
     const countsBytes = fstatSync(fd).size;
@@ -79,7 +63,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
     // Until now the file was private to its run.
-    settlePermissions(fd, 0o666, null);
+    trustedFiles.settlePermissions(fd, 0o666, null);
   } finally {
     closeSync(fd);
   }
@@ -87,11 +71,11 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
 }
 
 /** Reads the whole entry and returns its statistics. Throws `DamagedFile` if anything differs from what was written. */
-export function verifyEntry(path: string, id: EntryId): RangeStatistics {
-  return withFile(path, (fd) => {
+export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStatistics {
+  return cacheDirectory.withFile(path, (fd) => {
     const about = readAbout(path, fd);
     if (about.id !== id || checksumOf(path, fd, about.countsBytes) !== about.checksum)
-      throw new DamagedFile(path);
+      throw new cacheDirectory.DamagedFile(path);
     return about.findings;
   });
 }
@@ -100,8 +84,8 @@ export function verifyEntry(path: string, id: EntryId): RangeStatistics {
  * Opens an entry to read its words; `close` closes it. Both this function and the reader throw `DamagedFile` or a
  * CountsFileError.
  */
-function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
-  const fd = openTrusted(path);
+function openEntry(path: string, options: CountsOptions): { reader: countsFormat.Reader; close: () => void } {
+  const fd = trustedFiles.open(path);
   try {
     const { countsBytes } = readAbout(path, fd);
     let pos = 0;
@@ -111,30 +95,32 @@ function openEntry(path: string, options: CountsOptions): { reader: CountsReader
         pos += size;
         return size;
       } catch (error) {
-        throw withPath(path, error);
+        throw cacheDirectory.withPath(path, error);
       }
     };
-    const reader = new CountsReader(path, read, countsBytes);
-    if (!hasOptions(reader.header, options) || tableOverflows(reader.totals)) throw new DamagedFile(path);
+    const reader = new countsFormat.Reader(path, read, countsBytes);
+    if (!countsFormat.hasOptions(reader.header, options) || sortedWords.tableOverflows(reader.totals))
+      throw new cacheDirectory.DamagedFile(path);
     return { reader, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
-    throw withPath(path, error);
+    throw cacheDirectory.withPath(path, error);
   }
 }
 
 function readAbout(path: string, fd: number): About {
   const { size: fileBytes } = fstatSync(fd);
-  if (fileBytes < tailBytes) throw new DamagedFile(path);
+  if (fileBytes < tailBytes) throw new cacheDirectory.DamagedFile(path);
   const tail = fill(path, fd, new Uint8Array(tailBytes), fileBytes - tailBytes);
   const view = new DataView(tail.buffer);
   const size = view.getUint32(0, true);
   const isEntry = entryMagic.every((byte, i) => tail[12 + i] === byte);
-  if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes) throw new DamagedFile(path);
+  if (!isEntry || size > aboutBytesMax || size > fileBytes - tailBytes)
+    throw new cacheDirectory.DamagedFile(path);
   const payload = fill(path, fd, new Uint8Array(size), fileBytes - tailBytes - size);
-  if (host.xxHash64(payload) !== view.getBigUint64(4, true)) throw new DamagedFile(path);
-  const about = parseChecked(path, new TextDecoder().decode(payload), aboutFields);
-  if (about.countsBytes !== fileBytes - tailBytes - size) throw new DamagedFile(path);
+  if (host.xxHash64(payload) !== view.getBigUint64(4, true)) throw new cacheDirectory.DamagedFile(path);
+  const about = cacheDirectory.parseChecked(path, new TextDecoder().decode(payload), aboutFields);
+  if (about.countsBytes !== fileBytes - tailBytes - size) throw new cacheDirectory.DamagedFile(path);
   return about;
 }
 
@@ -167,15 +153,17 @@ type SumHeader = schema.Checked<typeof headerFields>;
 type Stated = { readonly [Key in keyof SumHeader]: Readonly<SumHeader[Key]> };
 
 /** An entry in a sum, how often it was added, and its statistics. */
-export type SumTerm = readonly [id: EntryId, times: number, statistics: RangeStatistics];
+export type SumTerm = readonly [id: cacheDirectory.EntryId, times: number, statistics: RangeStatistics];
 
 const headerFields = schema.object({
-  ...optionFields,
+  ...countsFormat.optionFields,
   wordCount: schema.wholeNumber(),
   byteCount: schema.wholeNumber(),
   /** The xxHash64 of counts, starts and bytes, in hexadecimal. */
   checksums: schema.tuple(schema.text, schema.text, schema.text),
-  terms: schema.list<SumTerm>(schema.tuple(entryIdCheck, schema.wholeNumber(1), statisticsCheck)),
+  terms: schema.list<SumTerm>(
+    schema.tuple(cacheDirectory.entryIdCheck, schema.wholeNumber(1), cacheDirectory.statisticsCheck),
+  ),
 });
 
 const sumMagic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
@@ -212,14 +200,15 @@ export function sumFileParts(
 }
 
 export function readSumHeader(path: string): SumHeader {
-  return withFile(path, (fd) => readHeader(path, fd).header);
+  return cacheDirectory.withFile(path, (fd) => readHeader(path, fd).header);
 }
 
 export function readSum(path: string): WordTable {
-  return withFile(path, (fd) => {
+  return cacheDirectory.withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);
     const { wordCount, byteCount, checksums } = header;
-    if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new DamagedFile(path);
+    if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount)
+      throw new cacheDirectory.DamagedFile(path);
     const counts = new Float64Array(wordCount);
     const starts = new Uint32Array(wordCount + 1);
     const bytes = new Uint8Array(byteCount);
@@ -227,10 +216,10 @@ export function readSum(path: string): WordTable {
     for (const [i, array] of [counts, starts, bytes].entries()) {
       fill(path, fd, bytesOf(array), offsetByte);
       offsetByte += array.byteLength;
-      if (hexOf(array) !== checksums[i]) throw new DamagedFile(path);
+      if (hexOf(array) !== checksums[i]) throw new cacheDirectory.DamagedFile(path);
     }
     const table = { wordCount, bytes, starts, counts };
-    if (!isValidTable(table)) throw new DamagedFile(path);
+    if (!sortedWords.isValidTable(table)) throw new cacheDirectory.DamagedFile(path);
     return table;
   });
 }
@@ -239,20 +228,22 @@ function readHeader(path: string, fd: number): { header: SumHeader; endByte: num
   const head = fill(path, fd, new Uint8Array(headBytes), 0);
   const view = new DataView(head.buffer);
   const size = Number(view.getBigUint64(8, true));
-  if (!sumMagic.every((byte, i) => head[i] === byte) || size > headerBytesMax) throw new DamagedFile(path);
-  if (headBytes + size > fstatSync(fd).size) throw new DamagedFile(path);
+  if (!sumMagic.every((byte, i) => head[i] === byte) || size > headerBytesMax)
+    throw new cacheDirectory.DamagedFile(path);
+  if (headBytes + size > fstatSync(fd).size) throw new cacheDirectory.DamagedFile(path);
   const payload = fill(path, fd, new Uint8Array(size), headBytes);
-  if (host.xxHash64(payload) !== view.getBigUint64(16, true)) throw new DamagedFile(path);
-  const header = parseChecked(path, new TextDecoder().decode(payload), headerFields);
+  if (host.xxHash64(payload) !== view.getBigUint64(16, true)) throw new cacheDirectory.DamagedFile(path);
+  const header = cacheDirectory.parseChecked(path, new TextDecoder().decode(payload), headerFields);
   // No content may be listed twice.
-  if (new Set(header.terms.map(([id]) => id)).size < header.terms.length) throw new DamagedFile(path);
+  if (new Set(header.terms.map(([id]) => id)).size < header.terms.length)
+    throw new cacheDirectory.DamagedFile(path);
   return { header, endByte: headBytes + size };
 }
 
 function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): Uint8Array {
   for (let done = 0; done < into.length; ) {
     const size = readSync(fd, into, done, Math.min(into.length - done, 1 << 30), offsetByte + done);
-    if (size === 0) throw new DamagedFile(path);
+    if (size === 0) throw new cacheDirectory.DamagedFile(path);
     done += size;
   }
   return into;
@@ -277,19 +268,19 @@ export function* sumOfEntries(
     const isLast = first + entriesAtOnce >= paths.length;
     while (tables.length > 1 && (isLast || tables.at(-2)!.wordCount < 2 * tables.at(-1)!.wordCount)) {
       const [before, last] = tables.splice(-2);
-      tables.push(addTable(before!, last!));
+      tables.push(sortedWords.addTable(before!, last!));
       yield;
     }
   }
-  return tables[0] ?? emptyTable;
+  return tables[0] ?? sortedWords.emptyTable;
 }
 
 function* sumAtOnce(paths: readonly string[], options: CountsOptions): Generator<undefined, WordTable> {
   const opened: ReturnType<typeof openEntry>[] = [];
   try {
     for (const path of paths) opened.push(openEntry(path, options));
-    const summands = opened.map(({ reader }): Summand => ({ words: reader, times: 1 }));
-    return yield* wordTableOfSum(new SumOfWords(summands));
+    const summands = opened.map(({ reader }): sortedWords.Summand => ({ words: reader, times: 1 }));
+    return yield* sortedWords.wordTableOfSum(new sortedWords.SumOfWords(summands));
   } finally {
     for (const { close } of opened) close();
   }

@@ -3,21 +3,17 @@ import { groupBy } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
 import { type Message, systemError, UserError } from "#runtime";
 import {
-  addTable,
-  CountsFileError,
   CountsFileReader,
   type CountsOptions,
-  NegativeSumError,
+  countsFormat,
   type SortedRun,
   type SortedWords,
-  SumOfWords,
-  TableWords,
+  sortedWords,
   type WordTable,
   writeSortedRun,
 } from "#words";
-import type { CacheDirectory, EntryId } from "./cache-directory.ts";
-import * as names from "./cache-directory.ts";
-import { DamagedFile } from "./cache-directory.ts";
+import type { CacheDirectory } from "./cache-directory.ts";
+import * as cacheDirectory from "./cache-directory.ts";
 import {
   makeEntry,
   readSum,
@@ -28,7 +24,7 @@ import {
   verifyEntry,
 } from "./cache-entries.ts";
 import { FileIndex, type FileState, hashInput, stateOf } from "./content-hash.ts";
-import { Untrusted } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 /**
  * How to build a word table from the cache: start with a sum, add entries, subtract entries, and count the
@@ -36,11 +32,11 @@ import { Untrusted } from "./trusted-files.ts";
  */
 export type Plan = {
   readonly sumIndex: number | undefined;
-  readonly added: readonly EntryId[];
+  readonly added: readonly cacheDirectory.EntryId[];
   /** Entries to subtract. Each is listed once, with the number of times it is subtracted. */
-  readonly removed: readonly (readonly [id: EntryId, times: number])[];
+  readonly removed: readonly (readonly [id: cacheDirectory.EntryId, times: number])[];
   /** Contents that the cache lacks. */
-  readonly missing: ReadonlySet<EntryId>;
+  readonly missing: ReadonlySet<cacheDirectory.EntryId>;
 };
 
 /**
@@ -50,8 +46,8 @@ export type Plan = {
  * @param hasEntry whether the cache has an entry for a content
  */
 export function makePlan(
-  wanted: ReadonlyMap<EntryId, number>,
-  hasEntry: (id: EntryId) => boolean,
+  wanted: ReadonlyMap<cacheDirectory.EntryId, number>,
+  hasEntry: (id: cacheDirectory.EntryId) => boolean,
   sums: readonly (readonly SumTerm[])[],
 ): Plan {
   const plans = [undefined, ...sums.keys()].flatMap((sumIndex) => {
@@ -68,14 +64,14 @@ export function makePlan(
 }
 
 function planWith(
-  wanted: ReadonlyMap<EntryId, number>,
-  hasEntry: (id: EntryId) => boolean,
+  wanted: ReadonlyMap<cacheDirectory.EntryId, number>,
+  hasEntry: (id: cacheDirectory.EntryId) => boolean,
   sumIndex: number | undefined,
   terms: readonly SumTerm[],
 ): Plan | undefined {
-  const added: EntryId[] = [];
-  const removed: [EntryId, number][] = [];
-  const missing = new Set<EntryId>();
+  const added: cacheDirectory.EntryId[] = [];
+  const removed: [cacheDirectory.EntryId, number][] = [];
+  const missing = new Set<cacheDirectory.EntryId>();
   const timesInSum = new Map(terms.map(([id, times]) => [id, times]));
   for (const id of new Set([...wanted.keys(), ...timesInSum.keys()])) {
     const more = (wanted.get(id) ?? 0) - (timesInSum.get(id) ?? 0);
@@ -121,7 +117,7 @@ export class Cache {
   private readonly index: FileIndex;
   private readonly group: string;
   /** The statistics of those contents whose words are in the cache. */
-  private readonly statistics = new Map<names.EntryId, RangeStatistics>();
+  private readonly statistics = new Map<cacheDirectory.EntryId, RangeStatistics>();
   /** Sums whose headers were read, by name. A name always means the same sum. */
   private readonly readSums = new Map<string, Sum>();
   private readonly unusableFiles = new Set<string>();
@@ -134,16 +130,19 @@ export class Cache {
   ) {
     this.index = new FileIndex(this.indexContent());
     if (this.index.isDamaged) {
-      settings.warn(`"${directory.pathOf(names.indexName)}" is damaged: files are hashed again`);
+      settings.warn(`"${directory.pathOf(cacheDirectory.indexName)}" is damaged: files are hashed again`);
     }
-    this.group = names.groupHash(settings.version, settings.countsOptions);
+    this.group = cacheDirectory.groupHash(settings.version, settings.countsOptions);
   }
 
   /**
    * Hashes each input whose content may have been seen before: in the cache, or among `others`. Yields the
    * bytes hashed since the last yield.
    */
-  *identify(inputs: readonly Input[], others: readonly names.EntryId[] = []): Generator<number, void> {
+  *identify(
+    inputs: readonly Input[],
+    others: readonly cacheDirectory.EntryId[] = [],
+  ): Generator<number, void> {
     // For each part of a corpus, this is called again with the same inputs.
     if (this.inputs === inputs && others.length === 0) return;
     this.inputs = inputs;
@@ -153,11 +152,11 @@ export class Cache {
       ...this.sums().flatMap(({ terms }) => terms.map(([id]) => id)),
       ...others,
     ];
-    const starts = new Set(ids.map(names.idStartOf));
+    const starts = new Set(ids.map(cacheDirectory.idStartOf));
     for (const [inputIndex, known] of this.known.entries()) {
       if (known === undefined || known.sha256 !== undefined) continue;
       // A file is hashed only if a content of its size was seen before.
-      if (!starts.has(names.idStart(known.optionsHash, inputs[inputIndex]!.sizeBytes))) continue;
+      if (!starts.has(cacheDirectory.idStart(known.optionsHash, inputs[inputIndex]!.sizeBytes))) continue;
       yield* this.hash(inputIndex, known);
     }
   }
@@ -198,9 +197,9 @@ export class Cache {
    */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
-    const sumOf = (ids: readonly names.EntryId[]) =>
+    const sumOf = (ids: readonly cacheDirectory.EntryId[]) =>
       sumOfEntries(
-        ids.map((id) => this.directory.pathOf(names.entryName(id))),
+        ids.map((id) => this.directory.pathOf(cacheDirectory.entryName(id))),
         this.settings.countsOptions,
       );
     try {
@@ -208,11 +207,11 @@ export class Cache {
       if (sum === undefined) return added;
       const table = readSum(this.directory.pathOf(sum.name));
       yield;
-      const removed = plan.removed.flatMap(([id, times]) => Array<names.EntryId>(times).fill(id));
-      return addTable(addTable(table, added), yield* sumOf(removed), -1);
+      const removed = plan.removed.flatMap(([id, times]) => Array<cacheDirectory.EntryId>(times).fill(id));
+      return sortedWords.addTable(sortedWords.addTable(table, added), yield* sumOf(removed), -1);
     } catch (error) {
-      const isSumWrong = error instanceof NegativeSumError;
-      this.setAside(isSumWrong ? new DamagedFile(this.directory.pathOf(sum!.name)) : error);
+      const isSumWrong = error instanceof sortedWords.NegativeSumError;
+      this.setAside(isSumWrong ? new cacheDirectory.DamagedFile(this.directory.pathOf(sum!.name)) : error);
       return undefined;
     }
   }
@@ -274,12 +273,12 @@ export class Cache {
       const writeRun: SortedRun[] = [];
       for (const run of runs) writeRun.push(yield* this.written(run));
       const countsPath = writeRun.length === 1 ? writeRun[0]!.path : yield* this.joinRuns(writeRun);
-      makeEntry(countsPath, directory.pathOf(names.entryName(id)), id, statistics);
+      makeEntry(countsPath, directory.pathOf(cacheDirectory.entryName(id)), id, statistics);
     } catch (error) {
       return directory.stopKeeping(error);
     }
     this.statistics.set(id, statistics);
-    directory.markNeeded(names.entryName(id));
+    directory.markNeeded(cacheDirectory.entryName(id));
     yield;
   }
 
@@ -300,7 +299,7 @@ export class Cache {
   }
 
   private *written(run: SortedRun): Generator<undefined, SortedRun> {
-    return run.table === null ? run : yield* this.writeWords(yield* TableWords.sort(run.table));
+    return run.table === null ? run : yield* this.writeWords(yield* sortedWords.TableWords.sort(run.table));
   }
 
   private writeWords(words: SortedWords): Generator<undefined, SortedRun> {
@@ -314,7 +313,9 @@ export class Cache {
     const readers: CountsFileReader[] = [];
     try {
       for (const { path } of runs) readers.push(CountsFileReader.open(path));
-      return (yield* this.writeWords(new SumOfWords(readers.map((words) => ({ words, times: 1 }))))).path;
+      return (yield* this.writeWords(
+        new sortedWords.SumOfWords(readers.map((words) => ({ words, times: 1 }))),
+      )).path;
     } finally {
       for (const reader of readers) reader.close();
     }
@@ -327,7 +328,7 @@ export class Cache {
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
     const terms = this.terms(isMeant);
-    const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
+    const name = cacheDirectory.sumName(this.group, cacheDirectory.shortHash(keyOf(terms)));
     if (terms.length > 0 && !this.sums().some((sum) => sum.name === name)) {
       directory.write(name, `${this.settings.scratchPath()}/sum`, () =>
         sumFileParts(words, this.settings.countsOptions, terms),
@@ -343,28 +344,28 @@ export class Cache {
     const content = this.index.contentOver(this.indexContent());
     if (content === null) return;
     const temporaryPath = `${settings.scratchPath()}/index`;
-    directory.write(names.indexName, temporaryPath, () => [Buffer.from(content, "latin1")]);
+    directory.write(cacheDirectory.indexName, temporaryPath, () => [Buffer.from(content, "latin1")]);
   }
 
-  private readonly indexContent = () => this.directory.read(names.indexName).toString("latin1");
+  private readonly indexContent = () => this.directory.read(cacheDirectory.indexName).toString("latin1");
 
   /**
    * Returns the content of each input: undefined if the input was not hashed, as a stream cannot be before it is read.
    */
-  contents(): (names.EntryId | "empty" | undefined)[] {
+  contents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
       sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
     );
   }
 
   /** Like `contents`, after counting: only contents that are certain to be the ones that were counted. */
-  countedContents(): (names.EntryId | "empty" | undefined)[] {
+  countedContents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
 
   touchEntries(entries = this.entries()): void {
     for (const id of this.timesOf(() => true).keys()) {
-      if (entries.has(id)) this.directory.touch(names.entryName(id));
+      if (entries.has(id)) this.directory.touch(cacheDirectory.entryName(id));
     }
   }
 
@@ -377,7 +378,7 @@ export class Cache {
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
         state,
-        optionsHash: names.optionsHash(this.group, input),
+        optionsHash: cacheDirectory.optionsHash(this.group, input),
         sha256: this.index.find(state),
       };
     } catch {
@@ -395,7 +396,7 @@ export class Cache {
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {
-      statistics.set(id, verifyEntry(directory.pathOf(names.entryName(id)), id));
+      statistics.set(id, verifyEntry(directory.pathOf(cacheDirectory.entryName(id)), id));
       yield;
     }
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
@@ -406,32 +407,36 @@ export class Cache {
    * error.
    */
   private setAside(error: unknown): void {
-    const isDamaged = error instanceof DamagedFile || error instanceof CountsFileError;
-    const path = isDamaged || error instanceof Untrusted ? error.path : (error as NodeJS.ErrnoException).path;
+    const isDamaged = error instanceof cacheDirectory.DamagedFile || error instanceof countsFormat.FileError;
+    const path =
+      isDamaged || error instanceof trustedFiles.Untrusted
+        ? error.path
+        : (error as NodeJS.ErrnoException).path;
     if (path === undefined) throw error;
     const name = basename(path);
-    if (!names.isCacheFile(name) || this.unusableFiles.has(name)) throw error;
+    if (!cacheDirectory.isCacheFile(name) || this.unusableFiles.has(name)) throw error;
     this.unusableFiles.add(name);
     if (systemError.codeOf(error) === "ENOENT") return;
     const reason = isDamaged
       ? "is damaged"
-      : error instanceof Untrusted
+      : error instanceof trustedFiles.Untrusted
         ? `is not used (${error.reason})`
         : `cannot be read (${systemError.reasonOf(error)})`;
-    const remedy = names.entryIdOf(name) === undefined ? "entries will be added up" : "text will be counted";
+    const remedy =
+      cacheDirectory.entryIdOf(name) === undefined ? "entries will be added up" : "text will be counted";
     this.settings.warn(`"${path}" ${reason}: its ${remedy} again`);
     // Another user's file is not removed: only that user can remove it.
-    if (!(error instanceof Untrusted)) this.directory.remove(name);
+    if (!(error instanceof trustedFiles.Untrusted)) this.directory.remove(name);
   }
 
-  private idOf(inputIndex: number): names.EntryId | undefined {
+  private idOf(inputIndex: number): cacheDirectory.EntryId | undefined {
     const known = this.known[inputIndex];
     if (known?.sha256 === undefined) return undefined;
-    return names.entryId(known.optionsHash, this.inputs[inputIndex]!.sizeBytes, known.sha256);
+    return cacheDirectory.entryId(known.optionsHash, this.inputs[inputIndex]!.sizeBytes, known.sha256);
   }
 
-  private timesOf(isMeant: (inputIndex: number) => boolean): Map<names.EntryId, number> {
-    const times = new Map<names.EntryId, number>();
+  private timesOf(isMeant: (inputIndex: number) => boolean): Map<cacheDirectory.EntryId, number> {
+    const times = new Map<cacheDirectory.EntryId, number>();
     for (const inputIndex of this.inputs.keys()) {
       const id = isMeant(inputIndex) ? this.idOf(inputIndex) : undefined;
       if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
@@ -439,13 +444,13 @@ export class Cache {
     return times;
   }
 
-  private entries(): Set<names.EntryId> {
+  private entries(): Set<cacheDirectory.EntryId> {
     const usable = this.directory.names().filter((name) => !this.unusableFiles.has(name));
-    return new Set(usable.flatMap((name) => names.entryIdOf(name) ?? []));
+    return new Set(usable.flatMap((name) => cacheDirectory.entryIdOf(name) ?? []));
   }
 
   private sumNames(): string[] {
-    return this.directory.names().filter((name) => names.isSumOf(this.group, name));
+    return this.directory.names().filter((name) => cacheDirectory.isSumOf(this.group, name));
   }
 
   private sums(): Sum[] {

@@ -5,7 +5,7 @@ import { host, isWindows, systemError, UserError } from "#runtime";
 import { imageFile } from "#tokenizer";
 import { rename } from "./file-system.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
-import { isTrusted, openTrusted, readTrusted } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 type ExistingOutput =
   | { readonly kind: "absent" }
@@ -102,7 +102,7 @@ function listedNames(path: string): Set<string> {
 /** Whether the file begins like an image, and so belongs to the result or to one of its sizes. */
 function isImage(path: string): boolean {
   try {
-    const fd = openTrusted(path);
+    const fd = trustedFiles.open(path);
     try {
       const head = Buffer.alloc(imageFile.magic.length);
       return (
@@ -117,7 +117,7 @@ function isImage(path: string): boolean {
 }
 
 function readRecord(path: string): string {
-  const fd = openTrusted(path);
+  const fd = trustedFiles.open(path);
   try {
     return fstatSync(fd).size > recordBytesMax ? "" : readFileSync(fd, "utf8");
   } finally {
@@ -194,7 +194,8 @@ export function findKeptPlaces(place: Place): Place[] {
     const kept = { ...place, name };
     const stats = lstatOrNull(pathOf(kept));
     // Results of another user would count towards the N of `--keep`, and displace ours.
-    if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
+    if (parent === null || stats === null || !trustedFiles.isTrusted(stats, parent) || !isResult(kept))
+      continue;
     found.push({ place: kept, stamp, n });
   }
   found.sort((a, b) => (a.stamp === b.stamp ? b.n - a.n : a.stamp < b.stamp ? 1 : -1));
@@ -214,7 +215,7 @@ export function isResult(place: Place): boolean {
  * start time.
  */
 function stampOf(path: string): string {
-  const fd = openTrusted(join(path, recordName));
+  const fd = trustedFiles.open(join(path, recordName));
   try {
     const record = JSON.parse(readFileSync(fd, "utf8")) as { readonly startedAt?: unknown } | null;
     const startedAt = record?.startedAt;
@@ -233,7 +234,7 @@ const stamp = (time: Date) =>
  * from its replacement. No two records are equal, because each has its own times.
  */
 export function recordMark(path: string): string {
-  const bytes = readTrusted(join(path, recordName));
+  const bytes = trustedFiles.readTrusted(join(path, recordName));
   return host.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 

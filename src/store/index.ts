@@ -2,43 +2,19 @@
 // cache follow the same rules on who may write to a directory.
 
 export { Cache } from "./cache.ts";
-export {
-  CacheDirectory,
-  contentsOf,
-  type EntryId,
-  isUpToDate,
-  type ResultSources,
-  readResult,
-  rememberResult,
-  wordsVersion,
-} from "./cache-directory.ts";
+export * as cacheDirectory from "./cache-directory.ts";
+export { CacheDirectory } from "./cache-directory.ts";
 export { describeCounts } from "./content-hash.ts";
 export { ChecksummedFile, checksumOf } from "./file-checksum.ts";
-export { isHeldOpen, retryWhileHeldOpen } from "./held-open.ts";
-export {
-  describeHolder,
-  type Holder,
-  heldError,
-  isLock,
-  isLockedHere,
-  type Lock,
-  takeLock,
-  takeLockNow,
-} from "./output-lock.ts";
+export type { Lock } from "./output-lock.ts";
+export * as outputLock from "./output-lock.ts";
 export { isWithin, type Place, pathOf, placeOf } from "./output-place.ts";
 export { checkOutputDirectory, placesToWrite } from "./places-to-write.ts";
 export { ScratchDirectory } from "./scratch-directory.ts";
 export { type FormerResults, stageDirectory } from "./staged-directory.ts";
-export {
-  checkOutputFile,
-  type Guard,
-  noGuard,
-  placeOfFile,
-  stageFile,
-  withStaged,
-  writeStaged,
-} from "./staged-file.ts";
-export { followLinks, openToAppend, openTrusted, removeTrusted, Untrusted } from "./trusted-files.ts";
+export * as stagedFile from "./staged-file.ts";
+export { type Guard, noGuard } from "./staged-file.ts";
+export * as trustedFiles from "./trusted-files.ts";
 export {
   MisplacedOutput,
   type RunInput,

@@ -18,7 +18,7 @@ import { isOnThisMachine, lockFile } from "./file-lock.ts";
 import { isSameFile, rename } from "./file-system.ts";
 import { retryWhileHeldOpen } from "./held-open.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
-import { isOwn, openTrusted } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 /**
  * Hidden names next to an output while it is written:
@@ -109,7 +109,7 @@ export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): vo
     if (ofRun === undefined || name !== hiddenName(place, kind as HiddenKind, ofRun, ofHost)) continue;
     const path = join(place.parent, name);
     const stats = lstatOrNull(path);
-    if (reservedPaths.has(path) || stats === null || !isOwn(stats)) continue;
+    if (reservedPaths.has(path) || stats === null || !trustedFiles.isOwn(stats)) continue;
     const isFormer = kind === "old" || (kind !== "new" && isMarked(path));
     if (isFormer && lstatOrNull(pathOf(place)) === null && isResult({ ...place, name })) {
       rename(path, pathOf(place));
@@ -221,7 +221,7 @@ export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
  * Takes the lock of a place, or returns the process that holds it. With the lock, removes what dead runs left next to
  * the place, and checks that the output can be written there. If it cannot, releases the lock and throws.
  */
-export function takeLock(place: Place): Lock | Holder {
+export function take(place: Place): Lock | Holder {
   const path = lockPath(place);
   const got = takeLockFile(place);
   if (!("fd" in got)) return got;
@@ -249,8 +249,8 @@ export function takeLock(place: Place): Lock | Holder {
 }
 
 /** Like `takeLock`, but throws a UserError that names the holder if another process has the lock. */
-export function takeLockNow(place: Place): Lock {
-  const got = takeLock(place);
+export function takeNow(place: Place): Lock {
+  const got = take(place);
   if (isLock(got)) return got;
   throw heldError(place, got);
 }
@@ -332,7 +332,7 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   try {
     const fd = openForLocking(path);
     const stats = fstatSync(fd);
-    return { fd, isReusable: isOwn(stats) && stats.nlink === 1 };
+    return { fd, isReusable: trustedFiles.isOwn(stats) && stats.nlink === 1 };
   } catch (error) {
     if (systemError.codeOf(error) !== "ENOENT") throw error;
     return "changed";
@@ -345,10 +345,10 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
  */
 function openForLocking(path: string): number {
   try {
-    return openTrusted(path, constants.O_RDWR);
+    return trustedFiles.open(path, constants.O_RDWR);
   } catch (error) {
     if (systemError.codeOf(error) !== "EACCES") throw error;
-    return openTrusted(path);
+    return trustedFiles.open(path);
   }
 }
 

@@ -2,7 +2,7 @@ import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { systemError, UserError } from "#runtime";
 import { inspectOutput } from "./existing-output.ts";
 import { type Place, pathOf, placeOf } from "./output-place.ts";
-import { checkOutputFile, placeOfFile } from "./staged-file.ts";
+import * as stagedFile from "./staged-file.ts";
 
 /**
  * Checks before any work, without changing anything, that a result may replace what is at the path: nothing, an empty
@@ -18,8 +18,8 @@ export function checkOutputDirectory(path: string): void {
 /** Returns the places of a directory and of files, after checking each. A device or a pipe has none. */
 export function placesToWrite(directory: string | undefined, files: readonly string[]): Place[] {
   if (directory !== undefined) checkOutputDirectory(directory);
-  for (const file of files) checkOutputFile(file);
-  const places = [directory === undefined ? null : placeOf(directory), ...files.map(placeOfFile)];
+  for (const file of files) stagedFile.checkOutputFile(file);
+  const places = [directory === undefined ? null : placeOf(directory), ...files.map(stagedFile.placeOfFile)];
   return places.filter((place) => place !== null);
 }
 

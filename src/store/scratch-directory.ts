@@ -6,7 +6,7 @@ import { canLock, lockFile } from "./file-lock.ts";
 import { canRenameOpen, isSameFile } from "./file-system.ts";
 import { isHeldOpen } from "./held-open.ts";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
-import { isOwn } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 type Problem = { readonly message: string; readonly hint: string };
 
@@ -128,7 +128,7 @@ function removeStaleDirectories(parent: string): void {
     const path = join(parent, name);
     try {
       const stats = lstatOrNull(path);
-      if (stats === null || !stats.isDirectory() || !isOwn(stats)) continue;
+      if (stats === null || !stats.isDirectory() || !trustedFiles.isOwn(stats)) continue;
       const fd = lockIn(path, true);
       if (fd === null) continue;
       removeLocked(path, fd);

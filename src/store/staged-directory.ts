@@ -12,15 +12,7 @@ import {
   rename,
 } from "./file-system.ts";
 import { isHeldOpen } from "./held-open.ts";
-import {
-  type HiddenKind,
-  HiddenPath,
-  makeParents,
-  recoverStaleOutputs,
-  release,
-  reserve,
-  tryWrite,
-} from "./output-lock.ts";
+import * as outputLock from "./output-lock.ts";
 import {
   freePath,
   insideOf,
@@ -30,7 +22,7 @@ import {
   placeOf,
   removeQuietly,
 } from "./output-place.ts";
-import { formerToInherit, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 /** The errors of a rename if the target has changed since it was examined. */
 const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
@@ -41,9 +33,9 @@ const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"])
 const attemptsMax = 100;
 
 /** Replaces what is at the path on a file system without an exchange: between two renames, nothing is there. */
-function replaceInTwoSteps(staged: string, place: Place, formerKind: HiddenKind): string {
+function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.HiddenKind): string {
   const path = pathOf(place);
-  const aside = reserve(place, formerKind);
+  const aside = outputLock.reserve(place, formerKind);
   try {
     rename(path, aside);
     try {
@@ -53,7 +45,7 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: HiddenKind)
       throw error;
     }
   } finally {
-    release(aside);
+    outputLock.release(aside);
   }
   return aside;
 }
@@ -83,12 +75,12 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
  * no kept result is incomplete.
  */
 function removeKept(old: Place, place: Place): void {
-  const hidden = reserve(place, "new");
+  const hidden = outputLock.reserve(place, "new");
   try {
     rename(pathOf(old), hidden);
     removeFormer(hidden, place);
   } finally {
-    release(hidden);
+    outputLock.release(hidden);
   }
 }
 
@@ -145,7 +137,7 @@ type PublishOptions = {
  */
 class StagedDirectory {
   private readonly place: Place;
-  private readonly staged: HiddenPath;
+  private readonly staged: outputLock.HiddenPath;
   private readonly removeParents: () => void;
   private fd: number | null = null;
   private readonly openFiles = new Map<string, number>();
@@ -156,12 +148,12 @@ class StagedDirectory {
   constructor(place: Place) {
     this.place = place;
     // This must precede taking the hidden name: a result that this process failed to publish may still have that name.
-    tryWrite(place.typed, () => recoverStaleOutputs(place));
-    this.removeParents = tryWrite(place.typed, () => makeParents(place));
-    this.staged = new HiddenPath(place, "new");
+    outputLock.tryWrite(place.typed, () => outputLock.recoverStaleOutputs(place));
+    this.removeParents = outputLock.tryWrite(place.typed, () => outputLock.makeParents(place));
+    this.staged = new outputLock.HiddenPath(place, "new");
     try {
-      tryWrite(place.typed, () => mkdirSync(this.staged.path, stagedDirectoryMode));
-      this.fd = tryWrite(place.typed, () => openDirectory(this.staged.path));
+      outputLock.tryWrite(place.typed, () => mkdirSync(this.staged.path, trustedFiles.stagedDirectoryMode));
+      this.fd = outputLock.tryWrite(place.typed, () => openDirectory(this.staged.path));
     } catch (error) {
       this.discard();
       throw error;
@@ -185,14 +177,14 @@ class StagedDirectory {
     assert(parts.length <= 2 && !this.openFiles.has(name), `"${name}" is one level deep, written once`);
     if (parts.length === 2) this.makeDirectory(parts[0]!);
     const typed = join(this.place.typed, name);
-    const fd = tryWrite(typed, () => openSync(join(this.staged.path, name), "wx"));
+    const fd = outputLock.tryWrite(typed, () => openSync(join(this.staged.path, name), "wx"));
     this.openFiles.set(name, fd);
     for (const chunk of chunks) {
-      tryWrite(typed, () => files.writeAll(fd, chunk));
+      outputLock.tryWrite(typed, () => files.writeAll(fd, chunk));
       yield;
     }
     // Starts flushing, so that the device writes while the next files are created.
-    tryWrite(typed, () => beginFlush(fd));
+    outputLock.tryWrite(typed, () => beginFlush(fd));
   }
 
   /**
@@ -200,12 +192,12 @@ class StagedDirectory {
    * exchange two paths.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
-    tryWrite(this.place.typed, () => this.flushFiles());
+    outputLock.tryWrite(this.place.typed, () => this.flushFiles());
     if (!canRenameOpen) this.closeFiles();
     const former = this.takePlaceOrKeep(keepCount !== undefined && keepCount > 0, exchangePaths);
     this.isStaged = false;
     this.closeFiles();
-    return tryWrite(this.place.typed, () => {
+    return outputLock.tryWrite(this.place.typed, () => {
       // The new result is in place and on the device before anything of the old one is removed.
       flushDirectory(this.place.parent);
       this.staged.release();
@@ -226,7 +218,7 @@ class StagedDirectory {
   private makeDirectory(name: string): void {
     if (this.openDirectories.has(name)) return;
     const path = join(this.staged.path, name);
-    tryWrite(join(this.place.typed, name), () => mkdirSync(path));
+    outputLock.tryWrite(join(this.place.typed, name), () => mkdirSync(path));
     this.openDirectories.set(name, openDirectory(path)!);
   }
 
@@ -240,7 +232,12 @@ class StagedDirectory {
     // On Windows, which has no such permissions, the directory is already closed.
     if (this.fd === null) return;
     const innerFds = [...this.openDirectories.values(), ...this.openFiles.values()];
-    settlePermissions(this.fd, 0o777, formerToInherit(former, this.place.parent), innerFds);
+    trustedFiles.settlePermissions(
+      this.fd,
+      0o777,
+      trustedFiles.formerToInherit(former, this.place.parent),
+      innerFds,
+    );
   }
 
   private closeFiles(): void {
@@ -278,7 +275,7 @@ class StagedDirectory {
         const existing = inspectOutput(place);
         this.settlePermissions(existing.kind === "absent" ? null : existing.stats);
         if (existing.kind === "result") {
-          const formerKind: HiddenKind = keepsFormer ? `keep-${recordMark(path)}` : "old";
+          const formerKind: outputLock.HiddenKind = keepsFormer ? `keep-${recordMark(path)}` : "old";
           if (keepsFormer) staged.moveTo(formerKind);
           if (exchangePaths(staged.path, path)) return staged.path;
           staged.moveTo("new");

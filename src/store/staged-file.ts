@@ -3,15 +3,9 @@ import { dirname } from "node:path";
 import { type ByteSink, files, scaled, shell, UserError, withForwardSlashes } from "#runtime";
 import { flush, flushDirectory, ignoreMissingFlush, rename } from "./file-system.ts";
 import { isHeldOpen } from "./held-open.ts";
-import { recoverStaleOutputs, release, reserve, tryWrite } from "./output-lock.ts";
+import * as outputLock from "./output-lock.ts";
 import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
-import {
-  checkOwner,
-  followLinks,
-  formerToInherit,
-  settlePermissions,
-  stagedFileMode,
-} from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 const flushAfterBytes = scaled(2 ** 24, 128);
 
@@ -41,7 +35,7 @@ export type Guard = (undo: () => void) => () => void;
 export const noGuard: Guard = () => () => {};
 
 /** Runs `write`, which ends by publishing the staged output. An error, or the end of the process, discards it. */
-export async function withStaged<Staged extends { discard(): void }, Made>(
+export async function use<Staged extends { discard(): void }, Made>(
   staged: Staged,
   guard: Guard,
   write: (staged: Staged) => Promise<Made>,
@@ -58,12 +52,12 @@ export async function withStaged<Staged extends { discard(): void }, Made>(
 }
 
 /** Writes a file that appears under its name only when it is complete. */
-export const writeStaged = <Made>(
+export const write = <Made>(
   path: string,
   guard: Guard,
   write: (file: StagedFile) => Promise<Made>,
 ): Promise<Made> =>
-  withStaged(stageFile(path), guard, async (file) => {
+  use(stage(path), guard, async (file) => {
     const made = await write(file);
     await file.settle();
     file.publish();
@@ -71,7 +65,7 @@ export const writeStaged = <Made>(
   });
 
 /** Begins a file next to its place. `publish` flushes and renames it. `discard` may be called at any moment. */
-export function stageFile(path: string): StagedFile {
+export function stage(path: string): StagedFile {
   checkOutputFile(path);
   return new StagedFile(path);
 }
@@ -93,19 +87,19 @@ class StagedFile implements ByteSink {
     this.place = place;
     this.former = former;
     const isRegular = former === null || former.isFile();
-    this.path = isRegular ? reserve(place, "new") : null;
-    tryWrite(typed, () => {
+    this.path = isRegular ? outputLock.reserve(place, "new") : null;
+    outputLock.tryWrite(typed, () => {
       if (this.path === null) {
         this.fd = openSync(typed, "w");
         return;
       }
-      recoverStaleOutputs(place);
-      this.fd = openSync(this.path, "wx", stagedFileMode);
+      outputLock.recoverStaleOutputs(place);
+      this.fd = openSync(this.path, "wx", trustedFiles.stagedFileMode);
     });
   }
 
   write(chunk: Uint8Array): void {
-    tryWrite(this.typed, () => files.writeAll(this.fd!, chunk));
+    outputLock.tryWrite(this.typed, () => files.writeAll(this.fd!, chunk));
     this.unflushedBytes += chunk.length;
     if (this.unflushedBytes >= flushAfterBytes && this.flushing === null) this.startFlush();
   }
@@ -125,7 +119,7 @@ class StagedFile implements ByteSink {
   async settle(): Promise<void> {
     const error = await this.flushing;
     // Subtle: the system reports a failed flush only once, so the flush in `publish` would not report it.
-    if (error) tryWrite(this.typed, () => ignoreMissingFlush(error));
+    if (error) outputLock.tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
   /** Overwrites bytes, for a header that is known only at the end. Throws for a device or a pipe. */
@@ -135,7 +129,7 @@ class StagedFile implements ByteSink {
         hint: "the header is written last, which needs a regular file: name one",
       });
     }
-    tryWrite(this.typed, () => {
+    outputLock.tryWrite(this.typed, () => {
       for (let done = 0; done < chunk.length; ) {
         done += writeSync(this.fd!, chunk, done, chunk.length - done, pos + done);
       }
@@ -143,13 +137,17 @@ class StagedFile implements ByteSink {
   }
 
   publish(): void {
-    tryWrite(this.typed, () => {
+    outputLock.tryWrite(this.typed, () => {
       if (this.path === null) return this.close();
       flush(this.fd!);
-      settlePermissions(this.fd!, 0o666, formerToInherit(this.former, this.place.parent));
+      trustedFiles.settlePermissions(
+        this.fd!,
+        0o666,
+        trustedFiles.formerToInherit(this.former, this.place.parent),
+      );
       this.close();
       this.takePlace(this.path);
-      release(this.path);
+      outputLock.release(this.path);
       flushDirectory(this.place.parent);
     });
   }
@@ -176,7 +174,7 @@ class StagedFile implements ByteSink {
     this.close();
     if (this.path === null) return;
     removeQuietly(this.path);
-    release(this.path);
+    outputLock.release(this.path);
   }
 
   private close(): void {
@@ -190,7 +188,7 @@ class StagedFile implements ByteSink {
  * replaced, not the link.
  */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
-  const place = placeOf(followLinks(path));
+  const place = placeOf(trustedFiles.followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
   const named = statOrNull(pathOf(place));
   const isForDirectory = withForwardSlashes(path).endsWith("/");
@@ -199,6 +197,6 @@ function inspectTarget(path: string): { place: Place; former: Stats | null } {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
   // A pipe or a device would be written directly, and the user who created it could read the data.
-  if (named !== null && !named.isFile()) checkOwner(pathOf(place), named);
+  if (named !== null && !named.isFile()) trustedFiles.checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
 }

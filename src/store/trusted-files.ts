@@ -51,7 +51,7 @@ export class Untrusted extends UserError {
 }
 
 /** Opens a file with one of our names. Throws `Untrusted` unless it is a regular file of a trusted user. */
-export function openTrusted(path: string, access = constants.O_RDONLY): number {
+export function open(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {
     checkTrusted(path, fstatSync(fd));
@@ -93,7 +93,7 @@ export function checkOwner(path: string, stats: Stats): void {
 }
 
 export function readTrusted(path: string): Buffer {
-  const fd = openTrusted(path);
+  const fd = open(path);
   try {
     return readFileSync(fd);
   } finally {
@@ -105,7 +105,7 @@ export function readTrusted(path: string): Buffer {
  * Removes a file with one of our names, if it exists. If it is a link, the link itself is removed. Throws `Untrusted`
  * for another user's file.
  */
-export function removeTrusted(path: string): void {
+export function remove(path: string): void {
   const stats = lstatOrNull(path);
   if (stats === null) return;
   checkOwner(path, stats);

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { asOption, exitCode, files, type Message, phrase, UserError } from "#runtime";
 import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
-import { followLinks } from "./trusted-files.ts";
+import * as trustedFiles from "./trusted-files.ts";
 
 /** An output of a run. */
 export type RunOutput = {
@@ -130,7 +130,7 @@ const isIn = (place: Place, read: RunInput, isOfLog = false) =>
 /** Returns the present or future real path of a file. */
 export function realPathOf(path: string): string {
   try {
-    return pathOf(placeOf(followLinks(path)));
+    return pathOf(placeOf(trustedFiles.followLinks(path)));
   } catch {
     // Opening the file reports the error.
     return resolve(path);

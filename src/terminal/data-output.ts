@@ -1,17 +1,6 @@
 import { fstatSync, write } from "node:fs";
 import { asOption, type ByteSink, files, phrase, systemError, usageError, yieldToEventLoop } from "#runtime";
-import {
-  type Holder,
-  heldError,
-  isLock,
-  isLockedHere,
-  type Place,
-  pathOf,
-  placeOfFile,
-  placesToWrite,
-  takeLock,
-  writeStaged,
-} from "#store";
+import { outputLock, type Place, pathOf, placesToWrite, stagedFile } from "#store";
 import type { Output } from "./output.ts";
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
@@ -29,7 +18,7 @@ export async function writeData<T>(
     const write = () => throughStream(new StreamWriter(), make);
     return isTerminal(stdout) ? withoutBar(write) : write();
   }
-  if (placeOfFile(path) !== null) return writeStaged(path, onStop, make);
+  if (stagedFile.placeOfFile(path) !== null) return stagedFile.write(path, onStop, make);
   // A thread of the runtime opens a named pipe, because opening blocks until there is a reader; so signals are handled.
   // The module is loaded on demand, which takes 0.4 ms.
   const { open } = await import("node:fs/promises");
@@ -268,8 +257,8 @@ export const lockDirectory = (output: Output, path: string) => lockOutputs(outpu
 async function lockOne(place: Place, output: Output): Promise<void> {
   let shown = "";
   for (;;) {
-    const got = takeLock(place);
-    if (isLock(got)) {
+    const got = outputLock.take(place);
+    if (outputLock.isLock(got)) {
       onStop(() => got.release());
       if (!got.isHeld)
         output.warn(
@@ -277,7 +266,7 @@ async function lockOne(place: Place, output: Output): Promise<void> {
         );
       return;
     }
-    if (!output.waits || isLockedHere(place)) throw heldError(place, got);
+    if (!output.waits || outputLock.isLockedHere(place)) throw outputLock.heldError(place, got);
     if (nameOf(got) !== shown) output.waitFor(place.typed, got);
     shown = nameOf(got);
     await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
@@ -286,4 +275,4 @@ async function lockOne(place: Place, output: Output): Promise<void> {
 
 const pollIntervalMs = 100;
 
-const nameOf = ({ host, pid, since }: Holder) => `${host} ${pid} ${since}`;
+const nameOf = ({ host, pid, since }: outputLock.Holder) => `${host} ${pid} ${since}`;

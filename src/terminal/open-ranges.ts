@@ -1,4 +1,4 @@
-import { type PlannedRanges, readPlan } from "#corpus";
+import { planFile } from "#corpus";
 import { asOption, phrase, UserError } from "#runtime";
 import type { Output } from "./output.ts";
 import { chunksOf, isPipe } from "./pipes.ts";
@@ -6,9 +6,9 @@ import { chunksOf, isPipe } from "./pipes.ts";
 /** Reads the ranges in a file (standard input for `-`), and lists their inputs as they are now. */
 export async function openRanges(
   path: string,
-  options: Parameters<typeof readPlan>[2],
+  options: Parameters<typeof planFile.read>[2],
   output: Output,
-): Promise<PlannedRanges> {
+): Promise<planFile.PlannedRanges> {
   const source = path === "-" ? "standard input" : path;
   const read: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -22,7 +22,7 @@ export async function openRanges(
     }
     read.push(chunk.slice());
   }
-  const planned = readPlan(Buffer.concat(read).toString("utf8"), source, options);
+  const planned = planFile.read(Buffer.concat(read).toString("utf8"), source, options);
   output.keepOutputsFrom(planned.inputs);
   return planned;
 }

@@ -14,14 +14,7 @@ import {
   systemError,
   UserError,
 } from "#runtime";
-import {
-  describeHolder,
-  type Holder,
-  openToAppend,
-  type RunInput,
-  Untrusted,
-  type WrittenPlaces,
-} from "#store";
+import { outputLock, type RunInput, trustedFiles, type WrittenPlaces } from "#store";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 import {
   formatLines,
@@ -131,8 +124,8 @@ export class Output {
   }
 
   /** Reports that another run is writing the output, and that this one waits for its end. */
-  waitFor(path: string, holder: Holder): void {
-    const message = `waiting: "${path}" is being written by ${describeHolder(holder)}`;
+  waitFor(path: string, holder: outputLock.Holder): void {
+    const message = `waiting: "${path}" is being written by ${outputLock.describeHolder(holder)}`;
     this.options.log?.line(message);
     if (this.mode === "json") this.event("waiting", { output: path, ...holder });
     else if (!this.options.quiet) this.line(`bpe: ${message}`);
@@ -248,9 +241,9 @@ export class LogFile {
   open(): void {
     try {
       // Opening a pipe without a reader is an error, because the run must not block.
-      this.fd ??= openToAppend(this.path);
+      this.fd ??= trustedFiles.openToAppend(this.path);
     } catch (error) {
-      if (error instanceof Untrusted)
+      if (error instanceof trustedFiles.Untrusted)
         throw new UserError(phrase`${asOption("log-file")} ${error.parts.message}`, {
           hint: error.parts.hint,
         });

@@ -16,16 +16,13 @@ import {
 import { countParts, countWords, openMemory, settleWithCounts, trainings } from "#training";
 import {
   type CountsOptions,
-  commonWordsOf,
   countsChunks,
   isText,
-  noWordsLeftOut,
   type SavedSum,
   sortBytesPerWord,
-  type TableSize,
-  tableBytes,
-  totalsOf,
+  sortedWords,
   type WordTable,
+  wordTables,
   writeSum,
 } from "#words";
 import { countOptions } from "./train-options.ts";
@@ -132,9 +129,9 @@ function tellCounted(
   );
 }
 
-function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
+function sortingFits(budget: MemoryBudget): (size: wordTables.Size) => void {
   return (size) => {
-    const neededBytes = tableBytes(size) + sortBytesPerWord * size.wordCount;
+    const neededBytes = wordTables.bytesOf(size) + sortBytesPerWord * size.wordCount;
     const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";
     budget.check("sorting all words by their counts", neededBytes, remedy);
   };
@@ -146,8 +143,8 @@ async function writeTable(
   options: CountsOptions,
   minCount: number,
 ): Promise<SavedSum> {
-  const leftOut = noWordsLeftOut();
-  const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
+  const leftOut = sortedWords.noWordsLeftOut();
+  const words = minCount > 1 ? sortedWords.commonWordsOf(all, minCount, leftOut) : all;
   for (const place of places) await dataOutput.writeChunks(place, countsChunks(place, words, options));
-  return { totals: totalsOf(words), leftOut };
+  return { totals: wordTables.totalsOf(words), leftOut };
 }

@@ -5,7 +5,7 @@ import { type Compat, type TokenLimits, tokenLimits } from "#merge";
 import { type MemoryBudget, UserError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import { learning, results } from "#training";
-import { sizeOfWords, type TokenWords } from "#words";
+import { type TokenWords, wordTables } from "#words";
 
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
@@ -48,7 +48,7 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
   const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };
   const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
   const run = { workerCount: threadCount, memory: { budget }, tellMemory };
-  learning.mergeRoom(run, sizeOfWords(words), mergeOptions);
+  learning.mergeRoom(run, wordTables.sizeOfWords(words), mergeOptions);
   const readMs = performance.now();
   const merges = await learning.learnPairs(words, mergeOptions, run, report);
   const { left, right, replacedCounts } = merges;

@@ -2,13 +2,13 @@ import {
   canSeek,
   type Input,
   joinChecksums,
-  mayTakeLong,
   type Range,
   type RangePlanOptions,
   type RangeStatistics,
   type Task,
   TaskTexts,
   TextMemory,
+  tasks,
   totalBytesOf,
 } from "#corpus";
 import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
@@ -16,18 +16,14 @@ import { kernels, machine, runSliced, scaled } from "#runtime";
 import { type Cutting, TextChain, textCutting, tokenTablesBytes } from "#text";
 import type { EncodingModel } from "#tokenizer";
 import {
-  discardRound,
-  type PackedCounts,
-  type PackedTables,
   type SortedRun,
   type SortedRunOptions,
   SpillingCounter,
   type SpillingOptions,
-  sliceRounds,
-  tableMemory,
-  textBytesForTables,
   WordCounter,
   type WordTable,
+  wordCounter,
+  wordTables,
 } from "#words";
 import { wordMemoryCount } from "./count-memory.ts";
 import type { LiftedPretokens } from "./lifted-pretokens.ts";
@@ -105,10 +101,10 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
       aheadBytes: workerCount * smallestRangeSizeBytes,
       threadCount: workerCount,
       mainWorks: doesMainCount(options),
-      mayTakeLong: (task) => mayTakeLong(task, longTextBytes),
+      mayTakeLong: (task) => tasks.mayTakeLong(task, longTextBytes),
       commonOf: (rests: readonly ThreadWords[]) =>
         canSlice(rests, slicedWordsLeast, room) ? tablesOf(rests) : undefined,
-      shareRounds: sliceRounds,
+      shareRounds: wordCounter.sliceRounds,
     },
     (done) => {
       bytesDone = done;
@@ -150,7 +146,7 @@ export function canSlice(
   wordsLeast = Number.POSITIVE_INFINITY,
   room?: SortedRunOptions,
 ): boolean {
-  const sum = (of: (tables: PackedTables) => number) =>
+  const sum = (of: (tables: wordCounter.PackedTables) => number) =>
     rests.reduce((total, { words }) => total + of(words.tables), 0);
   return (
     rests.length > 1 &&
@@ -256,7 +252,7 @@ function setupOf(
  * memory.
  */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
-  textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
+  wordCounter.textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
 
 /** Returns how inputs are split into tasks. */
 function rangePlanOf(options: CountOptions): RangePlanOptions {
@@ -289,7 +285,7 @@ export type CountSetup = SpillingOptions &
 
 /** The results of a thread: the words in its memory, and the runs it wrote. */
 export type ThreadWords = {
-  readonly words: PackedCounts;
+  readonly words: wordCounter.PackedCounts;
   readonly runs: readonly SortedRun[];
   /**
    * If words were added up in slices: those words of all threads whose hashes are in this thread's slice. `words` is
@@ -310,8 +306,8 @@ const windowIdBytes = scaled(1 << 20, 16);
 /** The work of one counting thread: counts tasks and keeps their words. */
 export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables> {
   private readonly counter: SpillingCounter;
-  private packed: PackedCounts | undefined;
-  private allTables: PackedTables[] = [];
+  private packed: wordCounter.PackedCounts | undefined;
+  private allTables: wordCounter.PackedTables[] = [];
   private sliceCounter: WordCounter | undefined;
   private slice: WordTable | undefined;
   private readonly texts: TaskTexts;
@@ -375,8 +371,8 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   get restMemory(): ArrayBuffer[] {
-    if (this.slice !== undefined) return tableMemory(this.slice);
-    return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
+    if (this.slice !== undefined) return wordTables.memoryOf(this.slice);
+    return this.counter.runs.flatMap(({ table }) => (table === null ? [] : wordTables.memoryOf(table)));
   }
 
   /**
@@ -385,18 +381,18 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
    */
   *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
-      const tables: PackedTables[] = JSON.parse(common!.json);
+      const tables: wordCounter.PackedTables[] = JSON.parse(common!.json);
       this.allTables = tables.map((places, i) => ({ ...places, buffer: common!.buffers[i]! }));
       this.sliceCounter = WordCounter.forSlice(this.packed!, { index, count: tables.length });
       if (!this.sliceCounter.hasRoomForSliceOf(this.allTables)) return false;
-    } else discardRound(this.packed!, round - 1);
+    } else wordCounter.discardRound(this.packed!, round - 1);
     yield* this.sliceCounter!.addSliceOf(this.allTables, round);
     return true;
   }
 
   /** Turns the added-up words of the slice into a word table. */
   *endShare(): Generator<undefined, void> {
-    discardRound(this.packed!, sliceRounds - 1);
+    wordCounter.discardRound(this.packed!, wordCounter.sliceRounds - 1);
     this.slice = yield* this.sliceCounter!.listWords();
     this.sliceCounter!.clear();
   }

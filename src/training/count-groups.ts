@@ -3,16 +3,7 @@ import { checkUnchanged, type RangeStatistics, sizeOfRanges, totalBytesOf, whole
 import type { trainingRecords } from "#formats";
 import type { Report, StageProgress } from "#jobs";
 import { runSliced, UserError } from "#runtime";
-import {
-  SumOfWords,
-  sizeOf,
-  TableWords,
-  tableBytes,
-  totalsOf,
-  totalsOfSum,
-  type WordTable,
-  wordTableOfSum,
-} from "#words";
+import { sortedWords, type WordTable, wordTables } from "#words";
 import { type CorpusOptions, checkNotEmpty } from "./count-parts.ts";
 import { countWords } from "./count-words.ts";
 import { weightParts, weightsOf } from "./weights.ts";
@@ -65,7 +56,7 @@ export async function countGroups(
         );
       const counted = await countWords(part, ofAll, check);
       parts.push(counted.words);
-      heldBytes += tableBytes(sizeOf(counted.words));
+      heldBytes += wordTables.bytesOf(wordTables.sizeOf(counted.words));
       for (const index of inputIndices) statistics[index] = counted.statistics[index]!;
       if (counted.keepRest !== undefined) rests.push(counted.keepRest);
       bytesBefore += sizeOfRanges(ranges);
@@ -88,14 +79,14 @@ export async function countGroups(
   const words = await runSliced(addWeighted(train, Array(train.length).fill(1)), rest);
   return {
     words,
-    pretokenCount: totalsOf(words).pretokenCount,
+    pretokenCount: wordTables.totalsOf(words).pretokenCount,
     statistics,
     tables: { train, dev: dev.length === 0 ? null : dev },
     languages: texts.flatMap(({ language, isDev, groups }, i): CountedLanguage[] => {
       if (language === undefined) return [];
       const indices = groups.flatMap(({ inputIndices }) => inputIndices);
       const textBytes = indices.reduce((sum, index) => sum + statistics[index]!.textBytes, 0);
-      const { pretokenCount: wordCount, wordCount: distinctWordCount } = totalsOf(tables[i]!);
+      const { pretokenCount: wordCount, wordCount: distinctWordCount } = wordTables.totalsOf(tables[i]!);
       return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
     }),
     /** Puts new words into the cache. Call it when the result is written; until then the tables must not change. */
@@ -169,15 +160,15 @@ export function* addWeighted(
   if (tables.length === 1 && weights[0] === 1) return tables[0]!;
   const parts = weights.map((weight) => Math.round(weight * weightParts));
   const unit = parts.reduce(greatestDivisor, weightParts);
-  const sorted: TableWords[] = [];
-  for (const table of tables) sorted.push(yield* TableWords.sort(table));
+  const sorted: sortedWords.TableWords[] = [];
+  for (const table of tables) sorted.push(yield* sortedWords.TableWords.sort(table));
   const sum = () => {
     const summands = sorted.map((words, i) => ({ words, times: parts[i]! / unit }));
     for (const words of sorted) words.restart();
-    return new SumOfWords(summands, weightParts / unit);
+    return new sortedWords.SumOfWords(summands, weightParts / unit);
   };
-  const totals = yield* totalsOfSum(sum());
-  return yield* wordTableOfSum(sum(), totals);
+  const totals = yield* sortedWords.totalsOfSum(sum());
+  return yield* sortedWords.wordTableOfSum(sum(), totals);
 }
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));

@@ -17,8 +17,8 @@ import {
   type Parts,
   type SortedRun,
   sourcesOfSortedRuns,
-  type TableSize,
   type WordTable,
+  type wordTables,
 } from "#words";
 import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
@@ -66,7 +66,7 @@ export type CountedWords = {
  * Called with the size of a word table before the table is made, if it is known. Throws if the table would be
  * too large.
  */
-export type CheckSize = (size: TableSize) => void;
+export type CheckSize = (size: wordTables.Size) => void;
 
 /**
  * The result of counting with a cache: `keepRest` stores the new words in the cache. Call it once the result is

@@ -1,16 +1,8 @@
 import { expectedTextBytes, type Input, type RangeStatistics, wholeRange } from "#corpus";
 import { byBytes, type Report } from "#jobs";
 import { runSliced, yieldToEventLoop } from "#runtime";
-import type { Cache, EntryId } from "#store";
-import {
-  addTable,
-  emptyTable,
-  inByteOrder,
-  type SortedRun,
-  sumOfCounts,
-  totalsOf,
-  type WordTable,
-} from "#words";
+import type { Cache, cacheDirectory } from "#store";
+import { type SortedRun, sortedWords, type WordTable, wordCounter, wordTables } from "#words";
 import {
   type CheckSize,
   type CorpusOptions,
@@ -34,7 +26,7 @@ export async function countWithCache(
   const runs: SortedRun[] = [];
   /** The inputs that were already counted in this run, or are outside the ranges. */
   const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
-  let fresh = emptyTable;
+  let fresh = sortedWords.emptyTable;
   let known: WordTable | undefined;
   // There is one round, unless a sum in the cache turns out to be damaged: then its inputs are counted in a
   // second one.
@@ -60,9 +52,9 @@ export async function countWithCache(
     fresh =
       round === 0
         ? counted.words
-        : addTable(
-            await runSliced(inByteOrder(fresh), rest),
-            await runSliced(inByteOrder(counted.words), rest),
+        : sortedWords.addTable(
+            await runSliced(sortedWords.inByteOrder(fresh), rest),
+            await runSliced(sortedWords.inByteOrder(counted.words), rest),
           );
     runs.push(...counted.runs);
     for (const index of indices) {
@@ -75,15 +67,17 @@ export async function countWithCache(
   // several parts, all words are stored at once, which frees memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
-  const words = isAllFresh ? fresh : addTable(known, await runSliced(inByteOrder(fresh), rest));
+  const words = isAllFresh
+    ? fresh
+    : sortedWords.addTable(known, await runSliced(sortedWords.inByteOrder(fresh), rest));
   return {
     words,
-    pretokenCount: sumOfCounts(0, totalsOf(words).pretokenCount),
+    pretokenCount: wordCounter.sumOfCounts(0, wordTables.totalsOf(words).pretokenCount),
     statistics,
     keepRest: async () => {
       if (partCount === 1) await runSliced(cache.keep(runs, statistics, false));
       if (countsFiles !== undefined) return cache.keepIndex();
-      const sorted = isAllFresh ? await runSliced(inByteOrder(words)) : words;
+      const sorted = isAllFresh ? await runSliced(sortedWords.inByteOrder(words)) : words;
       cache.keepSum(sorted, (index) => meant.has(index), partCount);
     },
   };
@@ -94,7 +88,7 @@ export async function identify(
   cache: Cache,
   inputs: readonly Input[],
   report: Report,
-  others?: readonly EntryId[],
+  others?: readonly cacheDirectory.EntryId[],
 ): Promise<void> {
   const bytesTotal = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const tell = byBytes(report, "hashing", bytesTotal);

@@ -25,7 +25,7 @@ import {
   tokenTables,
   vocabularies,
 } from "#tokenizer";
-import { byteWordsSize } from "#words";
+import { wordTables } from "#words";
 import {
   addSpecials,
   checkReachable,
@@ -178,7 +178,7 @@ export async function learnBeyondBase(base: Base, training: Training, run: Corpu
     startTokens,
   };
   return {
-    check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
+    check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
     async merge(words, report) {
       // Learning starts with the tokens into which the base's merges cut each word.
       const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);

@@ -13,14 +13,7 @@ import {
 } from "#merge";
 import { machine, yieldToEventLoop } from "#runtime";
 import { type Extension, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
-import {
-  sizeOfWords,
-  type TableSize,
-  type TokenWords,
-  type TokenWordsSize,
-  tableBytes,
-  type WordTable,
-} from "#words";
+import { type TokenWords, type WordTable, wordTables } from "#words";
 import type { LanguageTables } from "./count-groups.ts";
 import type { CountMemory } from "./count-memory.ts";
 import type { CorpusOptions, CountedWords } from "./count-parts.ts";
@@ -74,7 +67,7 @@ export type Extended = TrainedWork & {
 /** Learns merges from words. */
 export type Learner = {
   /** Throws if memory has no room for a word table of this size and its merges. */
-  readonly check: (size: TableSize) => void;
+  readonly check: (size: wordTables.Size) => void;
   /**
    * Learns merges, and returns a function that assigns ids. If `tables` is given, the merges are balanced
    * among languages.
@@ -121,13 +114,13 @@ export function mergeOptionsOf(training: Training, vocabSize: number, run: Merge
 /** Throws if memory has no room for words of this size and their merging. */
 export function mergeRoom(
   { memory }: MergeRun,
-  sizes: TokenWordsSize | readonly TokenWordsSize[],
+  sizes: wordTables.TokenWordsSize | readonly wordTables.TokenWordsSize[],
   mergeOptions: MergeOptions,
 ): void {
   const { count = 256 } = mergeOptions.startTokens ?? {};
   let neededBytes = 0;
   for (const size of [sizes].flat()) {
-    neededBytes += tableBytes({ ...size, byteCount: bytesOfId(count) * size.positionCount });
+    neededBytes += wordTables.bytesOf({ ...size, byteCount: bytesOfId(count) * size.positionCount });
     neededBytes += estimateMergeMemoryBytes(size, mergeOptions);
   }
   memory?.budget.check("training", neededBytes, "train on a part of the corpus");
@@ -145,13 +138,13 @@ export async function learnPairs(
   startMerging: (words: TokenWords, options: MergeOptions) => ReturnType<typeof trainMerges> = trainMerges,
 ): Promise<Merges> {
   const work = startMerging(words, mergeOptions);
-  return runMerging(work, sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
+  return runMerging(work, wordTables.sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
 }
 
 /** Runs a generator that learns merges, reports its progress and its estimated memory, and returns its result. */
 export async function runMerging<Found extends Merges | undefined>(
   work: Generator<MergeProgress, Found>,
-  size: TokenWordsSize,
+  size: wordTables.TokenWordsSize,
   mergeOptions: MergeOptions,
   { tellMemory, report, stage }: Pick<MergeRun, "tellMemory"> & { report: Report; stage: MergingStage },
 ): Promise<Found> {

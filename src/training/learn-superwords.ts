@@ -8,8 +8,8 @@ import {
   type Parts,
   type RecordWords,
   type TokenWords,
-  type TokenWordsSize,
   type WordTable,
+  type wordTables,
 } from "#words";
 import { countParts } from "./count-parts.ts";
 import {
@@ -91,7 +91,7 @@ function* toRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, R
 async function tableOf(
   { parts, idBytes }: Lifted,
   { rest }: Pick<Corpus, "rest">,
-  check: (size: TokenWordsSize) => void,
+  check: (size: wordTables.TokenWordsSize) => void,
 ): Promise<TokenWords> {
   const table = await runSliced(
     addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),

@@ -1,8 +1,8 @@
 import type { RequestedTraining } from "#options";
 import { patternDigest } from "#pattern";
 import { build, type Message } from "#runtime";
-import { Cache, CacheDirectory, ScratchDirectory, wordsVersion } from "#store";
-import { formatVersion } from "#words";
+import { Cache, CacheDirectory, cacheDirectory, ScratchDirectory } from "#store";
+import { countsFormat } from "#words";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
 
 export type OpenCache = {
@@ -27,7 +27,13 @@ export function openCache(
   const scratchPath = () => scratch.path;
   const cache = new Cache(directory, {
     countsOptions: countsOptionsOf(cutting),
-    version: [build.version, build.bunVersion, wordsVersion, formatVersion, digest].join(" "),
+    version: [
+      build.version,
+      build.bunVersion,
+      cacheDirectory.wordsVersion,
+      countsFormat.formatVersion,
+      digest,
+    ].join(" "),
     warn,
     nowMs: Date.now,
     scratchPath,

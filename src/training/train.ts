@@ -10,7 +10,7 @@ import {
 } from "#merge";
 import { UserError } from "#runtime";
 import { tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
-import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "#words";
+import { type TokenWords, type WordTable, wordTables } from "#words";
 import type { LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
 import {
@@ -66,7 +66,7 @@ export async function train<B extends Base | null>(
       : await (await import("./count-groups.ts")).countGroups(corpus, weights ?? [], report, check);
   const { words, pretokenCount, statistics, keepRest } = counted;
   if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
-  check(sizeOf(words));
+  check(wordTables.sizeOf(words));
   await run.saveWords?.(words);
   // From here on the words must not change, because step 5 puts them into the cache.
   const countedMs = performance.now();
@@ -117,11 +117,11 @@ function fromBytes(training: Training, run: Corpus): Learner {
   const build = (merges: LearnedPairs) =>
     vocabularies.build({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
   return {
-    check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
+    check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
     async merge(words, report, tables) {
       const learned: Merges & Partial<FairLengths> =
         tables === undefined
-          ? await learnPairs(byteWords(words), mergeOptions, run, report)
+          ? await learnPairs(wordTables.byteWords(words), mergeOptions, run, report)
           : await learnFairly(words, tables, parity, mergeOptions, run, report);
       // With superwords, merging continues on longer pretokens. Few trainings need the code for it.
       const second =
@@ -158,7 +158,7 @@ async function learnFairly(
   report: Report,
 ): Promise<Merges & FairLengths> {
   const { trainParityMerges } = await import("#merge/parity-merges");
-  const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
+  const all = [...train, ...(dev ?? [])].map((table) => wordTables.byteWordsSize(wordTables.sizeOf(table)));
   mergeRoom(run, all, mergeOptions);
   const learn = async (shares: Parity, options: MergeOptions, stage: "merging" | "merging plainly") => {
     let lengths: readonly Length[] = [];
@@ -167,7 +167,7 @@ async function learnFairly(
       lengths = learned.lengths;
       return learned;
     }
-    const merges = await learnPairs(byteWords(words), options, run, report, stage, startMerging);
+    const merges = await learnPairs(wordTables.byteWords(words), options, run, report, stage, startMerging);
     return { merges, lengths };
   };
   const fair = await learn(parity, mergeOptions, "merging");

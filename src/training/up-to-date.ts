@@ -2,15 +2,7 @@ import type { Report } from "#jobs";
 import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, codeIdentity } from "#runtime";
-import {
-  contentsOf,
-  isUpToDate,
-  pathOf,
-  placeOf,
-  type ResultSources,
-  readResult,
-  rememberResult,
-} from "#store";
+import { cacheDirectory, pathOf, placeOf } from "#store";
 import { identify } from "./count-with-cache.ts";
 import type { Corpus } from "./learn-merges.ts";
 import type { OpenCache } from "./open-cache.ts";
@@ -45,11 +37,12 @@ export class FormerRun {
   /** Whether the output is up to date. Returns false when unsure. */
   async isUpToDate(report: Report): Promise<boolean> {
     const { cache, directory } = this.cached;
-    const result = readResult(directory, this.place);
+    const result = cacheDirectory.readResult(directory, this.place);
     if (result === undefined) return false;
-    await identify(cache, this.opened.corpus.inputs, report, contentsOf(result));
+    await identify(cache, this.opened.corpus.inputs, report, cacheDirectory.contentsOf(result));
     const madeOf = this.madeOf(cache.contents());
-    if (madeOf === undefined || !isUpToDate(result, this.place, this.otherFiles, madeOf)) return false;
+    if (madeOf === undefined || !cacheDirectory.isUpToDate(result, this.place, this.otherFiles, madeOf))
+      return false;
     cache.touchEntries();
     cache.keepIndex();
     return true;
@@ -60,14 +53,14 @@ export class FormerRun {
     const { cache, directory, scratchPath } = this.cached;
     const madeOf = this.madeOf(cache.countedContents());
     if (madeOf === undefined) return;
-    rememberResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
+    cacheDirectory.rememberResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
   }
 
   /**
    * Returns the sources of the output; undefined if an input cannot be read again, if words were given in memory, or if
    * the code that made the output cannot be identified.
    */
-  private madeOf(contents: readonly (string | undefined)[]): ResultSources | undefined {
+  private madeOf(contents: readonly (string | undefined)[]): cacheDirectory.ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
     const code = codeIdentity();
     if (code === undefined || hasGivenWords) return undefined;

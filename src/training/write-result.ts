@@ -14,7 +14,7 @@ import {
 import type { RequestedTraining } from "#options";
 import { loadCompiler, type ResolvedPattern } from "#pattern";
 import { build, files, host, machine, yieldToEventLoop } from "#runtime";
-import { type FormerResults, type Guard, noGuard, stageDirectory, withStaged } from "#store";
+import { type FormerResults, type Guard, noGuard, stageDirectory, stagedFile } from "#store";
 import {
   fingerprintAsLearned,
   imageFile,
@@ -157,7 +157,7 @@ export async function publishFiles(
   files: readonly OutputFile[],
   { keepCount, guard, withImages = [], check }: Publishing,
 ): Promise<FormerResults> {
-  return withStaged(stageDirectory(path), guard, async (staged) => {
+  return stagedFile.use(stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
       // In slices: tokens of repetitive text, and therefore files, can be megabytes long.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();

@@ -1,6 +1,7 @@
 import { scaled } from "#runtime";
 import { listWords, type Parts } from "./parts.ts";
-import type { CountsTotals, WordTable } from "./word-table.ts";
+import type * as wordTables from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
 
 /**
  * Adds up the parts into a table; yields between slices of some milliseconds. If some words are in files, `check`
@@ -8,7 +9,7 @@ import type { CountsTotals, WordTable } from "./word-table.ts";
  */
 export function* addUp(
   parts: Parts,
-  check: (totals: CountsTotals) => void = () => {},
+  check: (totals: wordTables.CountsTotals) => void = () => {},
 ): Generator<undefined, WordTable> {
   const { words: counter } = parts.counter;
   if (parts.sources.length === 0) {

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { files, UserError } from "#runtime";
-import { CountsReader } from "./counts-format.ts";
-import type { CountsTotals } from "./word-table.ts";
+import * as countsFormat from "./counts-format.ts";
+import type * as wordTables from "./word-table.ts";
 
 /** Whether word counts are written as text: to names that end in `.tsv`, and to stdout (`-`). */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
@@ -9,11 +9,11 @@ export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 /** A counts file that can be read several times. */
 export type CountsSource = {
   readonly path: string;
-  readonly totals: CountsTotals;
+  readonly totals: wordTables.CountsTotals;
 };
 
 /** Reads a counts file in the compact form. Closes it after its last word, or in `close`. */
-export class CountsFileReader extends CountsReader {
+export class CountsFileReader extends countsFormat.Reader {
   private readonly file: { fd: number };
 
   constructor(path: string, fd: number) {

@@ -3,13 +3,8 @@ import { describeValue, textOf, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import { CountsFileReader, type CountsSource, isText, openFile, readerOf } from "./counts-file-reader.ts";
-import {
-  type CountsOptions,
-  type CountsOrigin,
-  checkOptions,
-  commonOptions,
-  countsFileChunks,
-} from "./counts-format.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import * as countsFormat from "./counts-format.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "./tsv.ts";
 import type { GivenWords, WordTable } from "./word-table.ts";
@@ -32,7 +27,7 @@ export class CountsFiles {
   readonly sources: readonly CountsSource[];
   /** Text files, and compact files that can be read only once, such as pipes. */
   private readonly others: readonly (TextFile | CountsFileReader)[];
-  private readonly made: readonly CountsOrigin[];
+  private readonly made: readonly countsFormat.Origin[];
 
   /**
    * Throws a UserError for a file that is missing, not a counts file, made with other options, or has a damaged header.
@@ -45,7 +40,7 @@ export class CountsFiles {
   ) {
     const sources: CountsSource[] = [];
     const others: (TextFile | CountsFileReader)[] = [];
-    const made: CountsOrigin[] = [];
+    const made: countsFormat.Origin[] = [];
     for (const path of paths) {
       const fd = opened.get(path) ?? openFile(path);
       const canReopen = !opened.has(path);
@@ -66,7 +61,7 @@ export class CountsFiles {
         reader.close();
       }
     }
-    this.options = commonOptions(made);
+    this.options = countsFormat.commonOptions(made);
     const tokens = JSON.stringify(this.options?.specialTokens);
     this.reordered = made.find(({ options }) => JSON.stringify(options.specialTokens) !== tokens)?.name;
     this.sources = sources;
@@ -76,7 +71,7 @@ export class CountsFiles {
 
   /** Throws a UserError if a file was made with options other than those of this run. */
   check(options: CountsOptions): void {
-    for (const made of this.made) checkOptions(made, { name: "this run", options });
+    for (const made of this.made) countsFormat.checkOptions(made, { name: "this run", options });
   }
 
   /** The name of the first file with a header. */
@@ -146,7 +141,7 @@ function* addText(
 
 /** Returns the bytes of a file of word counts, in the form that its name implies. */
 export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
-  return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
+  return isText(path) ? sortedTsvChunks(words, options) : countsFormat.fileChunks(words, options);
 }
 
 /**

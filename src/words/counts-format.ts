@@ -4,7 +4,8 @@ import { host, scaled, UserError } from "#runtime";
 import { type Normalization, normalizationCheck } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
-import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 /**
  * Word counts in binary form: written by `--save-counts`, read by `--counts`. Numbers are little-endian.
@@ -48,23 +49,19 @@ export type CountsOptions = {
 };
 
 /** The header: the options and the totals. */
-type CountsHeader = CountsOptions & CountsTotals;
+type CountsHeader = CountsOptions & wordTables.CountsTotals;
 
 /**
  * The options that the words of a counts file, or of this run, are counted with, and the name of that file or run in
  * messages.
  */
-export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
+export type Origin = { readonly name: string; readonly options: CountsOptions };
 
 /**
  * Throws a UserError that names the difference if the options differ. Special tokens are compared as a set: their order
  * affects ids, not counts.
  */
-export function checkOptions(
-  { name, options: has }: CountsOrigin,
-  other: CountsOrigin,
-  hint = otherOptionsHint,
-): void {
+export function checkOptions({ name, options: has }: Origin, other: Origin, hint = otherOptionsHint): void {
   const wanted = other.options;
   const differ = (what: string, had: string, wants: string): void => {
     if (had === wants) return;
@@ -89,7 +86,7 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
  * Returns the options that all files have in common; null if there are no files. Throws a UserError if two files
  * differ.
  */
-export function commonOptions(files: readonly CountsOrigin[]): CountsOptions | null {
+export function commonOptions(files: readonly Origin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
   for (const other of others) checkOptions(other, first);
@@ -193,7 +190,7 @@ function checkFields<F extends { unicode: schema.Check<string> } & Record<string
     throw headerError(path, `is invalid: ${what}`);
   });
   if (checked.unicode !== unicodeVersion) {
-    throw new CountsFileError(
+    throw new FileError(
       path,
       `${path} was made with the character classes of Unicode ${checked.unicode}, but this program has those of Unicode ${unicodeVersion}`,
       againHint,
@@ -203,7 +200,7 @@ function checkFields<F extends { unicode: schema.Check<string> } & Record<string
 }
 
 /** Thrown for an unusable file of word counts. */
-export class CountsFileError extends UserError {
+export class FileError extends UserError {
   constructor(
     readonly path: string,
     message: string,
@@ -213,14 +210,14 @@ export class CountsFileError extends UserError {
   }
 }
 
-export function headerError(path: string, what: string): CountsFileError {
-  return new CountsFileError(path, `${path}: its header ${what}`, againHint);
+export function headerError(path: string, what: string): FileError {
+  return new FileError(path, `${path}: its header ${what}`, againHint);
 }
 
-export function otherVersion(path: string, version: unknown, known: number): CountsFileError {
+export function otherVersion(path: string, version: unknown, known: number): FileError {
   const found = version === undefined ? "no version" : `version ${showValue(version)}`;
   const what = `${path} has ${found} of the counts format; this program reads ${known}`;
-  return new CountsFileError(path, what, againHint);
+  return new FileError(path, what, againHint);
 }
 
 /** The maximum size of a header: enough for some hundred thousand special tokens. */
@@ -240,7 +237,7 @@ const wordNumbersBytes = 24;
  * Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during the call
  * of `write`.
  */
-export class CountsWriter {
+export class Writer {
   private frame = new Uint8Array(2 * frameSizeBytes);
   private end = frameHeadBytes;
   private checksum = 0n;
@@ -275,7 +272,7 @@ export class CountsWriter {
   }
 
   /** Ends the file. Returns the totals of all words. */
-  finish(): CountsTotals {
+  finish(): wordTables.CountsTotals {
     if (this.end > frameHeadBytes) this.closeFrame();
     this.closeFrame();
     const { wordCount, byteCount, pretokenCount } = this;
@@ -302,7 +299,7 @@ export class CountsWriter {
  * Returns the bytes before the words. Their length depends only on the options, so they can be overwritten with the
  * final totals.
  */
-export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
+export function fileHead(options: CountsOptions, totals: wordTables.CountsTotals): Uint8Array {
   const payload = headerPayload(options, totals);
   const most = Number.MAX_SAFE_INTEGER;
   const room = headerPayload(options, { wordCount: most, byteCount: most, pretokenCount: most }).length;
@@ -316,20 +313,20 @@ export function countsFileHead(options: CountsOptions, totals: CountsTotals): Ui
 }
 
 const space = 32;
-export const unknownTotals: CountsTotals = { wordCount: 0, byteCount: 0, pretokenCount: 0 };
+export const unknownTotals: wordTables.CountsTotals = { wordCount: 0, byteCount: 0, pretokenCount: 0 };
 
-function headerPayload(options: CountsOptions, totals: CountsTotals): Uint8Array {
+function headerPayload(options: CountsOptions, totals: wordTables.CountsTotals): Uint8Array {
   const { wordCount, byteCount, pretokenCount } = totals;
   const header = { ...optionsToState(options), wordCount, byteCount, pretokenCount };
   return new TextEncoder().encode(JSON.stringify(header));
 }
 
 /** Returns the counts file of a table, in chunks. The caller may keep each chunk. */
-export function* countsFileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
-  yield countsFileHead(options, totalsOf(table));
+export function* fileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
+  yield fileHead(options, wordTables.totalsOf(table));
   const { bytes, starts, counts } = table;
   const chunks: Uint8Array[] = [];
-  const writer = new CountsWriter((chunk) => chunks.push(chunk.slice()));
+  const writer = new Writer((chunk) => chunks.push(chunk.slice()));
   const steps = sortByBytesInSteps(table);
   let step = steps.next();
   for (; !step.done; step = steps.next()) yield noBytes;
@@ -391,7 +388,7 @@ const firstReadBytes = scaled(1 << 20, 16);
 const wordBytesMin = 4;
 
 /** Reads a counts file word by word, with one frame of it in memory. */
-export class CountsReader implements SortedWords {
+export class Reader implements SortedWords {
   readonly header: CountsHeader;
   /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
   word: Text = allocateText(scaled(256, 8));
@@ -421,7 +418,7 @@ export class CountsReader implements SortedWords {
     const headBytes = magic.length + 4;
     const headSize = this.read(headBytes);
     if (headSize < magic.length || !magic.every((byte, i) => this.frame[i] === byte)) {
-      throw new CountsFileError(
+      throw new FileError(
         path,
         `${path} is not a file of word counts`,
         "bpe count writes such files; in text form, their names must end in .tsv",
@@ -442,7 +439,7 @@ export class CountsReader implements SortedWords {
     this.pos = this.frameEnd;
   }
 
-  get totals(): CountsTotals {
+  get totals(): wordTables.CountsTotals {
     return this.header;
   }
 
@@ -546,19 +543,19 @@ export class CountsReader implements SortedWords {
     throw this.malformed();
   }
 
-  private cutShort(): CountsFileError {
-    return new CountsFileError(this.path, `${this.path} is cut short: the counts end early`, damagedHint);
+  private cutShort(): FileError {
+    return new FileError(this.path, `${this.path} is cut short: the counts end early`, damagedHint);
   }
 
-  private damaged(what = "its checksums do not match its contents"): CountsFileError {
-    return new CountsFileError(this.path, `${this.path} is damaged: ${what}`, damagedHint);
+  private damaged(what = "its checksums do not match its contents"): FileError {
+    return new FileError(this.path, `${this.path} is damaged: ${what}`, damagedHint);
   }
 
-  private malformed(): CountsFileError {
+  private malformed(): FileError {
     return this.damaged("it contains a word that is invalid or out of order");
   }
 
-  private otherTotals(): CountsFileError {
+  private otherTotals(): FileError {
     return this.damaged("its number of words is not the one that its header states");
   }
 }

@@ -10,56 +10,16 @@ export {
   countsChunks,
   countsPathsOf,
 } from "./counts-files.ts";
-export {
-  CountsFileError,
-  type CountsOptions,
-  CountsReader,
-  formatVersion,
-  hasOptions,
-  optionFields,
-} from "./counts-format.ts";
+export type { CountsOptions } from "./counts-format.ts";
+export * as countsFormat from "./counts-format.ts";
 export { type Parts, sourcesOfSortedRuns } from "./parts.ts";
 export { sortBytesPerWord } from "./sort-by-bytes.ts";
 export { type SortedRun, type SortedRunOptions, writeSortedRun } from "./sorted-run.ts";
-export {
-  addTable,
-  commonWordsOf,
-  emptyTable,
-  inByteOrder,
-  isValidTable,
-  NegativeSumError,
-  noWordsLeftOut,
-  type SortedWords,
-  type Summand,
-  SumOfWords,
-  TableWords,
-  tableOverflows,
-  totalsOfSum,
-  wordTableOfSum,
-} from "./sorted-words.ts";
+export type { SortedWords } from "./sorted-words.ts";
+export * as sortedWords from "./sorted-words.ts";
 export { SpillingCounter, type SpillingOptions } from "./spilling-counter.ts";
 export { type SavedSum, writeSum } from "./sum-of-parts.ts";
-export {
-  discardRound,
-  type PackedCounts,
-  type PackedTables,
-  type RecordWords,
-  sliceRounds,
-  sumOfCounts,
-  textBytesForTables,
-  WordCounter,
-} from "./word-counter.ts";
-export {
-  byteWords,
-  byteWordsSize,
-  type GivenWords,
-  sizeOf,
-  sizeOfWords,
-  type TableSize,
-  type TokenWords,
-  type TokenWordsSize,
-  tableBytes,
-  tableMemory,
-  totalsOf,
-  type WordTable,
-} from "./word-table.ts";
+export * as wordCounter from "./word-counter.ts";
+export { type RecordWords, WordCounter } from "./word-counter.ts";
+export type { GivenWords, TokenWords, WordTable } from "./word-table.ts";
+export * as wordTables from "./word-table.ts";

@@ -1,7 +1,7 @@
 import type { CountsSource } from "./counts-file-reader.ts";
 import type { SortedRun } from "./sorted-run.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
-import { joinTables } from "./word-counter.ts";
+import * as wordCounter from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /** The words of a corpus before they are added up: those of a counter, and sorted counts in files. */
@@ -14,7 +14,7 @@ export type Parts = {
 
 /** Lists the words of the counter or of the slices, which are not in `sources`. */
 export const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
-  return slices.length > 0 ? joinTables(slices) : yield* counter.words.listWords();
+  return slices.length > 0 ? wordCounter.joinTables(slices) : yield* counter.words.listWords();
 };
 
 /** The sources for those sorted runs whose words are only on disk. */

@@ -2,9 +2,11 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { files, scaled, systemError, UserError } from "#runtime";
 import type { CountsOptions } from "./counts-format.ts";
-import { CountsWriter, countsFileHead, unknownTotals } from "./counts-format.ts";
-import { type SortedWords, TableWords } from "./sorted-words.ts";
-import type { CountsTotals, WordTable } from "./word-table.ts";
+import * as countsFormat from "./counts-format.ts";
+import type { SortedWords } from "./sorted-words.ts";
+import * as sortedWords from "./sorted-words.ts";
+import type * as wordTables from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
 
 /**
  * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words that
@@ -13,7 +15,7 @@ import type { CountsTotals, WordTable } from "./word-table.ts";
 export type SortedRun = {
   readonly path: string;
   readonly inputIndex: number | null;
-  readonly totals: CountsTotals;
+  readonly totals: wordTables.CountsTotals;
   /** For a run of one input: whether its words are also in the thread's memory, mixed with those of other inputs. */
   readonly isInMemoryToo: boolean;
   /**
@@ -46,7 +48,7 @@ export function* sortIntoRun(
   inputIndex: number | null,
   options: SortedRunOptions,
 ): Generator<undefined, SortedRun> {
-  const words = yield* TableWords.sort(table);
+  const words = yield* sortedWords.TableWords.sort(table);
   const run = yield* writeSortedRun(words, name, inputIndex, options);
   words.release();
   return run;
@@ -65,9 +67,9 @@ export function* writeSortedRun(
   try {
     const file = openSync(path, "wx", 0o600);
     fd = file;
-    files.writeAll(file, countsFileHead(countsOptions, unknownTotals));
+    files.writeAll(file, countsFormat.fileHead(countsOptions, countsFormat.unknownTotals));
     const totals = yield* writeWords(words, (chunk) => files.writeAll(file, chunk));
-    files.writeAll(file, countsFileHead(countsOptions, totals), 0);
+    files.writeAll(file, countsFormat.fileHead(countsOptions, totals), 0);
     return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
   } catch (error) {
     throw systemError.refusal(
@@ -86,8 +88,8 @@ export function* writeSortedRun(
 export function* writeWords(
   words: SortedWords,
   write: (chunk: Uint8Array) => void,
-): Generator<undefined, CountsTotals> {
-  const writer = new CountsWriter(write);
+): Generator<undefined, wordTables.CountsTotals> {
+  const writer = new countsFormat.Writer(write);
   for (let wordCount = 1; words.next(); wordCount++) {
     writer.add(words.word.bytes, 0, words.wordLength, words.count);
     if (wordCount % wordsPerSlice === 0) yield;

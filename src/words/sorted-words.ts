@@ -1,14 +1,8 @@
 import { allocateText, copyBytes, growText, type Text } from "#bytes";
 import { host, scaled, UserError } from "#runtime";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
-import {
-  type CountsTotals,
-  filledTable,
-  newTable,
-  tooManyWordsError,
-  totalsOf,
-  type WordTable,
-} from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 /**
  * A cursor over distinct words in ascending order of their bytes. The first call of `next` moves to the first word;
@@ -23,7 +17,7 @@ export type SortedWords = {
   readonly sharedLength: number;
   readonly count: number;
   /** The totals of all words, or upper bounds if the totals are not known. */
-  readonly totals: CountsTotals;
+  readonly totals: wordTables.CountsTotals;
 };
 
 const worthTellingBytes = scaled(1 << 23, 1 << 14);
@@ -32,7 +26,7 @@ export class TableWords implements SortedWords {
   wordLength = 0;
   sharedLength = 0;
   count = 0;
-  readonly totals: CountsTotals;
+  readonly totals: wordTables.CountsTotals;
   private place = 0;
 
   /**
@@ -42,7 +36,7 @@ export class TableWords implements SortedWords {
     private table: WordTable,
     private order: Uint32Array,
   ) {
-    this.totals = totalsOf(table);
+    this.totals = wordTables.totalsOf(table);
     this.word = allocateText(256);
   }
 
@@ -115,7 +109,7 @@ export class SumOfWords implements SortedWords {
   sharedLength = 0;
   count = 0;
   /** An upper bound, because a word that occurs in several summands is one word of the sum. */
-  readonly totals: CountsTotals;
+  readonly totals: wordTables.CountsTotals;
   /**
    * losers[0] is the winner, losers[i] the loser of the match at node i; -1 if no match was played there yet. Summand i
    * is leaf summands.length + i.
@@ -130,7 +124,7 @@ export class SumOfWords implements SortedWords {
     private readonly summands: readonly Summand[],
     private readonly denominator = 1,
   ) {
-    const sumOf = (total: keyof CountsTotals) =>
+    const sumOf = (total: keyof wordTables.CountsTotals) =>
       summands.reduce((sum, { words }) => sum + words.totals[total], 0);
     this.totals = {
       wordCount: sumOf("wordCount"),
@@ -268,7 +262,7 @@ const ended = -1;
 const equal = -1;
 
 /** Returns the exact totals of a sum. */
-export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTotals> {
+export function* totalsOfSum(words: SortedWords): Generator<undefined, wordTables.CountsTotals> {
   let wordCount = 0;
   let byteCount = 0;
   let pretokenCount = 0;
@@ -282,7 +276,7 @@ export function* totalsOfSum(words: SortedWords): Generator<undefined, CountsTot
 }
 
 /** Whether the words are too many, or too long, for one table. */
-export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
+export const tableOverflows = ({ byteCount, wordCount }: wordTables.CountsTotals) =>
   byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
 
 /**
@@ -293,11 +287,11 @@ export const tableOverflows = ({ byteCount, wordCount }: CountsTotals) =>
  */
 export function* wordTableOfSum(
   words: SortedWords,
-  totals: CountsTotals = words.totals,
+  totals: wordTables.CountsTotals = words.totals,
 ): Generator<undefined, WordTable> {
   if (tableOverflows(totals))
-    throw tooManyWordsError("more than 4 GB or 536 million distinct words in all counts");
-  const table = newTable(totals);
+    throw wordTables.tooManyWordsError("more than 4 GB or 536 million distinct words in all counts");
+  const table = wordTables.newTable(totals);
   const { bytes, starts, counts } = table;
   let wordCount = 0;
   let end = 0;
@@ -312,10 +306,10 @@ export function* wordTableOfSum(
     starts[++wordCount] = end;
     if (wordCount % wordsPerSlice === 0) yield;
   }
-  return filledTable(table, wordCount);
+  return wordTables.filledTable(table, wordCount);
 }
 
-export const emptyTable: WordTable = newTable({ wordCount: 0, byteCount: 0 });
+export const emptyTable: WordTable = wordTables.newTable({ wordCount: 0, byteCount: 0 });
 
 const wordsPerSlice = scaled(1 << 16, 2);
 
@@ -340,7 +334,7 @@ export function isValidTable(table: WordTable): boolean {
 export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> {
   const { wordCount, bytes, starts, counts } = table;
   const order = yield* sortByBytesInSteps(table);
-  const sorted = newTable({ wordCount, byteCount: starts[wordCount]! });
+  const sorted = wordTables.newTable({ wordCount, byteCount: starts[wordCount]! });
   let end = 0;
   for (let word = 0; word < wordCount; word++) {
     const from = order[word]!;
@@ -363,8 +357,8 @@ export class NegativeSumError extends Error {}
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;
   const byteCountMax = table.bytes.length + other.bytes.length;
-  if (byteCountMax >= 2 ** 32) throw tooManyWordsError("more than 4 GB of distinct words");
-  const sum = newTable({ wordCount: table.wordCount + other.wordCount, byteCount: byteCountMax });
+  if (byteCountMax >= 2 ** 32) throw wordTables.tooManyWordsError("more than 4 GB of distinct words");
+  const sum = wordTables.newTable({ wordCount: table.wordCount + other.wordCount, byteCount: byteCountMax });
   let wordCount = 0;
   let end = 0;
   for (let a = 0, b = 0; a < table.wordCount || b < other.wordCount; ) {
@@ -377,7 +371,7 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
     sum.counts[wordCount] = count;
     sum.starts[++wordCount] = end;
   }
-  return filledTable(sum, wordCount);
+  return wordTables.filledTable(sum, wordCount);
 }
 
 /**
@@ -426,7 +420,7 @@ export class CommonWords implements SortedWords {
   }
 
   /** An upper bound, because words may be left out. */
-  get totals(): CountsTotals {
+  get totals(): wordTables.CountsTotals {
     return this.words.totals;
   }
 
@@ -471,5 +465,5 @@ export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftO
   }
   // All starts have been read, so the end can be stored after the last word.
   starts[wordCount] = end;
-  return filledTable(table, wordCount);
+  return wordTables.filledTable(table, wordCount);
 }

@@ -1,8 +1,9 @@
 import { TextMemory } from "#corpus";
 import { scaled, UserError } from "#runtime";
 import type { SortedRun, SortedRunOptions } from "./sorted-run.ts";
-import { type PackedCounts, WordCounter } from "./word-counter.ts";
-import { tableBytes, totalsOf } from "./word-table.ts";
+import type * as wordCounter from "./word-counter.ts";
+import { WordCounter } from "./word-counter.ts";
+import * as wordTables from "./word-table.ts";
 
 /** The number of bytes of text that are counted between two checks of the memory: a window of the reader. */
 const textBytesBetween = scaled(1 << 20, 64);
@@ -89,7 +90,7 @@ export class SpillingCounter {
   }
 
   /** Adds the words of another thread. */
-  *absorb(packed: PackedCounts): Generator<undefined, void> {
+  *absorb(packed: wordCounter.PackedCounts): Generator<undefined, void> {
     const { options, words, runs } = this;
     const hasRoom = options === undefined || words.memoryBytesWithPacked(packed) <= options.wordBytesMax;
     if (!hasRoom && words.distinctWordCount > 0) runs.push(yield* this.moveToRun(words, null));
@@ -153,12 +154,20 @@ export class SpillingCounter {
   private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     const name = this.nextName();
-    const unwrittenBytes = this.unwrittenBytes + tableBytes({ ...table, byteCount: table.bytes.length });
+    const unwrittenBytes =
+      this.unwrittenBytes + wordTables.bytesOf({ ...table, byteCount: table.bytes.length });
     if (unwrittenBytes <= unwrittenBytesMax) {
       this.unwrittenBytes = unwrittenBytes;
-      return { path: name, inputIndex, totals: totalsOf(table), isInMemoryToo: true, failure: null, table };
+      return {
+        path: name,
+        inputIndex,
+        totals: wordTables.totalsOf(table),
+        isInMemoryToo: true,
+        failure: null,
+        table,
+      };
     }
-    const totals = totalsOf(table);
+    const totals = wordTables.totalsOf(table);
     try {
       const run = yield* codeForRuns().sortIntoRun(table, name, inputIndex, this.options!);
       return { ...run, isInMemoryToo: true };

@@ -1,31 +1,24 @@
 import { dirname } from "node:path";
 import { type ByteSink, machine, scaled } from "#runtime";
 import { CountsFileReader, type CountsSource } from "./counts-file-reader.ts";
-import { type CountsOptions, countsFileHead, unknownTotals } from "./counts-format.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import * as countsFormat from "./counts-format.ts";
 import { listWords, type Parts, sourcesOfSortedRuns } from "./parts.ts";
 import { type RunDirectory, removeSortedRun, writeSortedRun, writeWords } from "./sorted-run.ts";
-import {
-  CommonWords,
-  type LeftOut,
-  noWordsLeftOut,
-  type SortedWords,
-  type Summand,
-  SumOfWords,
-  TableWords,
-  totalsOfSum,
-  wordTableOfSum,
-} from "./sorted-words.ts";
+import type { SortedWords } from "./sorted-words.ts";
+import * as sortedWords from "./sorted-words.ts";
 import { SpillingCounter } from "./spilling-counter.ts";
-import { type CountsTotals, tableBytes, type WordTable } from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 /** The sum of parts, which can be read several times. All work is done in slices of some milliseconds. */
 export class SumOfParts {
-  private exactTotals: CountsTotals | undefined;
+  private exactTotals: wordTables.CountsTotals | undefined;
 
   private constructor(
     private readonly sources: readonly CountsSource[],
     /** The words that were in the counter. */
-    private readonly own: TableWords | null,
+    private readonly own: sortedWords.TableWords | null,
   ) {}
 
   static *of(parts: Parts): Generator<undefined, SumOfParts> {
@@ -33,14 +26,15 @@ export class SumOfParts {
     const table = yield* listWords(parts);
     if (table.wordCount === 0) return new SumOfParts(sources, null);
     counter.words.clear();
-    return new SumOfParts(sources, yield* TableWords.sort(table));
+    return new SumOfParts(sources, yield* sortedWords.TableWords.sort(table));
   }
 
   /** Returns upper bounds of the totals, because a word that occurs in several parts is one word of the sum. */
-  get bound(): CountsTotals {
+  get bound(): wordTables.CountsTotals {
     const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);
-    const sumOf = (total: keyof CountsTotals) => added.reduce((sum, totals) => sum + totals[total], 0);
+    const sumOf = (total: keyof wordTables.CountsTotals) =>
+      added.reduce((sum, totals) => sum + totals[total], 0);
     return {
       wordCount: sumOf("wordCount"),
       byteCount: sumOf("byteCount"),
@@ -49,9 +43,9 @@ export class SumOfParts {
   }
 
   /** The exact totals. With more than one part, this reads the sum. */
-  *totals(): Generator<undefined, CountsTotals> {
+  *totals(): Generator<undefined, wordTables.CountsTotals> {
     const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
-    this.exactTotals ??= isOne ? this.bound : yield* this.read(totalsOfSum);
+    this.exactTotals ??= isOne ? this.bound : yield* this.read(sortedWords.totalsOfSum);
     return this.exactTotals;
   }
 
@@ -64,7 +58,7 @@ export class SumOfParts {
   *read<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
     const readers: CountsFileReader[] = [];
     try {
-      const summands: Summand[] = [];
+      const summands: sortedWords.Summand[] = [];
       for (const { path } of this.sources) {
         const words = CountsFileReader.open(path);
         readers.push(words);
@@ -72,7 +66,7 @@ export class SumOfParts {
       }
       this.own?.restart();
       if (this.own !== null) summands.push({ words: this.own, times: 1 });
-      return yield* read(summands.length === 1 ? summands[0]!.words : new SumOfWords(summands));
+      return yield* read(summands.length === 1 ? summands[0]!.words : new sortedWords.SumOfWords(summands));
     } finally {
       for (const reader of readers) reader.close();
     }
@@ -82,20 +76,20 @@ export class SumOfParts {
 /** Does what `addUp` does if some of the words are in files. */
 export function* addUpSources(
   parts: Parts,
-  check: (totals: CountsTotals) => void,
+  check: (totals: wordTables.CountsTotals) => void,
 ): Generator<undefined, WordTable> {
   const sum = yield* SumOfParts.of(parts);
   // The table is allocated once, so with a loose bound much of its memory would stay empty.
-  const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
+  const totals = wordTables.bytesOf(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
   check(totals);
-  const table = yield* sum.read((words) => wordTableOfSum(words, totals));
+  const table = yield* sum.read((words) => sortedWords.wordTableOfSum(words, totals));
   sum.release();
   return table;
 }
 
 const worthCountingBytes = scaled(32e6, 200);
 
-export type SavedSum = { readonly totals: CountsTotals; readonly leftOut: LeftOut };
+export type SavedSum = { readonly totals: wordTables.CountsTotals; readonly leftOut: sortedWords.LeftOut };
 
 /**
  * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words
@@ -109,19 +103,19 @@ export function* writeSum(
   minCount = 1,
 ): Generator<undefined, SavedSum> {
   const sum = yield* SumOfParts.of(parts);
-  const common = (words: SortedWords, leftOut: LeftOut) =>
-    minCount > 1 ? new CommonWords(words, minCount, leftOut) : words;
-  let totals = unknownTotals;
+  const common = (words: SortedWords, leftOut: sortedWords.LeftOut) =>
+    minCount > 1 ? new sortedWords.CommonWords(words, minCount, leftOut) : words;
+  let totals = countsFormat.unknownTotals;
   if (out.overwrite === undefined) {
     totals =
       minCount > 1
-        ? yield* sum.read((words) => totalsOfSum(common(words, noWordsLeftOut())))
+        ? yield* sum.read((words) => sortedWords.totalsOfSum(common(words, sortedWords.noWordsLeftOut())))
         : yield* sum.totals();
   }
-  out.write(countsFileHead(options, totals));
-  const leftOut = noWordsLeftOut();
+  out.write(countsFormat.fileHead(options, totals));
+  const leftOut = sortedWords.noWordsLeftOut();
   totals = yield* sum.read((words) => writeWords(common(words, leftOut), (chunk) => out.write(chunk)));
-  out.overwrite?.(countsFileHead(options, totals), 0);
+  out.overwrite?.(countsFormat.fileHead(options, totals), 0);
   return { totals, leftOut };
 }
 

@@ -1,14 +1,7 @@
 import { allocateText, ascii, byteCharacters, decimal, grow } from "#bytes";
 import { asOption, type Message, phrase, scaled, UserError } from "#runtime";
-import type { CountsOptions, ReadBytes } from "./counts-format.ts";
-import {
-  checkHeader,
-  headerBytesMax,
-  headerError,
-  optionsToState,
-  otherVersion,
-  parseHeader,
-} from "./counts-format.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import * as countsFormat from "./counts-format.ts";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
@@ -26,7 +19,7 @@ const opening = new TextEncoder().encode(start);
 const firstReadBytes = scaled(1 << 12, 64);
 
 export function tsvHead(options: CountsOptions): Uint8Array {
-  const header = { version, ...optionsToState(options) };
+  const header = { version, ...countsFormat.optionsToState(options) };
   return new TextEncoder().encode(`${mark}\t${JSON.stringify(header)}\n`);
 }
 
@@ -44,7 +37,7 @@ export type TsvHead = {
  * Reads the first line if it is a header. Returns its options, and the bytes that were read after it. Throws a
  * UserError for an invalid header.
  */
-export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
+export function readTsvHead(path: string, readBytes: countsFormat.ReadBytes): TsvHead {
   let bytes = new Uint8Array(firstReadBytes);
   let filled = 0;
   for (;;) {
@@ -62,15 +55,16 @@ export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
         rest: read.subarray(end + 1),
       };
     }
-    if (filled >= headerBytesMax) throw headerError(path, "is longer than any header that bpe writes");
+    if (filled >= countsFormat.headerBytesMax)
+      throw countsFormat.headerError(path, "is longer than any header that bpe writes");
     if (filled === bytes.length) bytes = grow(bytes);
   }
 }
 
 function optionsOf(path: string, json: Uint8Array): CountsOptions {
-  const { version: found, ...stated } = parseHeader(path, json);
-  if (found !== version) throw otherVersion(path, found, version);
-  return checkHeader(path, stated);
+  const { version: found, ...stated } = countsFormat.parseHeader(path, json);
+  if (found !== version) throw countsFormat.otherVersion(path, found, version);
+  return countsFormat.checkHeader(path, stated);
 }
 
 const digitZero = 48;
@@ -118,7 +112,7 @@ export class TsvReader {
   /**
    * Reads the next bytes with `readBytes`, and adds their lines. Returns the number of bytes, 0 at the end of the file.
    */
-  readNext(readBytes: ReadBytes): number {
+  readNext(readBytes: countsFormat.ReadBytes): number {
     if (this.filled === this.lines.length) this.lengthen();
     const { lines, filled } = this;
     const size = readBytes(lines.subarray(filled));

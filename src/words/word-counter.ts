@@ -10,7 +10,8 @@ import {
   scaled,
   UserError,
 } from "#runtime";
-import { newTable, tooManyWordsError, type WordTable } from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 /**
  * `TokenWords` in the memory of the kernel that counted them, as contiguous records (src/kernel/words/word-records.ts).
@@ -283,11 +284,11 @@ export class WordCounter {
 
   /** Copies the words and counts so far to a table. Yields between slices of some milliseconds. */
   *listWords(): Generator<undefined, WordTable> {
-    if (this.ownKernel === undefined) return newTable({ wordCount: 0, byteCount: 0 });
+    if (this.ownKernel === undefined) return wordTables.newTable({ wordCount: 0, byteCount: 0 });
     const { exports } = this.ownKernel;
     const byteCount = exports.wordBytes();
     checkWordBytes(byteCount);
-    const table = newTable({ wordCount: exports.distinctWordCount(), byteCount });
+    const table = wordTables.newTable({ wordCount: exports.distinctWordCount(), byteCount });
     const { bytes, starts, counts } = table;
     const { buffer } = this.ownKernel.memory;
     const listedStarts = new Uint32Array(buffer, exports.listedStartsAddress() >>> 0);
@@ -593,7 +594,7 @@ const partOf = ({ memory }: Pick<Kernel, "memory">, { address, byteCount }: Plac
 export function joinTables(tables: readonly WordTable[]): WordTable {
   const byteCount = tables.reduce((sum, { bytes }) => sum + bytes.length, 0);
   checkWordBytes(byteCount);
-  const joined = newTable({
+  const joined = wordTables.newTable({
     wordCount: tables.reduce((sum, { wordCount }) => sum + wordCount, 0),
     byteCount,
   });
@@ -609,7 +610,7 @@ export function joinTables(tables: readonly WordTable[]): WordTable {
 }
 
 function checkWordBytes(byteCount: number): void {
-  if (byteCount > wordBytesMax) throw tooManyWordsError("more than 4 GB of distinct words");
+  if (byteCount > wordBytesMax) throw wordTables.tooManyWordsError("more than 4 GB of distinct words");
 }
 
 /** The limit of starts, which are 32-bit numbers. */

@@ -21,15 +21,15 @@ export type WordTable = {
 };
 
 /** The size of a table, or an upper bound of its size. */
-export type TableSize = { readonly wordCount: number; readonly byteCount: number };
+export type Size = { readonly wordCount: number; readonly byteCount: number };
 
-export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
+export const sizeOf = ({ wordCount, bytes }: WordTable): Size => ({
   wordCount,
   byteCount: bytes.length,
 });
 
 /** Allocates a table for at most `wordCount` words and `byteCount` bytes. */
-export const newTable = ({ wordCount, byteCount }: TableSize) => ({
+export const newTable = ({ wordCount, byteCount }: Size) => ({
   wordCount,
   bytes: new Uint8Array(byteCount),
   starts: new Uint32Array(wordCount + 1),
@@ -46,10 +46,10 @@ export function filledTable({ bytes, starts, counts }: WordTable, wordCount: num
   };
 }
 
-export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
+export const bytesOf = ({ wordCount, byteCount }: Size) => byteCount + 12 * wordCount;
 
 /** The buffers to transfer when a table is posted to another thread. */
-export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
+export const memoryOf = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
 /** Returns the error for more words than a table can hold. */
@@ -88,7 +88,7 @@ export const sizeOfWords = ({ wordCount, tokens }: TokenWords): TokenWordsSize =
 });
 
 /** The size of a word table, whose tokens are its bytes. */
-export const byteWordsSize = ({ wordCount, byteCount }: TableSize): TokenWordsSize => ({
+export const byteWordsSize = ({ wordCount, byteCount }: Size): TokenWordsSize => ({
   wordCount,
   positionCount: byteCount,
 });

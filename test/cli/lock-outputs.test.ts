@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { takeLockNow } from "../../src/store/output-lock.ts";
+import * as outputLock from "../../src/store/output-lock.ts";
 import { placeOf } from "../../src/store/output-place.ts";
 import { binary, bpe, environment, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
@@ -14,7 +14,7 @@ eachInNewHome((made) => {
   corpus = put(home, "corpus.txt", "the cat sat on the mat. ".repeat(50));
   output = join(home, "tokenizer");
 });
-const lockOf = (path: string) => takeLockNow(placeOf(path));
+const lockOf = (path: string) => outputLock.takeNow(placeOf(path));
 
 test("a second run with one output ends at once, with an error that names the first's process", () => {
   const tokenizer = join(home, "ready");

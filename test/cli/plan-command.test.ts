@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
+import * as planFile from "../../src/corpus/plan-file.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
@@ -109,8 +109,8 @@ describe("ranges that do not fit are refused with their line", () => {
   };
   const edited = (change: object) => JSON.stringify({ ...JSON.parse(one), ...change });
   const forge = (line: string, change: object) => {
-    const { digest, ...fields } = { ...(JSON.parse(line) as PlanLine), ...change };
-    return JSON.stringify({ ...fields, digest: digestLine(fields) });
+    const { digest, ...fields } = { ...(JSON.parse(line) as planFile.Line), ...change };
+    return JSON.stringify({ ...fields, digest: planFile.digestLine(fields) });
   };
 
   test("different options", () => {
@@ -195,7 +195,7 @@ describe("ranges that do not fit are refused with their line", () => {
       [text, body],
       'line 2: this line says that the text of "both.jsonl" is in the field "body", but an earlier line says "text"',
     );
-    const { textField, ...fields } = JSON.parse(body) as PlanLine;
+    const { textField, ...fields } = JSON.parse(body) as planFile.Line;
     expect(textField).toBe("body");
     refused([JSON.stringify(fields)], "line 1: the line was edited after bpe plan wrote it");
   });

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
+import * as planFile from "../../src/corpus/plan-file.ts";
 import { npyHead } from "../../src/ids/id-writers.ts";
 import { oneOf, type Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
@@ -151,8 +151,8 @@ async function mutatedCache(world: World, random: Random): Promise<Outcome> {
 /** Returns the line with its correct digest if the line is JSON, otherwise the line itself. */
 export function withDigest(json: string): string {
   try {
-    const line = JSON.parse(json) as PlanLine;
-    return JSON.stringify({ ...line, digest: digestLine(line) });
+    const line = JSON.parse(json) as planFile.Line;
+    return JSON.stringify({ ...line, digest: planFile.digestLine(line) });
   } catch {
     return json;
   }

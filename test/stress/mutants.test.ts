@@ -1,6 +1,9 @@
+import * as planFile from "../../src/corpus/plan-file.ts";
 import type { Message } from "../../src/runtime/message.ts";
+import * as cacheDirectory from "../../src/store/cache-directory.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
-import { totalsOf, type WordTable } from "../../src/words/word-table.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import * as wordTables from "../../src/words/word-table.ts";
 // Mutates files of every structured format, with wild values in place of valid ones. Each must be read, or refused with
 // a message that names it. `npm run suite faults` does the same with the executable.
 
@@ -9,7 +12,6 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { randomSource } from "../../bench/random.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { type PlanLine, planLineMaker, plannedRanges, readPlan } from "../../src/corpus/plan-file.ts";
 import * as vocabularyStatistics from "../../src/evaluation/vocabulary-statistics.ts";
 import { readIds } from "../../src/ids/id-reader.ts";
 import { npyHead } from "../../src/ids/id-writers.ts";
@@ -19,14 +21,7 @@ import { patterns } from "../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { UserError } from "../../src/runtime/errors.ts";
 import { runSliced } from "../../src/runtime/slices.ts";
-import {
-  CacheDirectory,
-  contentsOf,
-  isUpToDate,
-  type ResultSources,
-  readResult,
-  rememberResult,
-} from "../../src/store/cache-directory.ts";
+import { CacheDirectory } from "../../src/store/cache-directory.ts";
 import { allAddedTokens } from "../../src/tokenizer/tokenizer-parts.ts";
 import { countWords } from "../../src/training/count-words.ts";
 import { CountsFiles, countsChunks } from "../../src/words/counts-files.ts";
@@ -115,18 +110,18 @@ test("a mutated .npy file is read, or refused, and the error names it", async ()
 
 test("a mutated plan is read, or refused by its line, including with new digests", async () => {
   const cutting = { patterns: patterns.gpt2.sources, specialTokens, isLinewise: false };
-  const lines: PlanLine[] = [];
+  const lines: planFile.Line[] = [];
   const pattern = compilePattern(cutting.patterns);
   const options = { ...cutting, pattern, keepsTextsWhole: false, rangeSizeBytes: 20_000 };
   const planOptions = { ...options, inputs: findInputs([corpus]) };
-  const lineOf = planLineMaker(planOptions);
-  for await (const range of plannedRanges(planOptions)) lines.push(lineOf(range));
+  const lineOf = planFile.lineMaker(planOptions);
+  for await (const range of planFile.plannedRanges(planOptions)) lines.push(lineOf(range));
   await readMutants("plan", "the plan, line", (random) => {
-    const mutated: (PlanLine | string)[] = [...lines];
+    const mutated: (planFile.Line | string)[] = [...lines];
     const at = random.below(lines.length);
     const text = mutateJson(JSON.stringify(lines[at]), random);
     mutated[at] = random.below(4) === 0 ? text : withDigest(text);
-    readPlan(
+    planFile.read(
       mutated.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"),
       "the plan",
       cutting,
@@ -153,7 +148,7 @@ for (const { name, mutate } of [
     await readMutants(name, path, async (random) => {
       writeFileSync(path, mutate(file, random));
       const { words } = await trainWords(path);
-      expect(totalsOf(words).pretokenCount).toBeLessThan(2 ** 53);
+      expect(wordTables.totalsOf(words).pretokenCount).toBeLessThan(2 ** 53);
     });
   });
 }
@@ -217,7 +212,7 @@ test("a mutated .result of a cache never counts as up to date, and is set aside 
   const path = join(mutants, "cache.result");
   const warnings: Message[] = [];
   const cache = new CacheDirectory(path, (warning) => warnings.push(warning));
-  const madeOf: ResultSources = {
+  const madeOf: cacheDirectory.ResultSources = {
     version: "1",
     bunVersion: "2",
     code: "3",
@@ -225,18 +220,18 @@ test("a mutated .result of a cache never counts as up to date, and is set aside 
     inputs: [["é.txt", "0123456789abcdef-1-2"]],
     counts: [["a.counts", "7"]],
   };
-  rememberResult(cache, join(mutants, "result"), valid, [], madeOf);
+  cacheDirectory.rememberResult(cache, join(mutants, "result"), valid, [], madeOf);
   const [result] = filesOf(path, ".result");
   const file = readFileSync(result!);
-  expect(isUpToDate(readResult(cache, valid)!, valid, [], madeOf)).toBe(true);
+  expect(cacheDirectory.isUpToDate(cacheDirectory.readResult(cache, valid)!, valid, [], madeOf)).toBe(true);
   for (let n = 0; n < mutantCount; n++) {
     const mutant = mutateResult(file, randomFor("result", n));
     writeFileSync(result!, mutant);
     warnings.length = 0;
-    const read = readResult(cache, valid);
+    const read = cacheDirectory.readResult(cache, valid);
     if (read !== undefined) {
-      for (const content of contentsOf(read)) expect(content).toBeString();
-      isUpToDate(read, valid, [], madeOf);
+      for (const content of cacheDirectory.contentsOf(read)) expect(content).toBeString();
+      cacheDirectory.isUpToDate(read, valid, [], madeOf);
       continue;
     }
     expect(warnings).toEqual([`"${result}" is damaged: the output is made again`]);

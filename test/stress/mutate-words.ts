@@ -1,17 +1,17 @@
 import * as host from "../../src/runtime/host.ts";
-import { frameHeadBytes, magic } from "../../src/words/counts-format.ts";
+import * as countsFormat from "../../src/words/counts-format.ts";
 import { oneOf, type Random } from "./jobs.ts";
 import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
 // Mutations of counts files and of cache files, with new checksums, so that checksums cannot detect the errors.
 
-const headBytes = magic.length + 4;
+const headBytes = countsFormat.magic.length + 4;
 
 /** Returns the payloads of the frames of a counts file. The first is the header, the last is empty. */
 function framesOf(file: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let pos = headBytes; pos < file.length; ) {
-    const start = pos + frameHeadBytes;
+    const start = pos + countsFormat.frameHeadBytes;
     pos = start + file.readUInt32LE(pos);
     frames.push(file.subarray(start, pos));
   }
@@ -21,11 +21,11 @@ function framesOf(file: Buffer): Buffer[] {
 function fileOf(head: Buffer, frames: readonly Buffer[]): Buffer {
   let checksum = 0n;
   const parts = frames.map((payload, i) => {
-    const part = Buffer.alloc(frameHeadBytes + payload.length);
+    const part = Buffer.alloc(countsFormat.frameHeadBytes + payload.length);
     part.writeUInt32LE(payload.length);
     checksum = host.xxHash64(payload, i === 1 ? 0n : checksum);
     part.writeBigUInt64LE(checksum, 4);
-    payload.copy(part, frameHeadBytes);
+    payload.copy(part, countsFormat.frameHeadBytes);
     return part;
   });
   return Buffer.concat([head, ...parts]);

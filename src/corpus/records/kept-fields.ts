@@ -3,23 +3,23 @@ import { asOption, phrase, UserError } from "#runtime";
 // Record fields that are written next to the ids of each record: `--keep-field id,url`.
 
 /** The types of columns. */
-export const keptKinds = ["text", "int", "double", "bool"] as const;
-export type KeptKind = (typeof keptKinds)[number];
+export const kinds = ["text", "int", "double", "bool"] as const;
+export type Kind = (typeof kinds)[number];
 
 /** A field, and the type of its column if given: `score:double`. */
-export type KeptField = { readonly name: string; readonly kind?: KeptKind | undefined };
+export type Field = { readonly name: string; readonly kind?: Kind | undefined };
 
 /**
  * The value of a kept field. A bigint is a whole number; a number may have a fraction. Objects and lists are stored as
  * JSON.
  */
-export type KeptValue = string | bigint | number | boolean | null;
+export type Value = string | bigint | number | boolean | null;
 
 /** The approximate size of a value in memory. */
-export const keptBytesOf = (value: KeptValue) => 16 + (typeof value === "string" ? 2 * value.length : 0);
+export const bytesOf = (value: Value) => 16 + (typeof value === "string" ? 2 * value.length : 0);
 
 /** Returns the kind of a value; null for the value null, which fits every column. */
-export function kindOf(value: KeptValue): KeptKind | null {
+export function kindOf(value: Value): Kind | null {
   if (value === null) return null;
   if (typeof value === "string") return "text";
   if (typeof value === "boolean") return "bool";
@@ -30,7 +30,7 @@ export function kindOf(value: KeptValue): KeptKind | null {
  * Converts the JSON text of a value; undefined for a string with a lone surrogate. A text column keeps numbers, true
  * and false as they are written in the JSON.
  */
-export function keptValue(json: string, { kind }: KeptField): KeptValue | undefined {
+export function keptValue(json: string, { kind }: Field): Value | undefined {
   if (json === "null") return null;
   if (json[0] === '"') {
     const text = JSON.parse(json) as string;
@@ -41,7 +41,7 @@ export function keptValue(json: string, { kind }: KeptField): KeptValue | undefi
   return /^-?\d+$/.test(json) ? BigInt(json) : Number(json);
 }
 
-const kindNames: Record<KeptKind, string> = {
+const kindNames: Record<Kind, string> = {
   text: "text",
   int: "64-bit integers",
   double: "64-bit floating-point numbers",
@@ -54,20 +54,20 @@ const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
  * The columns of kept fields. A column whose type was not given takes the type of its first value other than null. null
  * fits every column.
  */
-export class KeptColumns {
+export class Columns {
   /** The type of each column; null: it was not given, and no value other than null has come so far. */
-  readonly kinds: (KeptKind | null)[];
+  readonly kinds: (Kind | null)[];
 
   /** @param kinds the kinds in earlier shards */
   constructor(
-    readonly fields: readonly KeptField[],
-    kinds?: readonly (KeptKind | null)[],
+    readonly fields: readonly Field[],
+    kinds?: readonly (Kind | null)[],
   ) {
     this.kinds = fields.map(({ kind = null }, k) => kinds?.[k] ?? kind);
   }
 
   /** Converts a value to the type of column k. Throws a UserError if the value does not fit the column. */
-  convert(k: number, value: KeptValue): KeptValue {
+  convert(k: number, value: Value): Value {
     const own = kindOf(value);
     if (own === null) return value;
     this.kinds[k] ??= own;
@@ -86,8 +86,8 @@ export class KeptColumns {
   }
 
   /** Returns the kinds to write. A column with only nulls so far becomes text. */
-  fixKinds(): readonly KeptKind[] {
+  fixKinds(): readonly Kind[] {
     for (const [k, kind] of this.kinds.entries()) this.kinds[k] = kind ?? "text";
-    return this.kinds as KeptKind[];
+    return this.kinds as Kind[];
   }
 }

@@ -3,7 +3,7 @@ import { allocateText, ascii, countLineFeeds, grow, type Text, utf8 } from "#byt
 import { asOption, assert, type Message, phrase, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
-import { type KeptField, keptValue } from "./kept-fields.ts";
+import * as keptField from "./kept-fields.ts";
 import { RecordBatch } from "./record-batch.ts";
 
 /** A parser of records that begin at the start of a line. */
@@ -138,7 +138,7 @@ class JsonLines implements RecordLines {
 
   constructor(
     private readonly textField: string,
-    private readonly keptFields: readonly KeptField[] = [],
+    private readonly keptFields: readonly keptField.Field[] = [],
   ) {
     this.field = fieldName(textField);
     this.cursor = lineCursor(keptFields.map(({ name }) => fieldName(name)));
@@ -172,7 +172,7 @@ function readLines(
   field: FieldName,
   batch: RecordBatch,
   cursor: LineCursor,
-  keptFields: readonly KeptField[],
+  keptFields: readonly keptField.Field[],
 ): { lineCount: number; keptFault?: LinesRead["fault"] } {
   let lineCount = 0;
   cursor.fault = lineFault.none;
@@ -193,7 +193,7 @@ function readLines(
 /** Appends the kept fields of a record. Returns the reason if a field cannot be kept. */
 function keepFields(
   bytes: Uint8Array,
-  fields: readonly KeptField[],
+  fields: readonly keptField.Field[],
   spans: Int32Array,
   batch: RecordBatch,
 ): LinesRead["fault"] {
@@ -203,7 +203,7 @@ function keepFields(
       const hint = phrase`every record must have the fields that ${asOption("keep-field")} names; their value may be null`;
       return { what: `no field "${field.name}"`, hint };
     }
-    const value = keptValue(decoder.decode(bytes.subarray(start, spans[2 * k + 1])), field);
+    const value = keptField.keptValue(decoder.decode(bytes.subarray(start, spans[2 * k + 1])), field);
     if (value === undefined) return { what: faultText(lineFault.loneSurrogate, field.name) };
     batch.kept.push(value);
   }

@@ -1,6 +1,6 @@
 import { allocateText, copyBytes, grow, paddingBytes, releaseText, type Text, type TextMaker } from "#bytes";
 import { scaled } from "#runtime";
-import type { KeptValue } from "./kept-fields.ts";
+import type * as keptField from "./kept-fields.ts";
 
 /**
  * RecordBatch: the concatenated texts of some records, without separators. A reader of records fills it; counting and
@@ -17,7 +17,7 @@ export class RecordBatch {
   text: Text;
   ends = new Int32Array(1 << 8);
   count = 0;
-  kept: KeptValue[] = [];
+  kept: keptField.Value[] = [];
 
   constructor(private readonly makeText: TextMaker = allocateText) {
     this.text = makeText(scaled(1 << 12, 64));

@@ -4,7 +4,7 @@ import { bytesOf } from "../../../examples/learn.ts";
 import { cutIntoRanges } from "../../../src/corpus/cut-into-ranges.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { type Range, wholeRange } from "../../../src/corpus/input.ts";
-import { ChunkBuffers, type ChunkTask, planChunks } from "../../../src/corpus/task.ts";
+import * as tasks from "../../../src/corpus/task.ts";
 import type { TaskTexts } from "../../../src/corpus/task-texts.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
@@ -79,14 +79,14 @@ async function countInChunks(path: string, settings: Settings) {
   const { sizeBytes: chunkSizeBytes, pattern = gpt2 } = settings;
   const cutting = { pattern, specialTokens, rangeSizeBytes: 1, chunkSizeBytes, probeSizeBytes: 16 };
   const counter = new WordCounter();
-  const buffers = new ChunkBuffers();
-  const plan: Omit<ChunkTask, "bytes">[] = [];
+  const buffers = new tasks.ChunkBuffers();
+  const plan: Omit<tasks.ChunkTask, "bytes">[] = [];
   let documentCount = 0;
-  let tasks: TaskTexts | undefined;
-  for await (const chunk of planChunks(inputs[0]!, 0, cutting, buffers)) {
-    tasks ??= countingTexts({ inputs, pattern, specialTokens: settings.specialTokens }, counter);
-    documentCount += runToEnd(tasks.take(chunk))?.documentCount ?? 0;
-    if (!chunk.continues) tasks = undefined;
+  let texts: TaskTexts | undefined;
+  for await (const chunk of tasks.planChunks(inputs[0]!, 0, cutting, buffers)) {
+    texts ??= countingTexts({ inputs, pattern, specialTokens: settings.specialTokens }, counter);
+    documentCount += runToEnd(texts.take(chunk))?.documentCount ?? 0;
+    if (!chunk.continues) texts = undefined;
     // Overwrites the memory, which is allowed after its use.
     chunk.bytes.fill(0x78);
     buffers.give(chunk.bytes.buffer);
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-function expectJoined(plan: readonly (Range | Omit<ChunkTask, "bytes">)[], sizeBytes: number): void {
+function expectJoined(plan: readonly (Range | Omit<tasks.ChunkTask, "bytes">)[], sizeBytes: number): void {
   expect(plan[0]!.startByte).toBe(0);
   expect(plan.at(-1)!.endByte).toBe(sizeBytes);
   for (const [i, range] of plan.entries()) {

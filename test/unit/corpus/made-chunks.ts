@@ -1,5 +1,5 @@
 import type { Input } from "../../../src/corpus/input.ts";
-import type { ChunkTask } from "../../../src/corpus/task.ts";
+import type * as tasks from "../../../src/corpus/task.ts";
 
 export const stream: Input = {
   path: "-",
@@ -16,8 +16,8 @@ export const stream: Input = {
 };
 
 /** Splits a text into chunks of this size. No chunk ends at a cut. */
-export function chunksOf(bytes: Uint8Array, sizeBytes: number): ChunkTask[] {
-  const chunks: ChunkTask[] = [];
+export function chunksOf(bytes: Uint8Array, sizeBytes: number): tasks.ChunkTask[] {
+  const chunks: tasks.ChunkTask[] = [];
   for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {
     const endByte = Math.min(bytes.length, startByte + sizeBytes);
     const isLast = endByte === bytes.length;

@@ -4,13 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { Range } from "../../../src/corpus/input.ts";
-import {
-  type PlanLine,
-  type PlanOptions,
-  planLineMaker,
-  plannedRanges,
-  readPlan,
-} from "../../../src/corpus/plan-file.ts";
+import * as planFile from "../../../src/corpus/plan-file.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
@@ -32,14 +26,14 @@ const options = {
   pattern: compilePattern(patterns.gpt2.sources),
 };
 
-async function planOf(settings: Omit<PlanOptions, keyof typeof options>): Promise<PlanLine[]> {
-  const lines: PlanLine[] = [];
-  const lineOf = planLineMaker({ ...options, ...settings });
-  for await (const range of plannedRanges({ ...options, ...settings })) lines.push(lineOf(range));
+async function planOf(settings: Omit<planFile.PlanOptions, keyof typeof options>): Promise<planFile.Line[]> {
+  const lines: planFile.Line[] = [];
+  const lineOf = planFile.lineMaker({ ...options, ...settings });
+  for await (const range of planFile.plannedRanges({ ...options, ...settings })) lines.push(lineOf(range));
   return lines;
 }
 
-const textOf = (lines: readonly PlanLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+const textOf = (lines: readonly planFile.Line[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 
 async function countRanges(paths: readonly string[], ranges?: readonly Range[], workerCount = 1) {
   const inputs = findInputs(paths);
@@ -89,7 +83,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         const counters: WordCounter[] = [];
         let documentCount = 0;
         for (const slice of slices.values()) {
-          const { inputs: named, ranges } = readPlan(textOf(slice.toReversed()), "plan", options);
+          const { inputs: named, ranges } = planFile.read(textOf(slice.toReversed()), "plan", options);
           const { counter, statistics } = await countCorpus(
             { inputs: named, ranges, cutting: plainCutting(options.pattern, specialTokens), workerCount: 1 },
             () => {},
@@ -111,7 +105,7 @@ test("workers cut the ranges of a plan further, and give the same words", async 
   const path = put(directory, "workers", text);
   const lines = await planOf({ inputs: findInputs([path]), rangeSizeBytes: 50_000 });
   expect(lines.length).toBeGreaterThan(3);
-  const { inputs, ranges } = readPlan(textOf(lines.toReversed()), "plan", options);
+  const { inputs, ranges } = planFile.read(textOf(lines.toReversed()), "plan", options);
   const whole = wordsOf([(await countRanges([path])).counter.words]);
   for (const [workerCount, rangeSizeBytes] of [[1], [2, 1000], [3, 100_000]]) {
     const { counter } = await countCorpus(
@@ -143,9 +137,9 @@ test("a plan is the same every time, joins without gaps, and names inputs withou
 
 test("lines keep their meaning when another program rewrites them", async () => {
   const lines = await planOf({ inputs: findInputs([put(directory, "new", "x y z")]), rangeSizeBytes: 100 });
-  const [{ path, start, ...rest }] = lines as [PlanLine];
+  const [{ path, start, ...rest }] = lines as [planFile.Line];
   const written = `\n${JSON.stringify({ ...rest, host: "node-7", start, path }, null, 1).replaceAll("\n", " ")}\r\n`;
-  expect(readPlan(written, "plan", options).ranges.length).toBe(1);
+  expect(planFile.read(written, "plan", options).ranges.length).toBe(1);
 });
 
 test("a plan of 5 GB reads less than a thousandth of it", async () => {

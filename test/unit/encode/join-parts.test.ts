@@ -11,8 +11,8 @@ import {
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { planLineMaker, plannedRanges, readPlan } from "../../../src/corpus/plan-file.ts";
-import type { KeptField } from "../../../src/corpus/records/kept-fields.ts";
+import * as planFile from "../../../src/corpus/plan-file.ts";
+import type * as keptField from "../../../src/corpus/records/kept-fields.ts";
 import { encodeIntoFiles } from "../../../src/encode/id-files.ts";
 import { joinParts } from "../../../src/encode/join-parts.ts";
 import { manifestText } from "../../../src/encode/shard-manifest.ts";
@@ -32,10 +32,13 @@ const separator = "<|endoftext|>";
 const settings = cutSettingsOf(parts);
 
 type Name = idFormats.IdFormat["name"];
-type Asked = { append?: boolean; shardSize?: number | undefined; keptFields?: readonly KeptField[] };
+type Asked = { append?: boolean; shardSize?: number | undefined; keptFields?: readonly keptField.Field[] };
 
 function encode(
-  read: { inputs: ReturnType<typeof readPlan>["inputs"]; ranges?: ReturnType<typeof readPlan>["ranges"] },
+  read: {
+    inputs: ReturnType<typeof planFile.read>["inputs"];
+    ranges?: ReturnType<typeof planFile.read>["ranges"];
+  },
   base: string,
   name: Name,
   asked: Asked,
@@ -57,14 +60,14 @@ async function planOf(paths: readonly string[], rangeSizeBytes: number): Promise
     rangeSizeBytes,
     keepsTextsWhole: false,
   };
-  const lineOf = planLineMaker(options);
+  const lineOf = planFile.lineMaker(options);
   const lines: string[] = [];
-  for await (const range of plannedRanges(options)) lines.push(`${JSON.stringify(lineOf(range))}\n`);
+  for await (const range of planFile.plannedRanges(options)) lines.push(`${JSON.stringify(lineOf(range))}\n`);
   return lines;
 }
 
 const encodePart = (lines: readonly string[], base: string, asked: Asked) =>
-  encode(readPlan(lines.join(""), "plan", settings), base, "part", { shardSize: 12, ...asked });
+  encode(planFile.read(lines.join(""), "plan", settings), base, "part", { shardSize: 12, ...asked });
 
 const joined = (
   home: string,

@@ -2,13 +2,8 @@ import { expect, test } from "bun:test";
 import { truncateSync } from "node:fs";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { wholeRange } from "../../../src/corpus/input.ts";
-import {
-  type ChunkTask,
-  mayTakeLong,
-  type PagesTask,
-  type RangeTask,
-  type Task,
-} from "../../../src/corpus/task.ts";
+import type { Task } from "../../../src/corpus/task.ts";
+import * as tasks from "../../../src/corpus/task.ts";
 import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { IdsOutput } from "../../../src/encoding/encode-corpus.ts";
 import { Outbox, runTasks, type Sink, TaskQueue } from "../../../src/jobs/run-tasks.ts";
@@ -133,7 +128,7 @@ test("one thread waits for the sink before it continues", async () => {
 /** Enough chunks for more tasks than are handed out at a time. */
 const chunkBytes = 1e6;
 
-function chunkAt(startByte: number, continues: boolean): ChunkTask {
+function chunkAt(startByte: number, continues: boolean): tasks.ChunkTask {
   const place = {
     inputIndex: 0,
     startByte,
@@ -182,14 +177,14 @@ test("takers resume in the order of the tasks, even if one has to fetch the next
 });
 
 /** A task for some bytes of a file, few enough to be batched with others. */
-function rangeOf(startByte: number, sizeBytes: number): RangeTask {
+function rangeOf(startByte: number, sizeBytes: number): tasks.RangeTask {
   const place = { inputIndex: 0, startByte, endByte: startByte + sizeBytes };
   return { ...place, startsInside: false, endsInside: false, kind: "range", endsInput: false };
 }
 
 test("a taker that refuses some tasks gets those before the first one that it refuses; others get that one and the rest", async () => {
   const [before, short, long, after] = [rangeOf(0, 10), rangeOf(10, 10), rangeOf(20, 50), rangeOf(70, 10)];
-  const leaves = (task: Task) => mayTakeLong(task, 49);
+  const leaves = (task: Task) => tasks.mayTakeLong(task, 49);
   for (const aheadBytes of [1, 1e9]) {
     const queue = new TaskQueue(given([before, short, long, after]), aheadBytes, { taker: 7, leaves });
     const first: Task[] = [];
@@ -208,14 +203,14 @@ test("a taker that refuses some tasks gets those before the first one that it re
 });
 
 test("a task may take long if it is large, contains a large page, or is a part of a stream", () => {
-  expect([49, 50, 51].map((size) => mayTakeLong(rangeOf(5, size), 50))).toEqual([false, false, true]);
-  const pages = { ...rangeOf(5, 10), kind: "pages" as const, pageBytesMax: 51 } as unknown as PagesTask;
-  expect(mayTakeLong(pages, 50)).toBe(true);
-  expect(mayTakeLong(pages, 51)).toBe(false);
+  expect([49, 50, 51].map((size) => tasks.mayTakeLong(rangeOf(5, size), 50))).toEqual([false, false, true]);
+  const pages = { ...rangeOf(5, 10), kind: "pages" as const, pageBytesMax: 51 } as unknown as tasks.PagesTask;
+  expect(tasks.mayTakeLong(pages, 50)).toBe(true);
+  expect(tasks.mayTakeLong(pages, 51)).toBe(false);
   const chunk = { ...chunkAt(0, false), endsInput: true };
-  expect(mayTakeLong(chunk, 50)).toBe(false);
-  expect(mayTakeLong({ ...chunk, endsInput: false }, 50)).toBe(true);
-  expect(mayTakeLong({ ...chunk, startByte: 1 }, 50)).toBe(true);
+  expect(tasks.mayTakeLong(chunk, 50)).toBe(false);
+  expect(tasks.mayTakeLong({ ...chunk, endsInput: false }, 50)).toBe(true);
+  expect(tasks.mayTakeLong({ ...chunk, startByte: 1 }, 50)).toBe(true);
 });
 
 /** A quarter of the ids that may be in transit. */

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Tokenizer, trainTokenizer, UserError } from "../../../src/index.ts";
-import { takeLockNow } from "../../../src/store/output-lock.ts";
+import * as outputLock from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
 import { put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
@@ -92,7 +92,7 @@ test("encodeFile does not touch an output that another run writes, and leaves no
   const folder = join(home, "locked");
   mkdirSync(folder);
   const output = join(folder, "ids.npy");
-  const lock = takeLockNow(placeOf(output));
+  const lock = outputLock.takeNow(placeOf(output));
   await expect(tokenizer.encodeFile(corpus, output)).rejects.toThrow("written twice by one run");
   expect(readdirSync(folder)).toEqual([".ids.npy.bpe-lock"]);
   lock.release();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer, type TrainTokenizerOptions, trainTokenizer, UserError } from "../../../src/index.ts";
-import { takeLockNow } from "../../../src/store/output-lock.ts";
+import * as outputLock from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../../binary.ts";
 import { naiveWords } from "../../naive.ts";
@@ -350,7 +350,7 @@ test("ifChanged does nothing for unchanged files, and trains again on data in me
 test("an output does not stay locked if another one is being written", async () => {
   const counts = join(home, "held.counts");
   const given = { texts: documents.slice(0, 3), vocabSize: 270, output: join(home, "free") };
-  const held = takeLockNow(placeOf(counts));
+  const held = outputLock.takeNow(placeOf(counts));
   await expect(trainTokenizer({ ...given, saveCounts: counts })).rejects.toThrow("written twice");
   held.release();
   await trainTokenizer({ ...given, saveCounts: counts });

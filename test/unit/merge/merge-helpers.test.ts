@@ -6,7 +6,7 @@ import { defaultTuning } from "../../../src/merge/merge-options.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { byteWords } from "../../../src/words/word-table.ts";
+import * as wordTables from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { turns } from "../../rounds.ts";
 import { sumOf, tableOf } from "./made-words.ts";
@@ -53,10 +53,10 @@ test("a helper does some of the work", async () => {
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
   // A thread that starts late finds nothing to do. Then the test is repeated with a longer wait.
   for (let [helpedCount, waitMs] = [0, 10]; helpedCount === 0; waitMs *= 2) {
-    const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
+    const engine = createMergeEngine(wordTables.byteWords(words), 1, options, tuning)!;
     const helpers = startMergeHelpers(engine.memories[0]!);
     await Bun.sleep(waitMs);
-    expect(sumOf(runToEnd(learnMerges(engine, byteWords(words), tuning))!)).toBe(sums.cs336);
+    expect(sumOf(runToEnd(learnMerges(engine, wordTables.byteWords(words), tuning))!)).toBe(sums.cs336);
     helpers.end();
     helpedCount = engine.memories[0]!.exports.helpedCount();
   }
@@ -65,7 +65,7 @@ test("a helper does some of the work", async () => {
 test("a helper that cannot continue does not leave the others waiting", () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  const engine = createMergeEngine(byteWords(words), 1, options, tuning)!;
+  const engine = createMergeEngine(wordTables.byteWords(words), 1, options, tuning)!;
   engine.memories[0]!.exports.failHelp();
-  expect(() => runToEnd(learnMerges(engine, byteWords(words), tuning))).toThrow();
+  expect(() => runToEnd(learnMerges(engine, wordTables.byteWords(words), tuning))).toThrow();
 });

@@ -11,7 +11,8 @@ import type { Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { byteWords, type TokenWords } from "../../../src/words/word-table.ts";
+import type { TokenWords } from "../../../src/words/word-table.ts";
+import * as wordTables from "../../../src/words/word-table.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { tokenWordsOf } from "../words/generators.ts";
@@ -217,10 +218,12 @@ describe("words of start tokens, with random tuning", () => {
 
   test("without named start tokens, the engine uses the 256 bytes", () => {
     const words = tableOf(makeWords(randomNumbers(3)));
-    const merges = train(byteWords(words), { mergeCount: 50, compat: "cs336" });
+    const merges = train(wordTables.byteWords(words), { mergeCount: 50, compat: "cs336" });
     const spelling = spellingOf(Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)));
     const named = { count: 256, spelling };
-    expect(train(byteWords(words), { mergeCount: 50, compat: "cs336", startTokens: named })).toEqual(merges);
+    expect(
+      train(wordTables.byteWords(words), { mergeCount: 50, compat: "cs336", startTokens: named }),
+    ).toEqual(merges);
   });
 });
 

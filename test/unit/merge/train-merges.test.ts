@@ -9,7 +9,8 @@ import { estimateMergeMemoryBytes, trainMerges } from "../../../src/merge/train-
 import { UserError } from "../../../src/runtime/errors.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../../../src/words/word-table.ts";
+import type { WordTable } from "../../../src/words/word-table.ts";
+import * as wordTables from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
@@ -182,8 +183,10 @@ describe("words in several memories", () => {
   /** Returns the smallest address space of a memory with which such an engine can begin. */
   function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
     const fits = (memoryBytesMax: number) =>
-      createMergeEngine(byteWords(words), memoryCount, options, { ...defaultTuning, memoryBytesMax }) !==
-      undefined;
+      createMergeEngine(wordTables.byteWords(words), memoryCount, options, {
+        ...defaultTuning,
+        memoryBytesMax,
+      }) !== undefined;
     let [low, high] = [0, 2 ** 32];
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
@@ -247,10 +250,10 @@ describe("words in several memories", () => {
     const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
     const memoryBytesMax = leastBytes(noise, options, 1) - 1;
     expect(
-      createMergeEngine(byteWords(noise), 1, options, { ...defaultTuning, memoryBytesMax }),
+      createMergeEngine(wordTables.byteWords(noise), 1, options, { ...defaultTuning, memoryBytesMax }),
     ).toBeUndefined();
     expect(
-      createMergeEngine(byteWords(noise), 2, options, { ...defaultTuning, memoryBytesMax }),
+      createMergeEngine(wordTables.byteWords(noise), 2, options, { ...defaultTuning, memoryBytesMax }),
     ).toBeDefined();
     const { phases, merges } = phasesOf(noise, options, { ...defaultTuning, memoryBytesMax });
     expect(phases.slice(-3)).toEqual(["layout", "index", "merge"]);
@@ -346,7 +349,10 @@ const words = tableOf(makeWords(randomNumbers(3)));
 
 test("the estimate grows with the requested merges only up to what the words can give", () => {
   const estimate = (mergeCount: number) =>
-    estimateMergeMemoryBytes(byteWordsSize(sizeOf(words)), { mergeCount, compat: "cs336" });
+    estimateMergeMemoryBytes(wordTables.byteWordsSize(wordTables.sizeOf(words)), {
+      mergeCount,
+      compat: "cs336",
+    });
   expect(estimate(20)).toBeGreaterThan(estimate(10));
   expect(estimate(1e9)).toBe(estimate(1e8));
 });
@@ -373,7 +379,7 @@ test.skipIf(isSmallScale)("helper threads are counted if there are enough cells 
 test("for superwords, the lists of many cells are in huge pages, and those of few are not", () => {
   const areHuge = (sharedCellCount: number, limitsWords = true) => {
     const tuning = { ...defaultTuning, sharedCellCount };
-    const words = byteWords(oneWord((pos) => pos, 400_000));
+    const words = wordTables.byteWords(oneWord((pos) => pos, 400_000));
     const [first] = createMergeEngine(
       words,
       1,

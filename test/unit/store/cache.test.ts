@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { makePlan } from "../../../src/store/cache.ts";
-import { entryIdOf } from "../../../src/store/cache-directory.ts";
+import * as cacheDirectory from "../../../src/store/cache-directory.ts";
 import {
   makeEntry,
   readSum,
@@ -25,7 +25,7 @@ import {
   sumFileParts,
   verifyEntry,
 } from "../../../src/store/cache-entries.ts";
-import { countsFileChunks } from "../../../src/words/counts-format.ts";
+import * as countsFormat from "../../../src/words/counts-format.ts";
 import { put, scratch } from "../../binary.ts";
 import { canPlayOthers, giveAway, makePipe } from "../../other-user.ts";
 import { randomNumbers } from "../../random.ts";
@@ -328,8 +328,11 @@ describe("a cache that is damaged", () => {
     const [path] = filesOf(cache, ".words");
     const countsPath = join(cache, "counts");
     const otherOptions = { patterns: ["a+"], specialTokens: [], isLinewise: false };
-    writeFileSync(countsPath, Buffer.concat([...countsFileChunks(wordTableOf([["aa", 3]]), otherOptions)]));
-    const id = entryIdOf(basename(path!))!;
+    writeFileSync(
+      countsPath,
+      Buffer.concat([...countsFormat.fileChunks(wordTableOf([["aa", 3]]), otherOptions)]),
+    );
+    const id = cacheDirectory.entryIdOf(basename(path!))!;
     makeEntry(countsPath, path!, id, verifyEntry(path!, id));
     const { warnings } = await count([only!]);
     expect(warnings).toEqual([`"${path}" is damaged: its text will be counted again`]);

@@ -14,14 +14,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as fileSystem from "../../../src/store/file-system.ts";
-import {
-  describeHolder,
-  isLock,
-  type Lock,
-  recoverStaleOutputs,
-  takeLock,
-  takeLockNow,
-} from "../../../src/store/output-lock.ts";
+import type { Lock } from "../../../src/store/output-lock.ts";
+import * as outputLock from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
 import { stageDirectory } from "../../../src/store/staged-directory.ts";
 import { hiddenPath } from "../../hidden-name.ts";
@@ -41,7 +35,7 @@ eachInNewHome((made) => {
 function other(lines: string) {
   const source = join(import.meta.dir, "..", "..", "..", "src", "store");
   const script = `
-    import { isLock, takeLock } from ${JSON.stringify(`${source}/output-lock.ts`)};
+    import { isLock, take } from ${JSON.stringify(`${source}/output-lock.ts`)};
     import { placeOf } from ${JSON.stringify(`${source}/output-place.ts`)};
     const place = placeOf(${JSON.stringify(out)});
     ${lines}`;
@@ -57,35 +51,35 @@ async function firstLine(run: ReturnType<typeof other>): Promise<string> {
 
 test("only one process at a time has the output; the others learn which process that is, and since when", async () => {
   const beforeMs = Date.now();
-  const lock = takeLock(placeOf(out)) as Lock;
+  const lock = outputLock.take(placeOf(out)) as Lock;
   expect(lock.isHeld).toBe(true);
-  const run = other("console.log(JSON.stringify(takeLock(place)));");
+  const run = other("console.log(JSON.stringify(take(place)));");
   const holder = JSON.parse(await firstLine(run));
   expect(holder.pid).toBe(process.pid);
   expect(Date.parse(holder.since)).toBeWithin(beforeMs - 1000, Date.now() + 1);
-  expect(describeHolder(holder)).toBe(`process ${process.pid}, since ${holder.since}`);
+  expect(outputLock.describeHolder(holder)).toBe(`process ${process.pid}, since ${holder.since}`);
   expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
   lock.release();
   lock.release();
   expect(readdirSync(home)).toEqual([]);
-  const next = takeLock(placeOf(out));
-  expect(isLock(next)).toBe(true);
+  const next = outputLock.take(placeOf(out));
+  expect(outputLock.isLock(next)).toBe(true);
   (next as Lock).release();
 });
 
 test("a killed process holds no lock, whatever process id its file names", async () => {
-  const run = other("takeLock(place); console.log('taken'); setInterval(() => {}, 1000);");
+  const run = other("take(place); console.log('taken'); setInterval(() => {}, 1000);");
   expect(await firstLine(run)).toBe("taken");
-  expect(isLock(takeLock(placeOf(out)))).toBe(false);
+  expect(outputLock.isLock(outputLock.take(placeOf(out)))).toBe(false);
   run.kill("SIGKILL");
   await run.exited;
   expect(existsSync(lockFile)).toBe(true);
-  takeLockNow(placeOf(out)).release();
+  outputLock.takeNow(placeOf(out)).release();
   // The id of a living process, as after the reuse of ids.
   writeFileSync(lockFile, `{"host":"elsewhere","pid":${process.ppid}}`);
-  takeLockNow(placeOf(out)).release();
+  outputLock.takeNow(placeOf(out)).release();
   writeFileSync(lockFile, "");
-  takeLockNow(placeOf(out)).release();
+  outputLock.takeNow(placeOf(out)).release();
   expect(readdirSync(home)).toEqual([]);
 });
 
@@ -96,7 +90,7 @@ test("if many processes take over at once, never two of them have the output", a
       import { rmdirSync, mkdirSync } from "node:fs";
       let taken = 0;
       while (taken < 20) {
-        const got = takeLock(place);
+        const got = take(place);
         if (!isLock(got)) continue;
         mkdirSync(place.parent + "/inside"); // fails if another process is inside
         taken++;
@@ -120,13 +114,13 @@ test("leftovers of a run on another host are removed under the lock; on a file s
   };
   const place = placeOf(out);
   put();
-  recoverStaleOutputs(place);
+  outputLock.recoverStaleOutputs(place);
   expect(existsSync(inside)).toBe(true);
-  const lock = takeLockNow(place);
+  const lock = outputLock.takeNow(place);
   expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
   const isServer = () => false;
   put();
-  recoverStaleOutputs(place, isServer);
+  outputLock.recoverStaleOutputs(place, isServer);
   const { mtimeMs } = statSync(lockFile);
   for (const [path, hours] of [
     [dirname(inside), 25],
@@ -134,19 +128,19 @@ test("leftovers of a run on another host are removed under the lock; on a file s
     [inside, 23],
   ] as const)
     utimesSync(path, 0, mtimeMs / 1000 - hours * 3600);
-  recoverStaleOutputs(place, isServer);
+  outputLock.recoverStaleOutputs(place, isServer);
   expect(existsSync(inside)).toBe(true);
   utimesSync(inside, 0, mtimeMs / 1000 - 25 * 3600);
-  recoverStaleOutputs(place, isServer);
+  outputLock.recoverStaleOutputs(place, isServer);
   expect(existsSync(left)).toBe(false);
   lock.release();
 });
 
 test("created parent directories are removed again, unless something was put into them", () => {
   const deep = placeOf(join(home, "a", "b", "out"));
-  takeLockNow(deep).release();
+  outputLock.takeNow(deep).release();
   expect(readdirSync(home)).toEqual([]);
-  const lock = takeLockNow(deep);
+  const lock = outputLock.takeNow(deep);
   writeFileSync(join(home, "a", "mine"), "");
   lock.release();
   expect(readdirSync(join(home, "a"))).toEqual(["mine"]);
@@ -155,11 +149,11 @@ test("created parent directories are removed again, unless something was put int
 test("a link in place of the lock is not followed, and a run cannot take one output twice", () => {
   writeFileSync(join(home, "mine"), "mine");
   symlinkSync("mine", lockFile);
-  expect(() => takeLock(placeOf(out))).toThrow("it is a symbolic link");
+  expect(() => outputLock.take(placeOf(out))).toThrow("it is a symbolic link");
   expect(readFileSync(join(home, "mine"), "utf8")).toBe("mine");
   rmSync(lockFile);
-  const lock = takeLockNow(placeOf(out));
-  expect(() => takeLockNow(placeOf(out))).toThrow("written twice by one run");
+  const lock = outputLock.takeNow(placeOf(out));
+  expect(() => outputLock.takeNow(placeOf(out))).toThrow("written twice by one run");
   lock.release();
 });
 
@@ -168,7 +162,7 @@ test("leftovers of a dead process next to the output are removed when the lock i
   const name = readdirSync(home)[0]!;
   staged.discard();
   mkdirSync(join(home, name.replace(/-\w{8}\.new$/, "-01234567.new")));
-  takeLockNow(placeOf(out)).release();
+  outputLock.takeNow(placeOf(out)).release();
   expect(readdirSync(home)).toEqual([]);
 });
 
@@ -181,7 +175,7 @@ function plant(name: string): string {
   return path;
 }
 
-const lockAndRelease = () => takeLockNow(placeOf(out)).release();
+const lockAndRelease = () => outputLock.takeNow(placeOf(out)).release();
 
 test("leftovers of another user are neither restored nor removed, whatever they look like", () => {
   if (!canPlayOthers()) return;
@@ -227,7 +221,7 @@ test("a directory that is not a result is not restored as one", () => {
 
 test("a pipe or a link in place of a lock is refused at once, and the error names it", () => {
   makePipe(lockFile);
-  expect(() => takeLock(placeOf(out))).toThrow(`"${lockFile}" is not used: it is not a regular file`);
+  expect(() => outputLock.take(placeOf(out))).toThrow(`"${lockFile}" is not used: it is not a regular file`);
   expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
 });
 
@@ -236,9 +230,9 @@ test("another user's lock is refused where everybody may write, and taken over w
   writeFileSync(lockFile, "{}");
   giveAway(lockFile);
   chmodSync(home, 0o1777);
-  expect(() => takeLock(placeOf(out))).toThrow("it is another user's (65534)");
+  expect(() => outputLock.take(placeOf(out))).toThrow("it is another user's (65534)");
   chmodSync(home, 0o775);
-  const lock = takeLockNow(placeOf(out));
+  const lock = outputLock.takeNow(placeOf(out));
   expect(statSync(lockFile).uid).toBe(0);
   lock.release();
   expect(readdirSync(home)).toEqual([]);
@@ -247,36 +241,36 @@ test("another user's lock is refused where everybody may write, and taken over w
 test("a file of ours with a second hard link in place of a lock is not written", () => {
   writeFileSync(join(home, "mine"), "mine");
   linkSync(join(home, "mine"), lockFile);
-  const lock = takeLockNow(placeOf(out));
+  const lock = outputLock.takeNow(placeOf(out));
   expect(readFileSync(lockFile, "utf8")).toContain(`"pid":${process.pid}`);
   expect(readFileSync(join(home, "mine"), "utf8")).toBe("mine");
   lock.release();
 });
 
 test("only the part of a lock's text that a holder writes is trusted", () => {
-  const lock = takeLock(placeOf(out)) as Lock;
+  const lock = outputLock.take(placeOf(out)) as Lock;
   const told = ["null", "7", '"x"', '{"release": 1, "fd": 0}', '{"host": 1, "pid": {}, "since": []}'];
   for (const text of told) {
     writeFileSync(lockFile, text);
-    expect(takeLock(placeOf(out)) as object).toEqual({});
+    expect(outputLock.take(placeOf(out)) as object).toEqual({});
   }
   writeFileSync(lockFile, '{"host": "h", "pid": 1, "since": "s", "more": 1}');
-  expect(takeLock(placeOf(out)) as object).toEqual({ host: "h", pid: 1, since: "s" });
+  expect(outputLock.take(placeOf(out)) as object).toEqual({ host: "h", pid: 1, since: "s" });
   lock.release();
 });
 
 test("a lock that vanishes each time it is taken is tried a thousand times, and then counts as taken", () => {
   const isSameFile = spyOn(fileSystem, "isSameFile").mockReturnValue(false);
   try {
-    expect(isLock(takeLock(placeOf(out)))).toBe(false);
+    expect(outputLock.isLock(outputLock.take(placeOf(out)))).toBe(false);
     expect(isSameFile).toHaveBeenCalledTimes(1000);
     isSameFile.mockImplementationOnce(() => {
       throw Object.assign(new Error("the parent is gone"), { code: "ENOENT" });
     });
     for (let attempt = 2; attempt < 1000; attempt++) isSameFile.mockReturnValueOnce(false);
     isSameFile.mockReturnValueOnce(true);
-    takeLockNow(placeOf(out)).release();
-    expect(() => takeLockNow(placeOf(out))).toThrow("is being written by another process");
+    outputLock.takeNow(placeOf(out)).release();
+    expect(() => outputLock.takeNow(placeOf(out))).toThrow("is being written by another process");
   } finally {
     isSameFile.mockRestore();
   }
@@ -285,13 +279,13 @@ test("a lock that vanishes each time it is taken is tried a thousand times, and 
 test.skipIf(!existsSync("/proc/self/stat"))(
   "where no file can be created no lock is looked for without end",
   () => {
-    expect(() => takeLock(placeOf("/proc/out"))).toThrow('no file can be created in "/proc"');
+    expect(() => outputLock.take(placeOf("/proc/out"))).toThrow('no file can be created in "/proc"');
   },
 );
 
 test("a name that is too long with its suffix is noticed when locking", () => {
   const long = (length: number) => placeOf(join(home, "n".repeat(length)));
-  takeLockNow(long(218)).release();
-  expect(() => takeLockNow(long(219))).toThrow("the name is too long");
+  outputLock.takeNow(long(218)).release();
+  expect(() => outputLock.takeNow(long(219))).toThrow("the name is too long");
   expect(readdirSync(home)).toEqual([]);
 });

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { CacheDirectory } from "../../../src/store/cache-directory.ts";
 import { stageDirectory } from "../../../src/store/staged-directory.ts";
-import { stageFile } from "../../../src/store/staged-file.ts";
+import * as stagedFile from "../../../src/store/staged-file.ts";
 import { eachInNewHome } from "../../homes.ts";
 import { asOther, canPlayOthers, giveAway, otherUser } from "../../other-user.ts";
 
@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 function replaceFile(): void {
-  const staged = stageFile(file);
+  const staged = stagedFile.stage(file);
   staged.write(Buffer.from("new"));
   staged.publish();
   expect(readFileSync(file, "utf8")).toBe("new");
@@ -54,14 +54,14 @@ const ownerOf = (path: string) => [statSync(path).uid, statSync(path).gid];
 test("a staged output is private to its writer, and gets the umask's permissions when published", () => {
   for (const umask of [0o022, 0o077, 0o002]) {
     process.umask(umask);
-    const stagedFile = stageFile(join(home, `file-${umask}`));
+    const staged = stagedFile.stage(join(home, `file-${umask}`));
     const stagedDirectory = stageDirectory(join(home, `directory-${umask}`));
     stagedDirectory.write("inner", []);
     const modes = readdirSync(home)
       .filter((name) => name.startsWith("."))
       .map((name) => modeOf(join(home, name)));
     expect(modes.sort()).toEqual(["600", "700"]);
-    stagedFile.publish();
+    staged.publish();
     stagedDirectory.publish();
     expect(modeOf(join(home, `file-${umask}`))).toBe((0o666 & ~umask).toString(8));
     expect(modeOf(join(home, `directory-${umask}`))).toBe((0o777 & ~umask).toString(8));

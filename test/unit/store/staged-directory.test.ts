@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { takeLockNow } from "../../../src/store/output-lock.ts";
+import * as outputLock from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
 import { checkOutputDirectory } from "../../../src/store/places-to-write.ts";
 import { stageDirectory } from "../../../src/store/staged-directory.ts";
@@ -159,7 +159,7 @@ describe("checkOutputDirectory", () => {
     ] as const) {
       expect(messageOf(() => checkOutputDirectory(path))).toContain(reason);
     }
-    expect(messageOf(() => takeLockNow(placeOf("/proc/out")))).toContain(
+    expect(messageOf(() => outputLock.takeNow(placeOf("/proc/out")))).toContain(
       '"/proc/out" cannot be written: no file can be created in "/proc"',
     );
   });
@@ -178,7 +178,7 @@ describe("checkOutputDirectory", () => {
     }
     chmodSync(home, 0o555);
     try {
-      expect(messageOf(() => takeLockNow(placeOf(out)))).toContain("permission denied");
+      expect(messageOf(() => outputLock.takeNow(placeOf(out)))).toContain("permission denied");
     } finally {
       chmodSync(home, 0o755);
     }
@@ -360,7 +360,7 @@ describe("processes", () => {
     // Only the holder of the output's lock knows whether the other run is alive.
     publishResult(out, "other");
     expect(readdirSync(home).length).toBe(2);
-    const lock = takeLockNow(placeOf(out));
+    const lock = outputLock.takeNow(placeOf(out));
     expect(readdirSync(home)).toEqual([".out.bpe-lock", "out"]);
     publishResult(out, "new");
     lock.release();
@@ -542,7 +542,7 @@ test("killed at any instant, no kept result is lost or incomplete, and the next 
       await run.exited;
       // Runs begin by taking the lock, which recovers. Without an atomic exchange, the path may not have existed for
       // an instant.
-      takeLockNow(placeOf(out)).release();
+      outputLock.takeNow(placeOf(out)).release();
       const current = numberOf(out);
       publish(current + 1, 3);
       const found = names().map((name) => numberOf(join(home, name)));

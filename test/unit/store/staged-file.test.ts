@@ -11,14 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { takeLockNow } from "../../../src/store/output-lock.ts";
-import {
-  checkOutputFile,
-  noGuard,
-  placeOfFile,
-  stageFile,
-  writeStaged,
-} from "../../../src/store/staged-file.ts";
+import * as outputLock from "../../../src/store/output-lock.ts";
+import * as stagedFile from "../../../src/store/staged-file.ts";
+import { noGuard } from "../../../src/store/staged-file.ts";
 import { eachInNewHome } from "../../homes.ts";
 import { canPlayOthers, giveAway, makePipe } from "../../other-user.ts";
 
@@ -31,18 +26,20 @@ eachInNewHome((made) => {
 
 /** Writes chunks like a run that nothing stops. */
 const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
-  writeStaged(path, noGuard, async (file) => {
+  stagedFile.write(path, noGuard, async (file) => {
     for (const chunk of chunks) file.write(chunk);
   });
 
 const text = () => readFileSync(path, "utf8");
 
 test("a file below something other than a directory is not started", () => {
-  expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
+  expect(() => stagedFile.stage(join(home, "none", "out.tsv"))).toThrow(
+    `there is no directory "${home}/none"`,
+  );
 });
 
 test("a file exists completely or not at all", () => {
-  const staged = stageFile(path);
+  const staged = stagedFile.stage(path);
   staged.write(Buffer.from("one "));
   staged.write(Buffer.from("two"));
   expect(existsSync(path)).toBe(false);
@@ -64,14 +61,16 @@ test("an error or a discard leaves the older file, and nothing next to it", asyn
     guarded.push(undo);
     return () => void guarded.pop();
   };
-  await writeStaged(path, guard, async (file) => {
-    file.write(Buffer.from("half"));
-    guarded[0]!();
-    expect(readdirSync(home)).toEqual(["out.tsv"]);
-    throw new Error("ended");
-  }).catch(() => {});
+  await stagedFile
+    .write(path, guard, async (file) => {
+      file.write(Buffer.from("half"));
+      guarded[0]!();
+      expect(readdirSync(home)).toEqual(["out.tsv"]);
+      throw new Error("ended");
+    })
+    .catch(() => {});
   expect(guarded).toEqual([]);
-  const staged = stageFile(path);
+  const staged = stagedFile.stage(path);
   staged.write(Buffer.from("half"));
   staged.discard();
   staged.discard();
@@ -99,12 +98,12 @@ test("a device is written directly", async () => {
 
 test("a pipe is written directly, but not if another user may have put it there", () => {
   const pipe = makePipe(join(home, "pipe"));
-  expect(placeOfFile(pipe)).toBe(null);
+  expect(stagedFile.placeOfFile(pipe)).toBe(null);
   if (!canPlayOthers()) return;
   giveAway(pipe);
-  expect(placeOfFile(pipe)).toBe(null);
+  expect(stagedFile.placeOfFile(pipe)).toBe(null);
   chmodSync(home, 0o1777);
-  expect(() => checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
+  expect(() => stagedFile.checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
 });
 
 test("a full device is an error with its reason", async () => {
@@ -120,10 +119,10 @@ test("a full device is an error with its reason", async () => {
 test("an unwritable path is noticed beforehand", () => {
   writeFileSync(join(home, "file"), "");
   for (const wrong of [home, `${home}/`, `${path}/`, join(home, "no", "out.tsv"), join(home, "file", "x")]) {
-    expect(() => checkOutputFile(wrong)).toThrow(UserError);
+    expect(() => stagedFile.checkOutputFile(wrong)).toThrow(UserError);
   }
-  checkOutputFile(path);
-  expect(() => takeLockNow(placeOfFile("/proc/x")!)).toThrow(
+  stagedFile.checkOutputFile(path);
+  expect(() => outputLock.takeNow(stagedFile.placeOfFile("/proc/x")!)).toThrow(
     '"/proc/x" cannot be written: no file can be created in "/proc"',
   );
   expect(readdirSync(home)).toEqual(["file"]);

@@ -11,14 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import {
-  followLinks,
-  openToAppend,
-  openTrusted,
-  readTrusted,
-  removeTrusted,
-  Untrusted,
-} from "../../../src/store/trusted-files.ts";
+import * as trustedFiles from "../../../src/store/trusted-files.ts";
 import { eachInNewHome } from "../../homes.ts";
 import { asOther, canPlayOthers, giveAway, makePipe } from "../../other-user.ts";
 import { errorOf } from "../../thrown.ts";
@@ -33,7 +26,7 @@ eachInNewHome((made) => {
 
 const refusal = (run: () => unknown) => {
   const error = errorOf(run);
-  expect(error).toBeInstanceOf(Untrusted);
+  expect(error).toBeInstanceOf(trustedFiles.Untrusted);
   return error.message;
 };
 
@@ -41,25 +34,25 @@ test("a pipe, a link and a directory are refused at once, by name", () => {
   symlinkSync("file", join(home, "link"));
   mkdirSync(join(home, "directory"));
   makePipe(join(home, "pipe"));
-  expect(refusal(() => openTrusted(join(home, "pipe")))).toBe(
+  expect(refusal(() => trustedFiles.open(join(home, "pipe")))).toBe(
     `"${join(home, "pipe")}" is not used: it is not a regular file`,
   );
-  expect(refusal(() => openTrusted(join(home, "link")))).toEndWith("it is a symbolic link");
-  expect(refusal(() => openTrusted(join(home, "directory")))).toEndWith("it is a directory");
-  expect(readTrusted(file).toString()).toBe("content");
+  expect(refusal(() => trustedFiles.open(join(home, "link")))).toEndWith("it is a symbolic link");
+  expect(refusal(() => trustedFiles.open(join(home, "directory")))).toEndWith("it is a directory");
+  expect(trustedFiles.readTrusted(file).toString()).toBe("content");
 });
 
 test("in a world-writable directory, another user's file is not removed; of a link, only the link is", () => {
-  removeTrusted(join(home, "nothing"));
+  trustedFiles.remove(join(home, "nothing"));
   symlinkSync("file", join(home, "link"));
-  removeTrusted(join(home, "link"));
+  trustedFiles.remove(join(home, "link"));
   expect(readFileSync(file, "utf8")).toBe("content");
   if (!canPlayOthers()) return;
   giveAway(file);
   chmodSync(home, 0o1777);
-  expect(refusal(() => removeTrusted(file))).toContain("it is another user's (65534)");
+  expect(refusal(() => trustedFiles.remove(file))).toContain("it is another user's (65534)");
   chmodSync(home, 0o775);
-  removeTrusted(file);
+  trustedFiles.remove(file);
   expect(existsSync(file)).toBe(false);
 });
 
@@ -68,67 +61,72 @@ test("another user's file is refused where everybody may write, and accepted whe
   giveAway(file);
   for (const mode of [0o777, 0o1777]) {
     chmodSync(home, mode);
-    expect(refusal(() => openTrusted(file))).toContain("it is another user's (65534)");
+    expect(refusal(() => trustedFiles.open(file))).toContain("it is another user's (65534)");
   }
   for (const mode of [0o755, 0o775, 0o2770]) {
     chmodSync(home, mode);
-    expect(readTrusted(file).toString()).toBe("content");
+    expect(trustedFiles.readTrusted(file).toString()).toBe("content");
   }
   // The directory belongs to that user.
   chmodSync(home, 0o777);
   giveAway(home);
-  expect(readTrusted(file).toString()).toBe("content");
+  expect(trustedFiles.readTrusted(file).toString()).toBe("content");
 });
 
 test("everybody accepts root's file", () => {
   if (!canPlayOthers()) return;
   chmodSync(home, 0o1777);
-  expect(asOther(home, () => readTrusted(file).toString())).toBe("content");
+  expect(asOther(home, () => trustedFiles.readTrusted(file).toString())).toBe("content");
 });
 
 test("a link is followed for writing only if this user or root must have made it", () => {
   symlinkSync("file", join(home, "own"));
   symlinkSync("own", join(home, "chain"));
   symlinkSync("nothing", join(home, "dangling"));
-  expect(followLinks(join(home, "chain"))).toBe(file);
-  expect(followLinks(join(home, "dangling"))).toBe(join(home, "nothing"));
+  expect(trustedFiles.followLinks(join(home, "chain"))).toBe(file);
+  expect(trustedFiles.followLinks(join(home, "dangling"))).toBe(join(home, "nothing"));
   symlinkSync("loop", join(home, "loop"));
-  expect(() => followLinks(join(home, "loop"))).not.toThrow();
+  expect(() => trustedFiles.followLinks(join(home, "loop"))).not.toThrow();
   if (!canPlayOthers()) return;
   symlinkSync("file", join(home, "planted"));
   symlinkSync("planted", join(home, "to-planted"));
   giveAway(join(home, "planted"));
-  expect(followLinks(join(home, "planted"))).toBe(file);
+  expect(trustedFiles.followLinks(join(home, "planted"))).toBe(file);
   for (const mode of [0o777, 0o1777, 0o775]) {
     chmodSync(home, mode);
-    expect(followLinks(join(home, "own"))).toBe(file);
+    expect(trustedFiles.followLinks(join(home, "own"))).toBe(file);
     for (const name of ["planted", "to-planted"]) {
-      expect(refusal(() => followLinks(join(home, name)))).toContain(
+      expect(refusal(() => trustedFiles.followLinks(join(home, name)))).toContain(
         `"${join(home, "planted")}" is not used`,
       );
     }
   }
   linkSync(join(home, "own"), join(home, "second"));
-  expect(refusal(() => followLinks(join(home, "second")))).toContain("another user may have put there");
+  expect(refusal(() => trustedFiles.followLinks(join(home, "second")))).toContain(
+    "another user may have put there",
+  );
 });
 
 test("a file to append to is created, or used if a trusted user made it", () => {
   const log = join(home, "log");
-  closeSync(openToAppend(log));
+  closeSync(trustedFiles.openToAppend(log));
   symlinkSync("log", join(home, "link"));
-  const fd = openToAppend(join(home, "link"));
+  const fd = trustedFiles.openToAppend(join(home, "link"));
   expect(fstatSync(fd).isFile()).toBe(true);
   closeSync(fd);
-  closeSync(openToAppend("/dev/null"));
+  closeSync(trustedFiles.openToAppend("/dev/null"));
   // The stderr of the tests may be a pipe that only root can reopen, or a socket, which cannot be reopened.
-  if (process.geteuid?.() === 0 && !fstatSync(2).isSocket()) closeSync(openToAppend("/dev/stderr"));
-  expect(() => openToAppend(makePipe(join(home, "pipe")))).toThrow("ENXIO");
+  if (process.geteuid?.() === 0 && !fstatSync(2).isSocket())
+    closeSync(trustedFiles.openToAppend("/dev/stderr"));
+  expect(() => trustedFiles.openToAppend(makePipe(join(home, "pipe")))).toThrow("ENXIO");
   linkSync(file, join(home, "second"));
-  closeSync(openToAppend(join(home, "second")));
+  closeSync(trustedFiles.openToAppend(join(home, "second")));
   chmodSync(home, 0o777);
-  expect(refusal(() => openToAppend(join(home, "second")))).toContain("it has a second hard link");
+  expect(refusal(() => trustedFiles.openToAppend(join(home, "second")))).toContain(
+    "it has a second hard link",
+  );
   expect(readFileSync(file, "utf8")).toBe("content");
   if (!canPlayOthers()) return;
   giveAway(log);
-  expect(refusal(() => openToAppend(log))).toContain("another user's");
+  expect(refusal(() => trustedFiles.openToAppend(log))).toContain("another user's");
 });

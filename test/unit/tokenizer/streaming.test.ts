@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import * as utf8 from "../../../src/bytes/utf8-characters.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { ChunkBuffers, planTasks } from "../../../src/corpus/task.ts";
+import * as tasks from "../../../src/corpus/task.ts";
 import {
   countTokens,
   type EncodedTask,
@@ -122,14 +122,14 @@ test("ranges, cut wherever the plan cuts, give the ids of the whole", async () =
       const inputs = findInputs([path], { binary: "text" });
       const expected = encodeAll(new TextEncoding(parts), bytes, () => bytes.length);
       const encoder = new TaskEncoder({ inputs, parts });
-      const plan = planTasks(
+      const plan = tasks.plan(
         inputs,
         {
           ...textCutting(parts),
           rangeSizeBytes: 1 + random(60),
           probeSizeBytes: 16,
         },
-        new ChunkBuffers(),
+        new tasks.ChunkBuffers(),
       );
       const found: number[] = [];
       let rangeCount = 0;

@@ -5,7 +5,7 @@ import { trainTokenizer } from "../../../src/index.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { addWeighted } from "../../../src/training/count-groups.ts";
 import { weightsOf } from "../../../src/training/weights.ts";
-import { totalsOf } from "../../../src/words/word-table.ts";
+import * as wordTables from "../../../src/words/word-table.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { randomNumbers } from "../../random.ts";
@@ -208,7 +208,7 @@ test("a weighted table has its own totals", () => {
       [0.5, 2],
     ),
   );
-  expect(totalsOf(table)).toEqual({ wordCount: 2, byteCount: 3, pretokenCount: 6 });
+  expect(wordTables.totalsOf(table)).toEqual({ wordCount: 2, byteCount: 3, pretokenCount: 6 });
 });
 
 test("invalid weights are refused", async () => {

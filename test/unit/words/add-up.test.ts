@@ -12,7 +12,7 @@ import { countCorpus } from "../../../src/training/count-corpus.ts";
 import { addUp } from "../../../src/words/add-up.ts";
 import { CountsFileReader, type CountsSource } from "../../../src/words/counts-file-reader.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
-import { countsFileChunks } from "../../../src/words/counts-format.ts";
+import * as countsFormat from "../../../src/words/counts-format.ts";
 import { sourcesOfSortedRuns } from "../../../src/words/parts.ts";
 import { SpillingCounter } from "../../../src/words/spilling-counter.ts";
 import { reduceSources } from "../../../src/words/sum-of-parts.ts";
@@ -52,7 +52,7 @@ const wanted = entriesOf(runToEnd(addUp({ counter: whole.counter, sources: [] })
 
 function save(name: string, table: WordTable): CountsSource {
   const path = join(home, name);
-  writeFileSync(path, Buffer.concat([...countsFileChunks(table, countsOptions)]));
+  writeFileSync(path, Buffer.concat([...countsFormat.fileChunks(table, countsOptions)]));
   return { path, totals: CountsFileReader.open(path).totals };
 }
 

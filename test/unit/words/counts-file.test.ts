@@ -3,17 +3,10 @@ import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import * as host from "../../../src/runtime/host.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import {
-  type CountsOptions,
-  CountsReader,
-  checkOptions,
-  commonOptions,
-  countsFileChunks,
-  countsFileHead,
-  frameHeadBytes,
-  magic,
-} from "../../../src/words/counts-format.ts";
-import { type SortedWords, SumOfWords, TableWords, wordTableOfSum } from "../../../src/words/sorted-words.ts";
+import type { CountsOptions } from "../../../src/words/counts-format.ts";
+import * as countsFormat from "../../../src/words/counts-format.ts";
+import type { SortedWords } from "../../../src/words/sorted-words.ts";
+import * as sortedWords from "../../../src/words/sorted-words.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
@@ -28,11 +21,11 @@ const options: CountsOptions = {
 
 function fileOf(table: WordTable, madeWith: CountsOptions = options): Uint8Array {
   // Copies into a new Uint8Array, because `slice` of a Buffer does not copy.
-  return new Uint8Array(Buffer.concat([...countsFileChunks(table, madeWith)]));
+  return new Uint8Array(Buffer.concat([...countsFormat.fileChunks(table, madeWith)]));
 }
 
 /** Returns a reader that gets at most `pieceBytes` bytes at a time. */
-function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
+function readerOf(file: Uint8Array, pieceBytes = 1 << 30): countsFormat.Reader {
   let pos = 0;
   const read = (into: Uint8Array) => {
     const piece = file.subarray(pos, pos + Math.min(pieceBytes, into.length));
@@ -40,12 +33,14 @@ function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
     pos += piece.length;
     return piece.length;
   };
-  return new CountsReader("some.counts", read, file.length);
+  return new countsFormat.Reader("some.counts", read, file.length);
 }
 
 /** Returns the sum of the readers' words as a table. */
-function tableOf(readers: readonly CountsReader[]): WordTable {
-  return runToEnd(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, times: 1 })))));
+function tableOf(readers: readonly countsFormat.Reader[]): WordTable {
+  return runToEnd(
+    sortedWords.wordTableOfSum(new sortedWords.SumOfWords(readers.map((words) => ({ words, times: 1 })))),
+  );
 }
 
 function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40): WordTable {
@@ -77,7 +72,7 @@ test("written words are read, in the order of their bytes, in pieces of any size
 
 test("the words of a table come in the order of their bytes, like from its file", () => {
   const table = randomTable(21, 3000, 3, 300);
-  const words = runToEnd(TableWords.sort(table));
+  const words = runToEnd(sortedWords.TableWords.sort(table));
   const reader = readerOf(fileOf(table));
   expect(words.totals).toMatchObject({ wordCount: table.wordCount });
   while (reader.next()) {
@@ -147,9 +142,9 @@ describe("files are added up", () => {
         }
         return { table, times: 1 };
       });
-      const sum = new SumOfWords(
+      const sum = new sortedWords.SumOfWords(
         summands.map(({ table, times }, i) => ({
-          words: i % 2 === 0 ? readerOf(fileOf(table)) : runToEnd(TableWords.sort(table)),
+          words: i % 2 === 0 ? readerOf(fileOf(table)) : runToEnd(sortedWords.TableWords.sort(table)),
           times,
         })),
       );
@@ -191,7 +186,7 @@ describe("a wrong file is refused", () => {
   }
 
   test("wherever it is truncated", () => {
-    for (let size = magic.length; size < file.length; size += size < 400 ? 1 : 97) {
+    for (let size = countsFormat.magic.length; size < file.length; size += size < 400 ? 1 : 97) {
       expect({ size, message: readAll(file.subarray(0, size)) }).toEqual({
         size,
         message: "some.counts is cut short: the counts end early",
@@ -213,7 +208,7 @@ describe("a wrong file is refused", () => {
   });
 
   test("whichever byte is changed", () => {
-    for (let pos = magic.length + 4; pos < file.length; pos += pos < 400 ? 1 : 89) {
+    for (let pos = countsFormat.magic.length + 4; pos < file.length; pos += pos < 400 ? 1 : 89) {
       const changed = file.slice();
       changed[pos]! ^= 1 << (pos & 7);
       expect({ pos, message: readAll(changed) }).toEqual({
@@ -226,7 +221,7 @@ describe("a wrong file is refused", () => {
   test("if its header has impossible values, or values that do not fit the file's size", () => {
     const header = readerOf(file).header;
     const wrong = (totals: object) => {
-      const head = countsFileHead(options, { ...header, ...totals });
+      const head = countsFormat.fileHead(options, { ...header, ...totals });
       const lying = Buffer.concat([head, file.subarray(head.length)]);
       return messageOf(() => readerOf(lying));
     };
@@ -244,22 +239,22 @@ describe("a wrong file is refused", () => {
       expect(wrong(totals)).toMatch(/^some.counts: its header says .*, which contradict each other$/);
     }
     const byteCount = header.wordCount;
-    const head = countsFileHead(options, { ...header, byteCount });
+    const head = countsFormat.fileHead(options, { ...header, byteCount });
     expect(readAll(Buffer.concat([head, file.subarray(head.length)]))).toBe(
       "some.counts is damaged: its number of words is not the one that its header states",
     );
   });
 
   test("if one of its varints never ends", () => {
-    const head = countsFileHead(options, { wordCount: 1, byteCount: 1, pretokenCount: 1 });
+    const head = countsFormat.fileHead(options, { wordCount: 1, byteCount: 1, pretokenCount: 1 });
     const endless = [...Array<number>(200).fill(128), 0];
     for (const word of [
       [...endless, 1, 97, 1],
       [0, ...endless, 97, 1],
       [0, 1, 97, ...endless],
     ]) {
-      const frame = new Uint8Array(frameHeadBytes + word.length);
-      frame.set(word, frameHeadBytes);
+      const frame = new Uint8Array(countsFormat.frameHeadBytes + word.length);
+      frame.set(word, countsFormat.frameHeadBytes);
       const view = new DataView(frame.buffer);
       view.setUint32(0, word.length, true);
       view.setBigUint64(4, host.xxHash64(Uint8Array.from(word), 0n), true);
@@ -277,10 +272,10 @@ describe("a wrong file is refused", () => {
     const header = { ...options, unicode: unicodeVersion, wordCount: 0, byteCount: 0, pretokenCount: 0 };
     const wrong = (change: object, json = JSON.stringify({ ...header, ...change })) => {
       const payload = new TextEncoder().encode(json);
-      const head = new Uint8Array(frameHeadBytes);
+      const head = new Uint8Array(countsFormat.frameHeadBytes);
       new DataView(head.buffer).setUint32(0, payload.length, true);
       new DataView(head.buffer).setBigUint64(4, host.xxHash64(payload, 0n), true);
-      return readAll(Buffer.concat([file.subarray(0, magic.length + 4), head, payload]));
+      return readAll(Buffer.concat([file.subarray(0, countsFormat.magic.length + 4), head, payload]));
     };
     expect(wrong({})).toBe("some.counts is cut short: the counts end early");
     const said = (what: string) => `some.counts: its header ${what}`;
@@ -318,7 +313,7 @@ const stated: CountsOptions = {
 };
 
 const check = (change: Partial<CountsOptions>) =>
-  checkOptions(
+  countsFormat.checkOptions(
     { name: "some.counts", options: stated },
     { name: "this run", options: { ...stated, ...change } },
   );
@@ -339,9 +334,11 @@ test("differences are named, and a pattern by its names if it has any", () => {
 });
 
 test("files must agree with the first one", () => {
-  expect(commonOptions([])).toBeNull();
+  expect(countsFormat.commonOptions([])).toBeNull();
   const some = { name: "a", options: stated };
-  expect(commonOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
+  expect(countsFormat.commonOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
   const other = { name: "c", options: { ...stated, isLinewise: true } };
-  expect(errorOf(() => commonOptions([some, some, other])).message).toStartWith("c was made with");
+  expect(errorOf(() => countsFormat.commonOptions([some, some, other])).message).toStartWith(
+    "c was made with",
+  );
 });

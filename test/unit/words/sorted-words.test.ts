@@ -1,18 +1,7 @@
 import { expect, test } from "bun:test";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import {
-  addTable,
-  CommonWords,
-  commonWordsOf,
-  emptyTable,
-  inByteOrder,
-  isValidTable,
-  NegativeSumError,
-  noWordsLeftOut,
-  type SortedWords,
-  SumOfWords,
-  TableWords,
-} from "../../../src/words/sorted-words.ts";
+import type { SortedWords } from "../../../src/words/sorted-words.ts";
+import * as sortedWords from "../../../src/words/sorted-words.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { entriesOf, wordTableOf } from "./generators.ts";
@@ -30,7 +19,7 @@ function randomCounts(seed: number, wordCount: number): Counts {
   return counts;
 }
 
-const tableOf = (counts: Counts): WordTable => runToEnd(inByteOrder(wordTableOf(counts)));
+const tableOf = (counts: Counts): WordTable => runToEnd(sortedWords.inByteOrder(wordTableOf(counts)));
 
 const inOrder = (counts: Counts) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 
@@ -49,21 +38,23 @@ test("tables are added up, and parts are subtracted again, like in a Map", () =>
     const sum: Counts = new Map(a);
     for (const [word, count] of b) sum.set(word, (sum.get(word) ?? 0) + count);
 
-    const table = addTable(tableOf(a), tableOf(b));
+    const table = sortedWords.addTable(tableOf(a), tableOf(b));
     expect({ seed, entries: entriesOf(table) }).toEqual({ seed, entries: inOrder(sum) });
     expect(wordsOf(table)).toEqual(inOrder(sum).map(([word]) => word));
     for (const [part, rest] of [
       [a, b],
       [b, a],
     ] as const)
-      expect(entriesOf(addTable(table, tableOf(part), -1))).toEqual(inOrder(rest));
+      expect(entriesOf(sortedWords.addTable(table, tableOf(part), -1))).toEqual(inOrder(rest));
   }
 });
 
 test("a sum is divided, and rounded half up", () => {
   const divided = (denominator: number) => {
-    const words = runToEnd(TableWords.sort(tableOf(new Map([["a", 1], ["b", 2], ["c", 3]])))); // biome-ignore format: one thought
-    return entriesOfSorted(new SumOfWords([{ words, times: 1 }], denominator)).map(([, count]) => count);
+    const words = runToEnd(sortedWords.TableWords.sort(tableOf(new Map([["a", 1], ["b", 2], ["c", 3]])))); // biome-ignore format: one thought
+    return entriesOfSorted(new sortedWords.SumOfWords([{ words, times: 1 }], denominator)).map(
+      ([, count]) => count,
+    );
   };
   expect([1, 2, 3].map(divided)).toEqual([
     [1, 2, 3],
@@ -80,9 +71,13 @@ test("missing words cannot be subtracted", () => {
     ["c", 1],
     ["bb", 1],
   ] as const)
-    expect(() => addTable(table(), tableOf(new Map([[word, count]])), -1)).toThrow(NegativeSumError);
-  expect(() => addTable(emptyTable, table(), -1)).toThrow(NegativeSumError);
-  expect(addTable(table(), table(), -1).wordCount).toBe(0);
+    expect(() => sortedWords.addTable(table(), tableOf(new Map([[word, count]])), -1)).toThrow(
+      sortedWords.NegativeSumError,
+    );
+  expect(() => sortedWords.addTable(sortedWords.emptyTable, table(), -1)).toThrow(
+    sortedWords.NegativeSumError,
+  );
+  expect(sortedWords.addTable(table(), table(), -1).wordCount).toBe(0);
 });
 
 test("a table whose words overlap, are empty, out of order or duplicate, or whose counts are invalid, is not sound", () => {
@@ -94,10 +89,10 @@ test("a table whose words overlap, are empty, out of order or duplicate, or whos
   const changed = (change: (table: WordTable) => void) => {
     const table = wordTableOf(words);
     change(table);
-    return isValidTable(table);
+    return sortedWords.isValidTable(table);
   };
   expect(changed(() => {})).toBe(true);
-  expect(isValidTable(emptyTable)).toBe(true);
+  expect(sortedWords.isValidTable(sortedWords.emptyTable)).toBe(true);
   for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52])
     expect([count, changed(({ counts }) => counts.set([count], 2))]).toEqual([count, false]);
   for (const [place, start] of [
@@ -117,7 +112,7 @@ test("a table whose words overlap, are empty, out of order or duplicate, or whos
   for (const text of ["bacc", "aaba", "babb", "cabb"])
     expect([text, changed(({ bytes }) => bytes.set(Buffer.from(text)))]).toEqual([text, false]);
   const twice: [string, number] = ["ab", 1];
-  expect(isValidTable(wordTableOf([twice, twice]))).toBe(false);
+  expect(sortedWords.isValidTable(wordTableOf([twice, twice]))).toBe(false);
 });
 
 type Entry = readonly [word: string, count: number];
@@ -157,13 +152,15 @@ test("rarer words are left out and reported, in a table and in sorted words alik
         wordCount: rare.length,
         pretokenCount: rare.reduce((sum, [, count]) => sum + count, 0),
       };
-      const ofTable = noWordsLeftOut();
-      expect({ seed, words: entriesOfTable(commonWordsOf(table(), minCount, ofTable)) }).toEqual({
+      const ofTable = sortedWords.noWordsLeftOut();
+      expect({ seed, words: entriesOfTable(sortedWords.commonWordsOf(table(), minCount, ofTable)) }).toEqual({
         seed,
         words: common,
       });
-      const ofSorted = noWordsLeftOut();
-      const sorted = entriesOfSorted(new CommonWords(runToEnd(TableWords.sort(table())), minCount, ofSorted));
+      const ofSorted = sortedWords.noWordsLeftOut();
+      const sorted = entriesOfSorted(
+        new sortedWords.CommonWords(runToEnd(sortedWords.TableWords.sort(table())), minCount, ofSorted),
+      );
       expect({ seed, words: sorted }).toEqual({ seed, words: byWord(common) });
       expect([ofTable, ofSorted]).toEqual([expectedLeftOut, expectedLeftOut]);
     }

@@ -4,7 +4,7 @@ import { textOf } from "../../../src/bytes/text.ts";
 import { TextMemory } from "../../../src/corpus/range-reader.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { CountsFileReader } from "../../../src/words/counts-file-reader.ts";
-import { wordTableOfSum } from "../../../src/words/sorted-words.ts";
+import * as sortedWords from "../../../src/words/sorted-words.ts";
 import { SpillingCounter } from "../../../src/words/spilling-counter.ts";
 import { scratch } from "../../binary.ts";
 import { entriesOf } from "./generators.ts";
@@ -33,7 +33,7 @@ test("the words of the first single inputs stay in memory, and those that do not
   expect(counter.runs.map(({ table }) => table === null)).toEqual([false, false, true, false]);
   expect(counter.runs.map(({ path }) => existsSync(path))).toEqual([false, false, true, false]);
   for (const [inputIndex, { path, table, totals }] of counter.runs.entries()) {
-    const words = table ?? runToEnd(wordTableOfSum(CountsFileReader.open(path)));
+    const words = table ?? runToEnd(sortedWords.wordTableOfSum(CountsFileReader.open(path)));
     expect(words.wordCount).toBe(totals.wordCount);
     const wordCount = wordCounts[inputIndex]!;
     expect(entriesOf(words)).toEqual(

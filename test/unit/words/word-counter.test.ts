@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { joinTables, sliceRounds, WordCounter } from "../../../src/words/word-counter.ts";
+import * as wordCounter from "../../../src/words/word-counter.ts";
+import { WordCounter } from "../../../src/words/word-counter.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { isThorough, places, rounds } from "../../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf } from "./generators.ts";
@@ -415,10 +416,11 @@ describe("absorbing", () => {
       const slices = Array.from({ length: count }, (_, index) => {
         const own = all[index] ?? countOf([long], new WordCounter(1e7, undefined, 99)).pack();
         const counter = WordCounter.forSlice(own, { index, count });
-        for (let round = 0; round < sliceRounds; round++) runToEnd(counter.addSliceOf(tables, round));
+        for (let round = 0; round < wordCounter.sliceRounds; round++)
+          runToEnd(counter.addSliceOf(tables, round));
         return counter.toWordTable();
       });
-      const joined = joinTables(slices);
+      const joined = wordCounter.joinTables(slices);
       expect(joined.wordCount).toBe(naive.counts.size);
       expect(entriesOf(joined)).toEqual(naive.sorted());
       // Hashes are evenly distributed.
@@ -445,10 +447,14 @@ describe("absorbing", () => {
       const slices = all.map((own, index) => {
         const counter = WordCounter.forSlice(own, { index, count });
         const tables = all.map((packed) => packed.tables);
-        for (let round = 0; round < sliceRounds; round++) runToEnd(counter.addSliceOf(tables, round));
+        for (let round = 0; round < wordCounter.sliceRounds; round++)
+          runToEnd(counter.addSliceOf(tables, round));
         return counter.toWordTable();
       });
-      expect({ seed, words: entriesOf(joinTables(slices)) }).toEqual({ seed, words: naive.sorted() });
+      expect({ seed, words: entriesOf(wordCounter.joinTables(slices)) }).toEqual({
+        seed,
+        words: naive.sorted(),
+      });
     }
   });
 

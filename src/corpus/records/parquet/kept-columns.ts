@@ -3,7 +3,7 @@ import { readPage } from "hyparquet/src/column.js";
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { asOption, phrase, scaled, UserError } from "#runtime";
 import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
-import type { KeptField, KeptValue } from "../kept-fields.ts";
+import type * as keptField from "../kept-fields.ts";
 import {
   decompressors,
   pageAt,
@@ -15,7 +15,7 @@ import {
 } from "./plan-pages.ts";
 
 type Column = {
-  readonly field: KeptField;
+  readonly field: keptField.Field;
   readonly schemaPath: SchemaTree[];
   readonly chunks: readonly (ReturnType<typeof placeOf> & {
     readonly firstRow: number;
@@ -45,7 +45,7 @@ export class KeptColumnReader {
 
   constructor(
     source: FileSource,
-    fields: readonly KeptField[],
+    fields: readonly keptField.Field[],
     private readonly memory: TextMemory,
   ) {
     const { path } = source;
@@ -61,7 +61,7 @@ export class KeptColumnReader {
   }
 
   /** Appends the values of rows [first, end) to `kept`, row by row. */
-  read(source: FileSource, first: number, end: number, kept: KeptValue[]): void {
+  read(source: FileSource, first: number, end: number, kept: keptField.Value[]): void {
     for (let row = first; row < end; row++) {
       for (const [c, column] of this.columns.entries()) {
         const place = this.places[c]!;
@@ -121,7 +121,7 @@ const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const stringFromBytes = (bytes: Uint8Array) => bytes && text.decode(bytes);
 const parsers = { ...DEFAULT_PARSERS, stringFromBytes, jsonFromBytes: stringFromBytes };
 
-function columnsOf(source: FileSource, fields: readonly KeptField[], memory: TextMemory): Column[] {
+function columnsOf(source: FileSource, fields: readonly keptField.Field[], memory: TextMemory): Column[] {
   const { path } = source;
   const metadata = readMetadata(source, memory);
   const root = parquetSchema(metadata);
@@ -161,11 +161,15 @@ function isKeepable(element: SchemaElement): boolean {
   );
 }
 
-function keptOf(value: unknown, { field: { name, kind }, schemaPath }: Column, path: string): KeptValue {
+function keptOf(
+  value: unknown,
+  { field: { name, kind }, schemaPath }: Column,
+  path: string,
+): keptField.Value {
   if (value === null) return null;
   // The library returns undefined for an index beyond the dictionary.
   if (value === undefined) throw new UserError(`"${path}" is damaged: column "${name}" lacks a value`);
   if (kind === "text") return String(value);
   const isWhole = /^INT/.test(schemaPath[1]!.element.type!);
-  return isWhole ? BigInt(value as number | bigint) : (value as KeptValue);
+  return isWhole ? BigInt(value as number | bigint) : (value as keptField.Value);
 }

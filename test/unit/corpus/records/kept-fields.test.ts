@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { parquetMetadata, parquetReadObjects, parquetSchema } from "hyparquet";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../../src/corpus/find-inputs.ts";
-import type { KeptField } from "../../../../src/corpus/records/kept-fields.ts";
+import type * as keptField from "../../../../src/corpus/records/kept-fields.ts";
 import { encodeIntoFiles } from "../../../../src/encode/id-files.ts";
 import * as tokenizerFiles from "../../../../src/formats/load-tokenizer.ts";
 import * as idFormats from "../../../../src/ids/id-formats.ts";
@@ -21,7 +21,12 @@ const format = idFormats.of("parquet", "")!;
 
 type Asked = { workerCount?: number; rangeSizeBytes?: number; shardSize?: number };
 
-function encode(paths: readonly string[], base: string, keptFields: readonly KeptField[], asked: Asked = {}) {
+function encode(
+  paths: readonly string[],
+  base: string,
+  keptFields: readonly keptField.Field[],
+  asked: Asked = {},
+) {
   const { workerCount = 1, rangeSizeBytes = 300, shardSize } = asked;
   const encoding = { inputs: findInputs(paths), parts, workerCount, rangeSizeBytes, type: "uint32" as const };
   const files = { base, format, shardSize, documentEnd: undefined, keptFields };
@@ -35,14 +40,14 @@ const columnsOf = (path: string) =>
     ({ element: { name, type, repetition_type } }) => [name, type, repetition_type].join(" "),
   );
 
-async function keep(lines: readonly string[], fields: readonly KeptField[]) {
+async function keep(lines: readonly string[], fields: readonly keptField.Field[]) {
   const home = scratch();
   const path = put(home, "a.jsonl", lines.map((line) => `${line}\n`).join(""));
   await encode([path], join(home, "kept"), fields);
   const rows = await rowsOf(join(home, "kept.parquet"));
   return rows.map(({ input_ids: _, ...kept }) => kept);
 }
-const refusal = async (lines: readonly string[], fields: readonly KeptField[]) =>
+const refusal = async (lines: readonly string[], fields: readonly keptField.Field[]) =>
   (await refusalOf(keep(lines, fields))).message.replace(/"[^"]*a\.jsonl"/, "a.jsonl");
 
 const id = [{ name: "id" }];
@@ -158,7 +163,7 @@ describe("kept fields", () => {
       '{"id": -0, "text": "low", "url": null, "x": 1.50}',
       '{"id": null, "url": "", "text": "low", "x": [1, {"a": "é"}]}',
     ];
-    const fields: KeptField[] = [{ name: "id" }, { name: "url" }, { name: "x", kind: "text" }];
+    const fields: keptField.Field[] = [{ name: "id" }, { name: "url" }, { name: "x", kind: "text" }];
     expect(await keep(lines, fields)).toEqual([
       { id: 9007199254740993n, url: "last", x: "1" },
       { id: 0n, url: null, x: "1.50" },
