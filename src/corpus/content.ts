@@ -148,7 +148,7 @@ const zip = "PK\x03\x04";
  * files.
  */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
-/** Whether a document in a zip archive declares this type in its first file, `mimetype`, which is not compressed. */
+/** Whether a document in a zip archive declares this type in its file `mimetype`, which is not compressed. */
 const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 

@@ -92,7 +92,7 @@ const afterCutBytes = 12;
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * The number of bytes after its target position in which a cut is searched. Text has a cut every few bytes
+ * The number of bytes after a target position that are searched for a cut. Text has a cut every few bytes
  * (docs/internals/pattern.md). A megabyte without one is likely followed by more such text, so the range then grows
  * until a later search succeeds.
  */

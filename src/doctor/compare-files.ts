@@ -66,7 +66,7 @@ class FileReader {
     private readonly path: string,
   ) {}
 
-  /** The next bytes, fewer at the end of the file. */
+  /** Returns the next `wantedBytes` bytes; fewer at the end of the file. */
   next(wantedBytes: number): Uint8Array {
     const bytes = new Uint8Array(wantedBytes);
     let length = 0;

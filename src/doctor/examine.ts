@@ -52,7 +52,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   const opened = load(subject, options);
   const loaded = opened instanceof UserError ? null : opened;
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
-  // Errors that were found explain it.
+  // If other checks found errors, these explain why loading failed.
   if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
     findings.push(
       finding("not-loaded", "error", opened.message, opened.hint === undefined ? {} : { fix: opened.hint }),

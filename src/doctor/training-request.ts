@@ -5,7 +5,10 @@ import type { RecordedInput, VerifiedRecord } from "./training-record.ts";
 
 // Turns the record of a training into the request that makes the same tokenizer.
 
-/** The paths of what a training read: its inputs and word counts files, in their order, its base and its model. */
+/**
+ * The paths of what a training read: its inputs and word counts files, in order, its base, and the tokenizer of
+ * `--like`.
+ */
 export type FoundSources = {
   readonly inputs: readonly string[];
   readonly counts: readonly string[];
@@ -59,7 +62,7 @@ function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<R
 
 const hasCorpus = ({ inputs, counts }: VerifiedRecord) => inputs.length + counts.length > 0;
 
-/** Whether the record lists a file, or one in each size's directory. */
+/** Whether the record lists a file of this name, in the result's directory or in that of a size. */
 const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
@@ -133,7 +136,7 @@ function weightsAt(weighted: readonly (readonly [path: string, weight: number | 
   }));
 }
 
-/** Inspects an input that is read as it was. */
+/** Inspects an input that must be read as in the recorded training. */
 export const inputAt = (path: string, { format, textField }: RecordedInput): Input =>
   inspectInput(path, {
     inputFormat: format,

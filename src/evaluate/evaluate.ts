@@ -171,8 +171,8 @@ const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
   workerCountFor(Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs))));
 
 /**
- * Returns the number of times that the encoders' caches must be halved, so that together they take at most an
- * eighth of the memory.
+ * Returns the number of times that the encoders' caches are halved, so that together they take at most an
+ * eighth of the memory. If `cacheShrinkBitsMax` times is not enough, they take more.
  */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);

@@ -177,7 +177,7 @@ export class EvaluationThreads {
     };
   }
 
-  /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Either argument may be null. */
+  /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Both tables may be null. */
   async measure(tokenizer: number, pretokens: WordTable | null, words: TextWords | null): Promise<Measured> {
     const placedCount = words?.placed.wordCount ?? 0;
     const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * placedCount));

@@ -1,6 +1,9 @@
 import type { evaluations } from "#evaluation";
 
-/** Selects words to show. Words with letters come first. A word is shown once, whatever punctuation surrounds it. */
+/**
+ * Selects words to show. Words that differ only in case or punctuation count as one: only the first of them is at the
+ * front of the list. Other words with letters follow, then words without letters.
+ */
 export function shownWords(
   words: readonly evaluations.CostliestWord[],
   count: number,

@@ -1,6 +1,6 @@
 import type { kinds } from "#options";
 
-/** Names each tokenizer: by the given name, otherwise by the short name, or by the path if two names would be equal. */
+/** Names each item: by its given name, otherwise by its short name, or by its path if two names would be equal. */
 export function uniqueNames<T extends kinds.Named>(
   all: readonly T[],
   shortName: (path: string) => string,

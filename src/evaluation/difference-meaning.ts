@@ -1,7 +1,9 @@
 import type { TextDifference } from "./difference.ts";
 import type { FindingPart } from "./finding.ts";
 
-/** The kinds of words whose tokens are added up. Edges without letters and digits are ignored: `"said,` is lower case. */
+/**
+ * The kinds of words whose tokens are added up. Edges without letters and digits are ignored: `"said,` is lower case.
+ */
 const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
   ["signs", /^$/],
   ["numbers", /^[\p{N}.,:/-]+$/u],
@@ -43,7 +45,7 @@ export function meaningOf(text: TextDifference, characters: number): FindingPart
   return [...tokens, costs, fewer, `, and its context holds ${more} of this text.${sourcesOf(text, fewer)}`];
 }
 
-/** Names the kinds of words, of the most frequent ones, in which the better tokenizer saves or loses tokens. */
+/** Names the kinds of words in which tokenizer `fewer` saves or loses tokens, judged by the most frequent words. */
 function sourcesOf({ mostFrequent }: TextDifference, fewer: number): string {
   const savedBy = new Map<string, number>();
   for (const { word, count, piecesA, piecesB } of mostFrequent) {
@@ -53,7 +55,7 @@ function sourcesOf({ mostFrequent }: TextDifference, fewer: number): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const counts = [...savedBy.values()];
   const all = sum(counts.filter((saved) => saved > 0));
-  // Then the rarer words, which are not listed, decide.
+  // The saving must come from rarer words, which are not listed.
   if (sum(counts) <= 0) return "";
   const named = [...savedBy]
     .map(([kind, saved]) => ({ kind, share: saved / all }))

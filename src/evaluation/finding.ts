@@ -63,8 +63,9 @@ export function of(evaluation: Evaluation): Finding | null {
 const averageNote = " on average (geometric mean; each text counts the same).";
 
 /**
- * Returns the tokenizer with the fewest tokens among those that have the size of the first; undefined if there are no
- * two, or if it is `best`, which has the fewest of all others.
+ * Returns the index of the tokenizer with the fewest tokens among those that have the size of the first one. Returns
+ * undefined if no other has that size, if `best`, which has the fewest tokens of all others, has it, or if a text has
+ * no tokens.
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): number | undefined {
   const [own] = tokenizers as [TokenizerResult];

@@ -40,11 +40,12 @@ type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | nul
  * Orders merges of equal priority so that HF gives the same ids as SentencePiece. SentencePiece applies the leftmost of
  * them first; in HF, each merge has a rank of its own. Returns an obstacle if no such order is found.
  *
- * Where two pairs overlap, "x y" and "y z" in a text "x y z", "x y" needs the lower rank. They overlap in some text only if
- * merging xyz, alone, goes through the state "x y z", because no merge has crossed the ends of the three tokens. This
- * suffices for two kinds of groups:
+ * Where two pairs overlap, "x y" and "y z" in a text "x y z", "x y" needs the lower rank. They overlap in some text
+ * only if merging xyz, alone, goes through the state "x y z", because no merge has crossed the ends of the three
+ * tokens. This suffices for two kinds of groups:
  *
- * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is applied.
+ * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is
+ *   applied.
  * - A *growing* group, such as Llama's runs of spaces, has exactly one merge whose halves it does not make. Each other
  *   merge is ordered before the merges that make its halves. So in both programs, the leftmost token grows until nothing
  *   fits, and only then the next one begins. Halves that the group does not make must exist before the group is applied,

@@ -278,8 +278,8 @@ function charactersIn(vocab: TokenIds): PackedTokens {
 
 /**
  * Returns a pattern that cuts a text where HF does. If HF does not cut, the pattern cuts only where no id changes. If
- * `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that no other merge uses, and the pattern cuts
- * them out.
+ * `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that no other merge uses, and the pattern
+ * cuts them out.
  */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,

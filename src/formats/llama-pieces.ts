@@ -56,8 +56,8 @@ const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
 /**
- * Returns an obstacle if two added tokens may overlap in a text: llama.cpp finds the longest one, other programs find the
- * one that begins first. Two runs of one character are exempt, because all programs find the same ones.
+ * Returns an obstacle if two added tokens may overlap in a text: llama.cpp finds the longest one, other programs find
+ * the one that begins first. Two runs of one character are exempt, because all programs find the same ones.
  */
 function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
   const byPrefix = new Map<string, AddedToken[]>();

@@ -28,7 +28,9 @@ export const publishedTokenizers: readonly Published[] = [
   { names: ["qwen3"], encoding: "Qwen 3", model: { chatTemplate: "chatml" } },
 ];
 
-/** The publishers' repositories on Hugging Face. A published name that is not listed here is that of a tiktoken file. */
+/**
+ * The publishers' repositories on Hugging Face. A published name that is not listed here is that of a tiktoken file.
+ */
 const repositories: Readonly<Record<string, string>> = {
   llama3: "meta-llama/Meta-Llama-3-8B",
   "llama-3": "meta-llama/Meta-Llama-3-8B",

@@ -113,8 +113,8 @@ const readingFields = schema.object({
 });
 
 /**
- * Returns how the inputs of a training were read. The answer is that of the first of these tokenizers whose record lists
- * inputs that all have the same format and text field; undefined if there is none.
+ * Returns how the inputs of a training were read. The answer is that of the first of these tokenizers whose record
+ * lists inputs that all have the same format and text field; undefined if there is none.
  */
 export function readReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {
@@ -134,8 +134,8 @@ const corpusFields = schema.object({
 });
 
 /**
- * Returns the absolute paths of the files that a tokenizer was trained on, without dev files and standard input. Returns
- * an empty list if there is no record.
+ * Returns the absolute paths of the files that a tokenizer was trained on, without dev files and standard input.
+ * Returns an empty list if there is no record.
  */
 export function readInputs(path: string): string[] {
   const record = recordOf(path, corpusFields);

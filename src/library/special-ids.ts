@@ -43,7 +43,10 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
   return { ids: all, offsets: moved };
 }
 
-/** @internal Returns the ids that `skipSpecialTokens` drops in decoding. Added tokens that are not special are kept as text. */
+/**
+ * @internal Returns the ids that `skipSpecialTokens` drops in decoding. Added tokens that are not special are kept as
+ * text.
+ */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
     tokenizers

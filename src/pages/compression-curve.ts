@@ -2,8 +2,8 @@ import { countNoun, groupDigits } from "#bytes";
 import { percent } from "./axes.ts";
 
 /**
- * Bytes per token over the size of the vocabulary: with k merges the vocabulary has `baseSize + k` tokens, and the corpus is
- * cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
+ * Bytes per token over the size of the vocabulary: with k merges the vocabulary has `baseSize + k` tokens, and the
+ * corpus is cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
  */
 export type Compression = {
   readonly baseSize: number;
@@ -104,8 +104,8 @@ const worthKeeping = 0.02;
 export const sizeRule = `A size is called good here if twice as many tokens would save less than ${100 * worthDoubling} % of the text's tokens, and the last doubling saved at least ${100 * worthKeeping} %. Each doubling also doubles the embedding of a model.`;
 
 /**
- * Says whether a vocabulary of `size` tokens is small, good or large for the text of the curve: "32,000 tokens are a good
- * size for the training text: …". Returns null if the curve is too short to tell.
+ * Says whether a vocabulary of `size` tokens is small, good or large for the text of the curve: "32,000 tokens are a
+ * good size for the training text: …". Returns null if the curve is too short to tell.
  */
 export function sizeVerdict(size: number, { points, table, doubled }: Curve): string | null {
   const { bytesPerToken, size: last } = points.at(-1)!;

@@ -10,8 +10,8 @@ export class Html {
 type Value = Html | string | number | undefined | readonly Value[];
 
 /**
- * Returns a template that escapes its values unless they are already HTML. `undefined` is empty; lists are concatenated.
- * Safe for element content and double-quoted attributes, not for scripts or styles.
+ * Returns a template that escapes its values unless they are already HTML. `undefined` is empty; lists are
+ * concatenated. Safe for element content and double-quoted attributes, not for scripts or styles.
  *
  *     html`<td title="${path}">${cells}</td>`
  */

@@ -1,4 +1,6 @@
-/** Sentences about usual values, measured with the published tokenizers below on 1 MB each of books, web pages and code. */
+/**
+ * Sentences about usual values, measured with the published tokenizers below on 1 MB each of books, web pages and code.
+ */
 export const usual = {
   published: "Published tokenizers average 3.6 to 4.5 bytes per token in English, 3.3 to 4.1 in code.",
   usedShare: "4 to 33 % in 1 MB of text",
@@ -10,9 +12,9 @@ export type KindOfTokens = "neverUsed" | "intermediate" | "runs" | "partsOfChara
 const measuredSizes = [1_000, 4_000, 16_000, 32_000, 64_000, 128_000];
 
 /**
- * The largest share of the learned tokens, in percent, that was measured at each size in November 2026: in 40 trainings of
- * 1,000 to 64,000 tokens (patterns gpt2 and o200k, on 30 MB of English books, 20 MB of web pages, 20 MB of texts in 46
- * languages and 12 MB of code), and in GPT-2, GPT-4, GPT-4o, Llama 2, Llama 3, Qwen 2.5, DeepSeek V3, Mistral Nemo,
+ * The largest share of the learned tokens, in percent, that was measured at each size in November 2026: in 40 trainings
+ * of 1,000 to 64,000 tokens (patterns gpt2 and o200k, on 30 MB of English books, 20 MB of web pages, 20 MB of texts in
+ * 46 languages and 12 MB of code), and in GPT-2, GPT-4, GPT-4o, Llama 2, Llama 3, Qwen 2.5, DeepSeek V3, Mistral Nemo,
  * Command R+, Gemma 3, Yi and Claude, each at the nearest size. How often their tokens occurred in the training is
  * unknown, so the first two lines repeat their value for 64,000.
  */

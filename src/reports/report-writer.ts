@@ -103,7 +103,9 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
 /** Bytes of a text, and whether they are its beginning. */
 type Window = { readonly bytes: Uint8Array; readonly isStart: boolean };
 
-/** Reads at least `bytesMax` bytes from the middle of a file, or of the beginning of a compressed one; or all it has. */
+/**
+ * Reads at least `bytesMax` bytes from the middle of a file, or of the beginning of a compressed one; or all it has.
+ */
 function windowOf(fd: number, { path, compression, sizeBytes }: Input, bytesMax: number): Window {
   const head = compression === "none" ? null : readHead(fd, path, 4 * searchedBytes).bytes;
   const start = Math.max(0, Math.floor(((head?.length ?? sizeBytes) - bytesMax) / 2));

@@ -65,8 +65,8 @@ export const isCacheFile = (name: string) =>
 
 /**
  * The version of the words in caches. Increment it if a code change gives other words for the same bytes and options,
- * but leaves the pattern tables unchanged. The commit cannot take its place, because uncommitted code has no commit of
- * its own.
+ * but leaves the pattern tables unchanged. The commit's hash would not do, because uncommitted code has none of its
+ * own.
  */
 export const wordsVersion = 3;
 

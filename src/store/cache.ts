@@ -350,7 +350,8 @@ export class Cache {
   private readonly indexContent = () => this.directory.read(cacheDirectory.indexName).toString("latin1");
 
   /**
-   * Returns the content of each input: undefined if the input was not hashed, as a stream cannot be before it is read.
+   * Returns the content of each input: "empty" for an empty file, undefined for an input that was not hashed. A stream
+   * cannot be hashed before it is read.
    */
   contents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
@@ -480,7 +481,7 @@ export class Cache {
   }
 }
 
-/** A key of terms, which is the same whatever their order. */
+/** Returns a key of terms that does not depend on their order. */
 const keyOf = (terms: readonly SumTerm[]) =>
   terms
     .map(([id, times]) => `${id} ${times}`)

@@ -29,8 +29,8 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
 }
 
 /**
- * Examines what is at a place, without changing it. Throws a UserError for anything that is not ours. Tries again if
- * another run replaces or removes it meanwhile.
+ * Examines what is at a place, without changing it. Throws a UserError for anything but an earlier result or an empty
+ * directory. Tries again if another run replaces or removes it meanwhile.
  */
 export function inspectOutput(place: Place): ExistingOutput {
   for (let attempt = 1; ; attempt++) {

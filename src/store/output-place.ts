@@ -100,7 +100,7 @@ export function freePath(place: Place, ending: string): string {
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
-/** Lists the names in a directory. Empty if the directory can be written to but not listed; stale files then stay. */
+/** Lists the names in a directory. Returns an empty list if it cannot be read; its stale files then stay. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

@@ -26,8 +26,8 @@ export function placesToWrite(directory: string | undefined, files: readonly str
 const stickyBit = 0o1000;
 
 /**
- * Throws a UserError unless the directory can be replaced. That requires permission to empty it, and in a sticky parent
- * such as /tmp, ownership of the directory or of its parent.
+ * Throws a UserError unless the directory can be replaced. That requires permission to empty it. In a sticky parent
+ * such as /tmp, it also requires ownership of the directory or of its parent, or to be root.
  */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);

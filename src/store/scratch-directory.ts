@@ -107,8 +107,9 @@ function createDirectory(parent: string): Created {
 const attemptsMax = 100;
 
 /**
- * Returns null if the lock is held; if the file was replaced or removed meanwhile; if it is not a regular file; or if
- * locks do not work here and the directory may be left over (`isLeftOver`).
+ * Locks the lock file of a directory, and returns its descriptor. Returns null if another process holds the lock; if
+ * the file was replaced or removed meanwhile; if it is not a regular file; or if locks do not work here and the
+ * directory may be left over (`isLeftOver`).
  */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);

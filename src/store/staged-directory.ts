@@ -51,7 +51,7 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.
 }
 
 export type FormerResults = {
-  /** Where the replaced result is, if someone added files to it meanwhile; otherwise null. */
+  /** Where the rest of the replaced result is, if it could not be removed completely; otherwise null. */
   readonly leftPath: string | null;
   /** Where the replaced result is, if it was to be kept; otherwise null. */
   readonly keptPath: string | null;

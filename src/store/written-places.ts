@@ -38,7 +38,7 @@ type Place = RunOutput & {
   readonly ids: ReadonlySet<string>;
   /** Like `ids`, with inode numbers as inputs have them, which may have lost digits. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether writing cannot harm an input: true for an open descriptor, unless it is of a file that is not empty. */
+  /** Whether writing cannot harm an input: the output is an open descriptor, and not one of a file with content. */
   readonly isHarmless: boolean;
 };
 
@@ -69,7 +69,7 @@ export class WrittenPlaces {
     this.directories = this.places.filter(isDirectory);
   }
 
-  /** Refuses outputs that would replace something that the run reads, or would be written into it. */
+  /** Refuses an output that is also an input of the run, and a directory or cache that contains an input. */
   refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
     for (const one of read) {

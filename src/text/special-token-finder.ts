@@ -47,8 +47,8 @@ export class SpecialTokenFinder {
   }
 
   /**
-   * Returns the position of the first token that begins at or after `pos` and ends by `limit`; `limit` if there is none.
-   * Until the next `reset`, `pos` must not be lower than any earlier `pos` or result.
+   * Returns the position of the first token that begins at or after `pos` and ends by `limit`; `limit` if there is
+   * none. Until the next `reset`, `pos` must not be lower than any earlier `pos` or result.
    */
   find(pos: number, limit: number): number {
     return this.mayOccur ? this.kernel!.exports.findOccurrence(pos, limit) : limit;

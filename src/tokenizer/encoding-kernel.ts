@@ -164,7 +164,10 @@ export class EncodingKernel {
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
 
-  /** Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. Creates a view only after memory has grown. */
+  /**
+   * Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. Creates a view only after
+   * memory has grown.
+   */
   mergesTo(id: number, lengthBytes: number): boolean {
     const { exports, memory } = this.kernel;
     const idCount = exports.mergeText(lengthBytes);

@@ -43,7 +43,10 @@ export class TokenBytes {
     );
   }
 
-  /** Returns the bytes of the tokens with these ids, in this order. `left` and `right` are the halves of the merged ones. */
+  /**
+   * Returns the bytes of the tokens with these ids, in this order. `left` and `right` are the halves of the merged
+   * ones.
+   */
   static ofIds(
     table: TokenTable,
     ids: Int32Array,

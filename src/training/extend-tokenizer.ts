@@ -125,7 +125,7 @@ const renameInFiles = ({ sources, companions }: BaseFiles, names: companionFiles
 });
 
 /**
- * Throws a usage error if the base has no such special token, if the token is also a learned one, and if
+ * Throws a usage error if the base has no such special token, if the token is also a learned one, or if
  * another token has the new text.
  */
 function checkRename(

@@ -19,8 +19,8 @@ import {
 import type { TokenWords } from "#words";
 
 /**
- * Gives each added token the bytes that its text spells if read as a key of HF's vocabulary. In HF's files added tokens are keys of the
- * vocabulary like all others, so an added token "Ġlo" is also the merged token " lo".
+ * Gives each added token the bytes that its text spells if read as a key of HF's vocabulary. In HF's files added tokens
+ * are keys of the vocabulary like all others, so an added token "Ġlo" is also the merged token " lo".
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
@@ -271,8 +271,9 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
 }
 
 /**
- * A new merge may produce a token that the base's merges never did. Merges of the base that use this token can then
- * apply for the first time, and they precede all new merges.
+ * Throws a UserError for a new token that encoding its own bytes does not produce. A new merge may produce a token that
+ * the base's merges never did. Merges of the base that use this token then apply for the first time, and they precede
+ * all new merges.
  */
 export function* checkReachable(
   base: TokenizerParts,

@@ -3,7 +3,7 @@ import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
 import type { ModelSettings } from "#tokenizer";
 
-/** Warns if special tokens divide a text: a plain text has several documents for no other reason. */
+/** Warns if special tokens occur in a plain text: nothing else divides one into several documents. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],

@@ -242,7 +242,7 @@ function decode(
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Reads values in PLAIN encoding: each value follows its length, which has four bytes. */
+/** Reads values in PLAIN encoding: the length of a value in four bytes, then the value. */
 function plainValues(page: Uint8Array, start: number, count: number): PageValues {
   if (4 * count > page.length - start) throw new Error("a page has fewer values than it claims");
   const view = viewOf(page);
