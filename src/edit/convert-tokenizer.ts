@@ -97,7 +97,10 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
   if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have other ids");
 }
 
-/** Compares what decides on the ids of a tokenizer whose merging begins with characters. Ids are the same. */
+/**
+ * Like `checkSameMerges`, for a tokenizer whose merging begins with characters: throws a UserError if merges, the
+ * tokens to begin with, or added tokens would differ.
+ */
 function checkSameCharacters(
   before: TokenizerParts,
   after: TokenizerParts,

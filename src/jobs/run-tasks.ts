@@ -117,7 +117,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new tasks.ChunkBuffers();
-  /** A number for each worker, for the main thread, and for the worker that may replace it. */
+  /** The bytes done by each worker, by the main thread, and by the worker that may replace the main thread. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
   /** Whether something failed, so that no more work is begun. */

@@ -15,8 +15,8 @@ import {
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 
 /**
- * Parses the arguments of a command. Values stay text, verbatim. A UserError names a mistake as it was typed; an
- * `UnknownOption` is explained by the caller.
+ * Parses the arguments of a command. Values stay text, verbatim. A UserError names a mistake as it was typed; the
+ * caller explains an `UnknownOption`.
  */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
@@ -76,8 +76,8 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
 }
 
 /**
- * Whether no file is needed: an option takes its place, or an option is absent without which nothing is learned
- * (`--vocab-size` with `--extend`).
+ * Whether no file is needed: an option takes the place of files, or nothing is learned (`--extend` without
+ * `--vocab-size`).
  */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||

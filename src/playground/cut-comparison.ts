@@ -44,7 +44,7 @@ export function countsByScript(
   return [...byScript.values()].sort((a, b) => b.byteCount - a.byteCount);
 }
 
-/** Returns the ends of paragraphs, which are line feeds. An empty paragraph belongs to the previous one. */
+/** Returns the ends of paragraphs. A paragraph ends after a line feed, and includes the empty lines that follow. */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let pos = 2; pos < bytes.length; pos++)

@@ -21,8 +21,8 @@ export const stays = 0x7fffffff;
 export const neverJoined = 0x70000000;
 
 /**
- * Tokens are numbered as in the merge engine: first this many bytes, then the results of merges. Special token s is -1
- * - s.
+ * Tokens are numbered as in the merge engine: first this many bytes, then the results of merges. Special token s has
+ * the number -1 - s.
  */
 export const byteCount = 256;
 
@@ -96,7 +96,9 @@ function joinPretoken(
   for (let i = 0; i < trace.length; i += 2) joinedBy[start + trace[i]!] = trace[i + 1]!;
 }
 
-/** Calls `take` with the tokens of bytes [from, end) after `step` merges; both ends are token boundaries. */
+/**
+ * Calls `take` with the tokens of bytes [from, end) after the first `merges` merges; both ends are token boundaries.
+ */
 export function forEachToken(
   { bytes, joinedBy }: JoinedText,
   merges: number,

@@ -37,7 +37,7 @@ export const shortName = (path: string) => basename(path) || path;
 
 /** The maximum size of a sample text in bytes. */
 const sampleBytesMax = 700;
-/** The bytes in the middle of a text in which passages are searched that tokenizers cut differently. */
+/** The number of bytes in the middle of a text that are searched for passages that tokenizers cut differently. */
 export const searchedBytes = 1 << 14;
 /** A sample begins at a paragraph, a line or a word, if there is one within this many bytes. */
 const skippedBytesMax = 1 << 12;
@@ -168,8 +168,8 @@ export function cutSamples(texts: readonly SampleText[], tokenizers: readonly To
       let pos = 0;
       return Array.from(encoding.out.flush(), (id) => {
         let token = tokenTables.bytesOf(tokens, id);
-        // If an added and a learned token have the same id, it means the added one where the text lacks the bytes of
-        // the learned one.
+        // If an added and a learned token share an id, the id is the added token's wherever the text does not have the
+        // learned token's bytes.
         const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;
         if (shared.has(id) && !isThere()) token = shared.get(id)!;
         pos += token.length;

@@ -25,8 +25,8 @@ export class TypedOptions extends Map<string, readonly string[]> {
 }
 
 /**
- * Returns the path in a typed value, which help shows as `shown`, e.g. `[NAME=]FILE`; undefined if the value is a known
- * name instead of a path.
+ * Returns the path in a typed value; undefined if the value is a known name instead of a path. `shown` is the form of
+ * such values in help, e.g. `[NAME=]FILE`.
  */
 export function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;

@@ -146,7 +146,7 @@ export class Output {
     for (const warning of warnings) this.warn(formatWarning(warning));
   }
 
-  /** Logs each file that is not read. The summary has the number of such files. */
+  /** Logs each file that is not read. People see only their number, in the summary. */
   tellSkipped(skipped: readonly Skipped[]): void {
     for (const { path, reason } of skipped) {
       this.options.log?.line(`skipped "${path}": it is ${reason}`);

@@ -26,7 +26,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   return spooled;
 }
 
-/** Whether a path is neither a file nor a directory. A missing path is left to its reader. */
+/** Whether something is at the path that is neither a file nor a directory. The reader reports a missing path. */
 export function isPipe(path: string): boolean {
   const stats = files.stat(path);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();

@@ -11,8 +11,8 @@ export type ProgressDisplay = {
   update(progress: StageProgress): void;
   /**
    * Ends the stage. `found` is its result. "took": it is complete. "told below": it is complete, and the summary has
-   * its time. "stopped after": it is incomplete. Its time ends with its last report; with a result, or if it is
-   * incomplete, its time ends now.
+   * its time. "stopped after": it is incomplete. The time of the stage ends now if it has a result or is incomplete,
+   * otherwise with its last report.
    */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */

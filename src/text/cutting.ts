@@ -8,7 +8,7 @@ export type AddedToken = {
   readonly content: string;
   /** Whether it is a special token. With `--special-tokens-as-text`, special tokens stay text. */
   readonly special: boolean;
-  /** Whether it is searched in the normalized text. The other added tokens are found before normalization. */
+  /** Whether it is searched for in the normalized text. The other added tokens are found before normalization. */
   readonly normalized: boolean;
   /** Whether it also consumes the whitespace before it (`lstrip`), or after it (`rstrip`). */
   readonly lstrip: boolean;
@@ -78,8 +78,8 @@ export function isCutUnchanged(cutting: Cutting): boolean {
 }
 
 /**
- * Returns the tokens that the kernel searches while it cuts a text; none if tokens are found in a step of their own
- * before that.
+ * Returns the tokens that the kernel searches for while it cuts a text; none if a step of its own, before that, finds
+ * them.
  */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
   isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
@@ -111,8 +111,8 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
 
 /**
  * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal
- * form, a prefix space), if some token depends on its neighbours, or if some added tokens are searched only in the text
- * between others.
+ * form, a prefix space), if some token depends on its neighbours, or if some added tokens are searched for only in the
+ * text between others.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

@@ -84,7 +84,7 @@ export class Pretokens {
   private readonly stateCount: number;
   /** Whether the kernel has memory for the tables of safe cuts; undefined before the first search. */
   private findsCuts: boolean | undefined;
-  /** The size in bytes of the longest token that is searched; 0 if there is none. */
+  /** The size in bytes of the longest token that is searched for; 0 if there is none. */
   readonly tokenBytesMax: number;
   /** Throws a UserError if the kernel's memory is too small for the tables of the pattern or of the tokens. */
   constructor(
@@ -108,7 +108,7 @@ export class Pretokens {
     this.scan = scan;
   }
 
-  /** Sets for the following texts whether tokens are searched, and whether special ones stay text. */
+  /** Sets for the following texts whether tokens are searched for, and whether special ones stay text. */
   lookForTokens(areFound: boolean, areSpecialKept: boolean): void {
     this.kernel.exports.lookForTokens(areFound, areSpecialKept);
   }

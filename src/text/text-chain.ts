@@ -35,7 +35,7 @@ export class TextChain {
   private sections: TextSections | undefined;
   private direct = false;
   private opened: number | undefined;
-  /** Whether safe cuts are searched in windows (src/kernel/text/cut-windows.ts), and not in the unchanged text. */
+  /** Whether safe cuts are looked for in windows (src/kernel/text/cut-windows.ts), not in the unchanged text. */
   private readonly usesWindows: boolean;
 
   /** @param pretokens cuts the text; by default it is created from `cutting` */

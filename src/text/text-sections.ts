@@ -2,7 +2,7 @@ import { ascii } from "#bytes";
 import { asOption, kernels, phrase, type TextKernel, UserError } from "#runtime";
 import { makeFollowing } from "./window-of-text.ts";
 
-/** A token that is searched in a text. `flags` are those of src/kernel/token-search.ts. */
+/** A token that is searched for in a text. `flags` are those of src/kernel/token-search.ts. */
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
 
 /**

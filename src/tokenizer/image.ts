@@ -26,7 +26,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   16      u8[16]    `imageDigest`: of the kernel's two modules and the version of bpe
  *   32      u32       `flagBits`
  *   36      u32       idLimit
- *   40      u32       size in bytes of the longest token that the kernel searches while it cuts the text
+ *   40      u32       size in bytes of the longest token that the kernel searches for while it cuts the text
  *   44      u32       number of `texts` that are ids of added tokens
  *   48      u32       number of steps that trim offsets
  *   52      u32       pages of 64 KB of the kernel's memory

@@ -85,7 +85,7 @@ export class WordCounter {
   private slice = wholeSlice;
 
   /**
-   * @param textBytesMax an upper bound of the text whose words will be counted or absorbed by this counter
+   * @param textBytesMax an upper bound of the size of all text whose words this counter will count or absorb
    * @param memoryCount how many counters of all threads have a memory at a time
    */
   constructor(

@@ -56,7 +56,7 @@ export function longestOf(tokens: readonly Token[], count: number): Token[] {
 }
 
 const longestLookedAt = 20;
-/** Tokens that share this many bytes come from the same sentence. */
+/** Tokens that share this many bytes are taken to come from the same sentence. */
 const sharedBytes = 12;
 const repeatedLeast = 3;
 
