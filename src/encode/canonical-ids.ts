@@ -19,7 +19,8 @@ export type NoncanonicalPlace = {
   readonly index: number;
   /**
    * The given and the canonical ids from the first difference on, up to the first position at which both lists have
-   * spelled the same bytes. If that is more than `excerptIds` ids away, at least that many ids of each list.
+   * spelled the same bytes. If that position is more than `excerptIds` ids away, each list has at least that many ids
+   * instead.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];

@@ -169,9 +169,9 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Returns the index of the first tokenizer, the index of the other one with the fewest tokens (each text counts the
- * same), and the ratio of their tokens for each text where both have some. Returns null if the first has no tokens, or
- * no other can be compared with it.
+ * Compares the first tokenizer (index `own`) with that other one (index `best`) which has the fewest tokens, if each
+ * text counts the same. `shares` are the tokens of the first divided by those of the other, for each text where both
+ * have some. Returns null if the first has no tokens, or shares no such text with any other.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;

@@ -20,9 +20,10 @@ const restBytes = 40;
 const passagesMax = 3;
 
 /**
- * Selects the passages of a text in which tokenizers differ most: those with the most boundaries per byte that not all
- * tokenizers have. Differences in text that has letters and was not selected before take precedence, so repetitions and
- * ruled lines come last. Returns an empty list if all cuts are equal. All cuts must have the same bytes.
+ * Selects the passages of a text in which tokenizers differ most, one after the other: those with the most boundaries
+ * per byte that not all tokenizers have. Boundaries in text that has letters and is not yet in a selected passage are
+ * compared first, so repetitions and ruled lines come last. Returns an empty list if all cuts are equal. All cuts must
+ * have the same bytes.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)
@@ -116,8 +117,8 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
 const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
 
 /**
- * Whether a line and the empty ones after it end at `end`, or a space follows a full stop, question mark or exclamation
- * mark there.
+ * Whether a sentence may end at `end`: after a line and any empty lines that follow it, or before a space that follows
+ * `.`, `?` or `!`.
  */
 const endsSentence = (text: Uint8Array, end: number) =>
   (text[end - 1] === ascii.lineFeed && text[end] !== ascii.lineFeed) ||

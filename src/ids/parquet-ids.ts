@@ -8,8 +8,8 @@ import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
 /**
- * A row group ends after the document with which its ids, its rows and a quarter of the bytes of its kept fields add up
- * to this number.
+ * A row group ends with the first document after which its ids, its rows and a quarter of the bytes of its kept fields
+ * add up to at least this number.
  */
 const groupIds = scaled(1 << 20, 64);
 /** The maximum number of ids in a page, whose size is a signed 32-bit field. */

@@ -7,7 +7,7 @@ import { type JoinedText, neverJoined } from "./joined-text.ts";
  * text.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
- *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last one is the end of the block
+ *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last: where the block ends
  *   unitOffsets  Uint32Array  unitCount + 1   where it begins in `shown`, in UTF-16 units
  *   wordStarts   Uint32Array  wordCount + 1   byte of the text at which a word begins
  *

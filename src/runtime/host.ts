@@ -125,7 +125,7 @@ function load(names: readonly Name[]): Symbols<Name> | null {
 }
 
 /**
- * The functions of Windows that neither Node nor Bun offers, and the one of libuv, in our executable, that turns a
+ * Functions of Windows that neither Node nor Bun offers, and libuv's function, in our executable, that turns a
  * descriptor into a handle.
  */
 const windowsFunctions = {

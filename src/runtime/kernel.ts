@@ -112,8 +112,8 @@ let openedBytes = 0;
 /**
  * Creates a kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts.
  *
- * Collects garbage before the memories that this thread has opened reach the size of the machine's memory. The engine
- * limits the sum of all memories, those that are garbage among them, but a thread that creates one collects only its
+ * Collects garbage if the memories that this thread has opened since the last collection are larger than the machine's
+ * memory. The engine limits the sum of all memories, including garbage, and a thread that creates one collects only its
  * own garbage.
  */
 export function createWithRegions(memory: WebAssembly.Memory): Kernel {

@@ -133,10 +133,10 @@ export function canBeCutSafely(cutting: Cutting): boolean {
 }
 
 /**
- * Returns where threads may cut a text: at every safe cut, at added tokens only, or nowhere. Cuts at added tokens are
- * allowed only at those that are found before normalization, because the text between two of these is normalized and
- * searched on its own. If all tokens are of this kind, safe cuts among characters that normalization does not change
- * are allowed, too.
+ * Returns where threads may cut a text. If `canBeCutSafely`, they may cut at the added tokens that are found, and at
+ * safe cuts; with a normalization, only at those among characters that it does not change. Else they may cut only at
+ * the added tokens that are found before normalization, because the text between two of these is normalized and
+ * searched on its own. If `keepsTextsWhole`, they may cut nowhere.
  */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>

@@ -13,8 +13,8 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  *   specialTokens    new special tokens, ascending by id; their ids follow those of the new tokens
  *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, after all others
  *
- * A merge may produce a token that the base has although no merge of the base produces it. Then `merged` has
- * the id of that token, and the merge adds no token.
+ * If the base has a token that none of its merges produces, a new merge may produce that token. `merged` then has the
+ * id of the token, and the merge adds none.
  */
 export type Extension = {
   readonly idLimit: number;

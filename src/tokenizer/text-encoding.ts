@@ -162,9 +162,9 @@ export class TextEncoding extends TextChain {
 }
 
 /**
- * `pushUntil` encodes a text in steps, measured in UTF-16 code units for a string and otherwise in bytes. A step is
- * four for each id still missing, but at least a quarter of the text read so far, at least `stepBytesLeast` and at most
- * `pushedBytes`.
+ * `pushUntil` encodes a text in steps. The size of a step, in UTF-16 code units for a string and otherwise in bytes, is
+ * `bytesOfId` for each id still missing, but at least `stepBytesLeast`, at least a quarter of the text read so far, and
+ * at most `pushedBytes`.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);

@@ -522,8 +522,8 @@ const mostWords = (textBytes: number) => ({
 const memoryBytesPerTextByte = 128;
 
 /**
- * The size of the text whose memory has `tableBytes` for fixed tables, which get a sixteenth of the memory
- * (src/kernel/regions.ts).
+ * Returns the text size with which a memory, made for that size, has room for fixed tables of `tableBytes`. These get a
+ * sixteenth of the memory (src/kernel/regions.ts).
  */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
