@@ -7,7 +7,6 @@ const { details: _, ...outputDirectory } = sharedOptions.ofTraining.output;
 const { output: outputFile, texts: textFiles } = sharedOptions.several;
 const { workers } = sharedOptions.ofTraining;
 
-/** The options of `bpe prune`. */
 export const pruneOptions = optionTables.of({
   texts: {
     ...textFiles,
@@ -29,7 +28,6 @@ export const pruneOptions = optionTables.of({
   ...sharedOptions.unattended,
 });
 
-/** The options of `bpe truncate`. */
 export const truncateOptions = optionTables.of({
   vocabSize: {
     ...pruneOptions.vocabSize,
@@ -39,7 +37,6 @@ export const truncateOptions = optionTables.of({
   ...{ output: outputDirectory, ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });
 
-/** The options of `bpe convert`. */
 export const convertOptions = optionTables.of({
   formats: {
     name: "format",
@@ -60,7 +57,6 @@ export const convertOptions = optionTables.of({
   ...{ output: outputDirectory, ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });
 
-/** The options of `bpe image`. */
 export const imageOptions = optionTables.of({
   output: { ...outputFile, description: "where the image goes" },
   ...{ ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },

@@ -57,7 +57,6 @@ export const idFiles = optionTables.of({
   },
 });
 
-/** The options of `bpe encode`. */
 export const encodeOptions = optionTables.of({
   tokenizer,
   output: {
@@ -82,7 +81,6 @@ export const encodeOptions = optionTables.of({
   ...{ workers, memoryLimit, ...sharedOptions.unattended },
 });
 
-/** The options of `bpe tokens`. */
 export const tokensOptions = {
   ...{
     tokenizer,
@@ -94,7 +92,6 @@ export const tokensOptions = {
   ...{ workers, memoryLimit, logFile, ...sharedOptions.common },
 };
 
-/** The options of `bpe decode`. */
 export const decodeOptions = optionTables.of({
   tokenizer,
   output: { ...outputFile, sample: "text.txt", description: "where the text goes" },

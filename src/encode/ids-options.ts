@@ -14,7 +14,6 @@ const typeOfBinary = {
   description: "type of the ids in .bin files",
 } as const;
 
-/** The options of `bpe ids train`. */
 export const trainIdsOptions = optionTables.of({
   vocabSize: {
     ...vocabSize,
@@ -59,7 +58,6 @@ const idMerges = {
   description: "directory that bpe ids train wrote, or its merges.txt",
 } as const;
 
-/** The options of `bpe ids encode`. */
 export const encodeIdsOptions = optionTables.of({
   tokenizer: idMerges,
   output: { ...documentLines, description: "tokens as .npy or .bin" },
@@ -71,7 +69,6 @@ export const encodeIdsOptions = optionTables.of({
   ...sharedOptions.unattended,
 });
 
-/** The options of `bpe ids truncate`. */
 export const truncateIdsOptions = optionTables.of({
   from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
   to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made from it" },
@@ -89,7 +86,6 @@ export const truncateIdsOptions = optionTables.of({
   ...{ ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },
 });
 
-/** The options of `bpe ids join`. */
 export const joinIdsOptions = optionTables.of({
   plan: {
     name: "plan",
@@ -109,7 +105,6 @@ export const joinIdsOptions = optionTables.of({
   ...sharedOptions.unattended,
 });
 
-/** The options of `bpe ids check`. */
 export const checkIdsOptions = optionTables.of({
   tokenizer,
   ...{ json },
@@ -128,7 +123,6 @@ export const checkIdsOptions = optionTables.of({
   },
 });
 
-/** The options of `bpe ids decode`. */
 export const decodeIdsOptions = optionTables.of({
   tokenizer: idMerges,
   output: {

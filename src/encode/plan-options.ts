@@ -4,7 +4,6 @@ import { scaled } from "#runtime";
 const { tokenizer, output: outputFile } = sharedOptions.several;
 const { specialTokens, specialTokensFile, pattern, normalize, compat } = trainingOptions;
 
-/** The options of `bpe plan`. */
 export const planOptions = optionTables.of({
   rangeSize: {
     name: "range-size",

@@ -7,7 +7,6 @@ import { kinds, optionTables, sharedOptions } from "#options";
 const { texts: textFiles, json } = sharedOptions.several;
 const { workers, memoryLimit, report } = sharedOptions.ofTraining;
 
-/** The options of `bpe inspect`. */
 export const inspectOptions = optionTables.of({
   text: {
     name: "text",
@@ -20,7 +19,6 @@ export const inspectOptions = optionTables.of({
   ...{ json, report, ...sharedOptions.tokenizerSupplements, ...sharedOptions.common },
 });
 
-/** The options of `bpe explain`. */
 export const explainOptions = optionTables.of({
   onlyPieces: {
     name: "only-pieces",
@@ -65,7 +63,6 @@ const modelShape = kinds.commandLineKind<ModelShape>(
     ),
 );
 
-/** The options of `bpe eval`. */
 export const evalOptions = optionTables.of({
   texts: {
     name: "text",
@@ -148,7 +145,6 @@ export const evalOptions = optionTables.of({
   ...{ report, workers, memoryLimit, ...sharedOptions.common },
 });
 
-/** The options of `bpe diff`. */
 export const diffOptions = optionTables.of({
   texts: {
     ...textFiles,

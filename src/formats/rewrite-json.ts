@@ -78,7 +78,6 @@ export class JsonRewriter {
     return places;
   }
 
-  /** Returns the text at a place. */
   textAt({ start, end }: Pick<Place, "start" | "end">): string {
     return utf8.decode(this.file, start, end);
   }

@@ -5,7 +5,6 @@ import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
 import * as trustedFiles from "./trusted-files.ts";
 
-/** An output of a run. */
 export type RunOutput = {
   /** How messages name the output, e.g. `--output "tokenizer"`. */
   readonly name: Message;
@@ -18,7 +17,6 @@ export type RunOutput = {
   readonly kind: "file" | "directory" | "log" | "cache";
 };
 
-/** An input of a run. */
 export type RunInput = {
   /** The path; `-` for standard input. */
   readonly path: string;

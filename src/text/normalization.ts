@@ -70,7 +70,6 @@ export class TextNormalizer {
     return found;
   }
 
-  /** Returns the normalized text. */
   normalizeText(text: Uint8Array): Uint8Array<ArrayBuffer> {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     const sink: TextSink = {

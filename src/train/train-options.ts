@@ -17,7 +17,6 @@ const {
   saveCounts,
 } = trainingOptions;
 
-/** The options of `bpe count`. */
 export const countOptions = optionTables.of({
   output: {
     ...outputFile,

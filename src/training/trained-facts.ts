@@ -1,7 +1,6 @@
 import type { Vocabulary } from "#tokenizer";
 import type { TrainedVocabulary } from "./learn-merges.ts";
 
-/** The statistics of a training. */
 export type TrainingStatistics = {
   /** Number of pretokens in the corpus. */
   readonly wordCount: number;
