@@ -214,7 +214,7 @@ export const standardInput = 0;
 const furtherLooks = 5;
 const furtherLookMs = 50;
 
-/** Checks that an open file is the one that the run began with, and that it is not shorter. */
+/** Throws a UserError if an open file is not the one that the run began with, or is shorter now. */
 export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
   if (now.dev !== device || now.ino !== inode) throw changedError(input, "was replaced");

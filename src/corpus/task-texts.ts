@@ -212,8 +212,7 @@ export class TaskTexts {
     const { pretokens } = this.chain;
     const invalidBefore = pretokens.invalidByteCount;
     pretokens.lookAhead(end, reader.limit);
-    // A document that begins exactly at the cut is counted here, because the next range takes it for one that
-    // continues.
+    // A document that begins exactly at the cut is counted here: to the next range it looks like one that continues.
     const moreDocuments = pretokens.isInside ? 0 : 1;
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }

@@ -9,7 +9,7 @@ import { type Difference, difference, differenceOf } from "./compare-files.ts";
 import { objectOf } from "./subject.ts";
 import { type RecordedInput, type RecordedTraining, readTrainingRecord } from "./training-record.ts";
 
-/** The differences that a comparison found, the files that were compared, and notes on those that could not be. */
+/** Differences, the files that were compared, and notes on what could not be compared. */
 export type Comparison = {
   readonly differences: Difference[];
   readonly fileNames: string[];

@@ -509,7 +509,7 @@ class OpenShard {
 
   /**
    * Publishes the files of a shard, the ids first. Before that, removes companion files of a former shard, so
-   * that they are never next to the ids of another one.
+   * that they are never found next to the new ids.
    */
   async publish(): Promise<Shard> {
     this.writer.finish();

@@ -254,7 +254,7 @@ function firstOf(tokens: readonly string[]): readonly string[] {
   return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
 }
 
-/** The background colours that tokens get in turn, so that one sees where they end. */
+/** Successive tokens have different background colours, so that their ends are visible. */
 const backgrounds = [44, 42, 45, 46];
 
 function showTokens(tokens: readonly string[]): styling.Piece[] {

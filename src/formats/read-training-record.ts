@@ -113,8 +113,8 @@ const readingFields = schema.object({
 });
 
 /**
- * Returns how the inputs of a training were read. The answer is that of the first of these tokenizers whose record
- * lists inputs that all have the same format and text field; undefined if there is none.
+ * Returns the format and the text field of the inputs of a training, from the first of these tokenizers whose record
+ * has the same for all inputs. Returns undefined if there is none.
  */
 export function readReading(paths: readonly string[]): Reading | undefined {
   for (const path of paths) {

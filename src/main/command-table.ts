@@ -19,7 +19,7 @@ const completions: Command = {
   ],
 };
 
-/** Commands whose tables are in one file, which is loaded if the command line begins with one of the words. */
+/** Commands whose tables are in one file. It is loaded if the command line begins with one of `words`. */
 type Feature = { readonly words: readonly string[]; readonly load: () => Promise<readonly Command[]> };
 
 /** In the order of help. */

@@ -101,8 +101,7 @@ export type Given = {
 };
 
 /**
- * Throws a usage error for options that exclude each other, and for an option without the one that it
- * requires, as their table states.
+ * Throws a usage error if two of the given options exclude each other, or if one needs another that is not given.
  */
 export function checkCombinations(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {

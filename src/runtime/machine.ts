@@ -140,7 +140,9 @@ function read(path: string): string {
 
 export const moreFilesHint = "raise the limit: ulimit -n 1024";
 
-/** Descriptors that a worker opens for its event loop and files, and those that the main thread may still open. */
+/**
+ * Numbers of descriptors: what a worker opens for its event loop and files, and what the main thread may still open.
+ */
 const filesPerWorker = 4;
 const filesOfMainThread = 12;
 

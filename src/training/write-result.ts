@@ -75,7 +75,7 @@ export type Product<Fields> = {
 
 export type Written<Record> = FormerResults & { readonly record: Record };
 
-/** Writes a result with its records into a directory next to its place, and exchanges it with the existing one. */
+/** Writes a result with its records into a hidden directory next to its place, which then replaces a former result. */
 export async function writeProduct<Fields extends object>(
   path: string,
   product: Product<Fields>,

@@ -133,8 +133,8 @@ let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 
 /**
- * Reduces the number of sources until all can be open at once, each with one frame in memory: adds up the smallest ones
- * into a sorted run, and removes those of them that are sorted runs in the same directory.
+ * Reduces the number of sources until all can be open at once, each with one frame in memory: replaces the smallest
+ * ones by their sum, a sorted run in the scratch directory. Removes those that are files of that directory themselves.
  */
 export function* reduceSources(
   sources: readonly CountsSource[],

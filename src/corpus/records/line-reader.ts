@@ -260,7 +260,7 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
-/** Names the fields of a record that are strings, so one of them may be its text. */
+/** Lists, for a message, the fields of a record that are strings: one of these may be its text. */
 function textFields(line: Uint8Array): string {
   if (line.length > namedLineBytesMax) return "this record is too long to list its fields";
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
