@@ -100,8 +100,8 @@ static const char *encode_sections(Encoding *encoding, Section *section) {
   const Segment *segment = encoding->segments;
   size_t left = encoding->size, part;
   bool is_open = false, as_text = segment == NULL ? encoding->specials_as_text : left > 0 && !segment->is_trusted;
-  if (encoding->notes != NULL && left > UINT32_MAX) return "a text of 4 GB or more that is normalized has no offsets";
-  if (segment != NULL && left > INT32_MAX) return "a text of segments has at most 2 GB";
+  if (encoding->notes != NULL && left > UINT32_MAX) return "offsets of a normalized text need a text below 4 GB";
+  if (segment != NULL && left > INT32_MAX) return "the text of the segments is larger than 2 GB, the limit";
   const char *error = sections_open(encoding->instance, encoding->image, as_text, encoding->notes != NULL, segment != NULL, encoding->continues);
   if (error != NULL) return error;
   do {

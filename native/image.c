@@ -83,7 +83,7 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   *image = (Image){.bytes = bytes, .size = size};
   if (size < HEAD_BYTES + 8 * PART_COUNT || size > UINT32_MAX || memcmp(bytes, "bpeimage", 8) != 0)
     return "this is not a tokenizer image";
-  if (head[2] != IMAGE_VERSION) return "the image has a format version that this build does not read";
+  if (head[2] != IMAGE_VERSION) return "the image has a format version that this build cannot read";
   if (head[3] != image_crc32(bytes + 16, size - 16)) return damaged;
   if (memcmp(bytes + 16, kernel_digest, 16) != 0) return "the image was made by another version of bpe";
   const uint8_t *parts[PART_COUNT];

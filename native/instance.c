@@ -122,7 +122,7 @@ static const char damaged[] = "the image is damaged";
 
 const char *instance_safely(const char *(*work)(void *), void *context) {
   jmp_buf target, *outer = trap_target;
-  const char *volatile error = "the kernel has left its memory: the image is damaged";
+  const char *volatile error = "the image is damaged: it made the kernel access memory out of bounds";
   switch (setjmp(target)) {
     case 0:
       trap_target = &target;

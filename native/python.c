@@ -371,7 +371,7 @@ static PyObject *model_encode_segments(Model *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "SS|p", &text, &packed, &in_characters)) return NULL;
   size_t size = (size_t)PyBytes_Size(text);
   Segment *segments = segments_of(PyBytes_AsString(packed), (size_t)PyBytes_Size(packed), size);
-  if (segments == NULL) return PyErr_Format(PyExc_TypeError, "these are not the segments of the text");
+  if (segments == NULL) return PyErr_Format(PyExc_TypeError, "the segments do not match the text");
   Ids ids = take_spare(self);
   Notes notes = {0};
   Use use = {.in_characters = in_characters};
@@ -990,7 +990,7 @@ static PyObject *model_session(Model *self, PyObject *unused) {
 
 /* fork() -> Session */
 static PyObject *session_fork(SessionObject *self, PyObject *unused) {
-  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread is using this session");
   SessionObject *copy = (SessionObject *)model_session(self->model, unused);
   if (copy == NULL || session_copy(&copy->session, &self->session)) return (PyObject *)copy;
   Py_DECREF((PyObject *)copy);
@@ -1013,14 +1013,14 @@ static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
   int is_trusted;
   Model *model = self->model;
   if (!PyArg_ParseTuple(args, "nnSp", &start, &end, &data, &is_trusted)) return NULL;
-  if (self->is_busy) return PyErr_Format(model->error, "another thread edits this session");
+  if (self->is_busy) return PyErr_Format(model->error, "another thread is using this session");
   const char *error;
   Idle *idle = acquire(model, &error);
   if (idle == NULL) return raise(model, error);
   /* Another thread may have begun an edit while an instance was made. */
   if (self->is_busy) {
     release(model, idle, NULL);
-    return PyErr_Format(model->error, "another thread edits this session");
+    return PyErr_Format(model->error, "another thread is using this session");
   }
   Session *session = &self->session;
   size_t from = start < 0 ? session->size : byte_of(session, (size_t)start), to = start < 0 ? from : byte_of(session, (size_t)end), kept;
@@ -1045,7 +1045,7 @@ static PyObject *session_edit_text(SessionObject *self, PyObject *args) {
 static PyObject *session_content(SessionObject *self, PyObject *unused) {
   (void)unused;
   const Session *session = &self->session;
-  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread is using this session");
   PyObject *text = PyBytes_FromStringAndSize((const char *)session->text, (Py_ssize_t)session->size);
   PyObject *ids = PyBytes_FromStringAndSize((const char *)session->ids.bytes, (Py_ssize_t)session->ids.size);
   return Py_BuildValue("(NNi)", text, ids, (int)self->model->image.id_bytes);
@@ -1055,7 +1055,7 @@ static PyObject *session_content(SessionObject *self, PyObject *unused) {
 static PyObject *session_counts(SessionObject *self, PyObject *unused) {
   (void)unused;
   const Session *session = &self->session;
-  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread is using this session");
   size_t count = session->ids.size / self->model->image.id_bytes;
   return Py_BuildValue("(nnn)", (Py_ssize_t)count, (Py_ssize_t)session_stable(session), (Py_ssize_t)session->encoded_size);
 }
@@ -1063,7 +1063,7 @@ static PyObject *session_counts(SessionObject *self, PyObject *unused) {
 /* ids() -> list */
 static PyObject *session_ids(SessionObject *self, PyObject *unused) {
   (void)unused;
-  if (self->is_busy) return PyErr_Format(self->model->error, "another thread edits this session");
+  if (self->is_busy) return PyErr_Format(self->model->error, "another thread is using this session");
   return list_of(self->model, self->session.ids.bytes, self->session.ids.size);
 }
 

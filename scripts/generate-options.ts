@@ -181,7 +181,7 @@ ${parameters.flatMap((option) => lines(`\`\`${option.python}\`\`: ${said(option,
 
     \`\`progress\`\` is True for a line on stderr, or a function; what the function raises ends the run.
 
-    What \`\`bpe\`\` warns of is a warning of Python. Raises BpeError with the message of \`\`bpe\`\`; on Ctrl-C it ends the run,
+    Warnings of \`\`bpe\`\` become Python warnings. Raises BpeError with the message of \`\`bpe\`\`. On Ctrl-C it ends the run,
     leaves nothing half-written, and raises KeyboardInterrupt.
     """
     return train_with(PARAMETERS, OPTIONS, locals())

@@ -10,26 +10,26 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-_PROGRESS = "progress=True draws a line on stderr, and a function gets (stage, done, total)"
+_PROGRESS = "use progress=True for a line on stderr, or a function, called with (stage, done, total)"
 _ALPHABET = "leave it out: all 256 bytes are in every vocabulary"
-_MARKS = "leave it out: tokens are bytes, without marks of words"
-_TEXTS = "give texts as texts=, paths as files="
+_MARKS = "leave it out: tokens are bytes, without prefixes and suffixes"
+_TEXTS = "pass texts as texts=, paths as files="
 #: Parameters of other packages' trainers, and what to use here instead.
 _ELSEWHERE = {
     **dict.fromkeys(("show_progress", "progress_format", "verbose"), _PROGRESS),
     **dict.fromkeys(("initial_alphabet", "limit_alphabet", "character_coverage", "byte_fallback"), _ALPHABET),
     **dict.fromkeys(("continuing_subword_prefix", "end_of_word_suffix"), _MARKS),
     **dict.fromkeys(("iterator", "text_iterator", "corpus", "input", "input_path", "data", "dataset", "file", "text"), _TEXTS),
-    **dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "bos, eos, pad and unk name tokens of special_tokens"),
-    **dict.fromkeys(("num_threads", "num_proc", "threads"), "workers is the number of threads"),
-    "length": "leave it out: texts need no length",
-    "trainer": "give the parameters of the trainer themselves",
-    "new_special_tokens": "give them as special_tokens",
-    "special_tokens_map": "bpe.train_new_from_iterator takes it; with extend, rename gives special tokens new texts",
-    "user_defined_symbols": "give them as special_tokens, or as seed_tokens",
-    "model_prefix": "output is the directory of the tokenizer",
-    "pre_tokenizer": "pattern says how text is cut",
-    "normalizer": "normalize changes text, as in normalize='NFC'",
+    **dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "use bos, eos, pad and unk, each the text of a special token"),
+    **dict.fromkeys(("num_threads", "num_proc", "threads"), "use workers, the number of threads"),
+    "length": "leave it out: the number of texts is not needed",
+    "trainer": "pass the trainer's parameters directly",
+    "new_special_tokens": "use special_tokens",
+    "special_tokens_map": "use bpe.train_new_from_iterator, or extend with rename={old: new}",
+    "user_defined_symbols": "use special_tokens or seed_tokens",
+    "model_prefix": "use output, the directory of the tokenizer",
+    "pre_tokenizer": "use pattern, which says how text is split",
+    "normalizer": "use normalize, as in normalize='NFC'",
 }
 
 
@@ -55,7 +55,7 @@ def _unknown(function: str, name: str, known: "tuple[str, ...]") -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)
-    advice = _ELSEWHERE.get(name) or (f"did you mean {near[0]}?" if near else f"help({function}) lists them")
+    advice = _ELSEWHERE.get(name) or (f"did you mean {near[0]}?" if near else f"help({function}) lists its parameters")
     return f"{function} has no parameter {name!r}: {advice}"
 
 
@@ -88,8 +88,8 @@ def text_of(name: str, value: Any) -> str:
 
 #: What to give instead of a path, by parameter.
 _NO_PATH = {
-    "files": "give texts as texts=",
-    "like": "save it, and give its path; train_new_from_iterator takes a tokenizer",
+    "files": "pass texts as texts=",
+    "like": "save the tokenizer and pass its path, or use train_new_from_iterator",
 }
 
 
@@ -120,7 +120,7 @@ def is_iterable(value: object) -> bool:
 
 
 def refuse_no_list(name: str, value: object, wanted: str) -> None:
-    """Refuses what Python cannot iterate over, strings and dicts, which yield characters and names, and sets, which have no order."""
+    """Refuses values that are not iterable, strings and dicts, which yield characters and keys, and sets, which have no order."""
     if isinstance(value, (str, bytes, bytearray, dict, set, frozenset)):
         raise TypeError(f"{name} is a {'dict' if isinstance(value, dict) else type(value).__name__}: give {wanted}")
     if not is_iterable(value):

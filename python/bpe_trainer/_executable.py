@@ -58,7 +58,7 @@ def find_executable() -> str:
         if os.path.isfile(path):
             return path
         looked.append(place)
-    raise BpeError(f"the executable {name} is not in {', '.join(looked)}; install the package again")
+    raise BpeError(f"the executable {name} is not in {', '.join(looked)}; reinstall the package")
 
 
 def _places() -> Iterator[str]:
@@ -308,7 +308,7 @@ def signal_error(signal: int) -> BpeError:
             if (soft := resource.getrlimit(getattr(resource, name))[0]) != resource.RLIM_INFINITY
         ]
     reason = f"; memory is limited ({', '.join(limits)})\nhint: raise the limit (ulimit -v, ulimit -d)" if limits else ""
-    return BpeError(f"bpe was ended by signal {signal}{reason}")
+    return BpeError(f"bpe was killed by signal {signal}{reason}")
 
 
 class Run:
@@ -352,7 +352,7 @@ class Run:
         with_zeros = [each for each in arguments if "\0" in each]
         for argument in with_zeros:
             if not argument.startswith(("--special-token=", "--seed-token=")):
-                raise BpeError(f"{argument[:200]!r} has a zero byte, which no path and no option of a program can have")
+                raise BpeError(f"{argument[:200]!r} contains a zero byte, which paths and options cannot contain")
         if not with_zeros and sum(map(len, arguments)) <= _TYPED_CHARACTERS:
             return arguments
         import json
@@ -416,7 +416,7 @@ class Run:
                 import errno
 
                 if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-                    raise MemoryError("there is no memory to start bpe") from None
+                    raise MemoryError("there is not enough memory to start bpe") from None
                 raise
             finally:
                 for fd in child_fds:
@@ -446,7 +446,7 @@ class Run:
     def wait(self) -> int:
         """Waits until the run has ended; Ctrl-C interrupts the wait. Returns the exit code, which is negative after a signal."""
         if not self.is_ours:
-            raise BpeError("a run of bpe belongs to the process that started it, and this process was forked from that one")
+            raise BpeError("this run of bpe was started by the parent process, and only that process can use it")
         with self._reaping:
             while self._exit_code is None:
                 if sys.platform == "win32":

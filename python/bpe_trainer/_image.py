@@ -37,7 +37,7 @@ class Image:
 
         fields = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (b"", 0)
         if fields[:2] != (b"bpeimage", _VERSION):
-            raise BpeError("this is not a tokenizer image, or one of another version of bpe")
+            raise BpeError("this is not a tokenizer image, or it was made by another version of bpe")
         self.data = data
         self._flags, self._parts = fields[4:10], fields[10:]
         self.facts: dict[str, Any] = json.loads(self._part(_FACTS).decode("utf-8"))
@@ -132,8 +132,8 @@ def _native_module() -> Any:
 
         python = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"
         raise ImportError(
-            f"bpe_trainer cannot load its native module, which encodes, in {python} on {sysconfig.get_platform()}: {error}\n"
-            "hint: wheels have it for CPython 3.10 and later; in a checkout, npm run build:native makes it",
+            f"bpe_trainer cannot load its native module, which encodes text, in {python} on {sysconfig.get_platform()}: {error}\n"
+            "hint: wheels for CPython 3.10 and later include it; in a checkout, build it with npm run build:native",
             name="bpe_trainer._native",
         ) from None
 
@@ -236,7 +236,7 @@ class Vocabulary:
             for id in range(len(self._starts) - 1):
                 token = self.spell(id)
                 if token is not None and ids.setdefault(token, id) != id:
-                    raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
+                    raise BpeError(f"the tokens with the ids {ids[token]} and {id} are both spelled {token!r}, so a name does not identify a token")
             self._ids = ids
         return self._ids
 

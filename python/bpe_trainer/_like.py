@@ -58,7 +58,7 @@ def train_new_from_iterator(
     learner = Learner(shows, workers, memory_limit)
     _check(tokenizer, text_iterator, vocab_size, new_special_tokens, special_tokens_map)
     if "special_tokens" in trainer:
-        raise TypeError("special_tokens stay those of the tokenizer; give additional ones as new_special_tokens")
+        raise TypeError("the tokenizer keeps its special_tokens: pass additional ones as new_special_tokens")
     options = Trainer(vocab_size, **trainer)
     if foreign := options.initial_alphabet - _ALPHABET:
         raise BpeError(f"initial_alphabet has {min(foreign)!r}, which represents no byte")
@@ -85,7 +85,7 @@ def _check(
 ) -> None:
     """Raises a TypeError for an argument that Python would silently misread."""
     if isinstance(tokenizer, type):
-        raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
+        raise TypeError(f"tokenizer is the class {tokenizer.__name__}: pass an instance of it")
     refuse_no_texts("text_iterator", texts)
     if new_special_tokens is not None:
         refuse_no_list("new_special_tokens", new_special_tokens, "a list of strings or AddedTokens")
@@ -100,8 +100,8 @@ def _refusal(tokenizer: object) -> BpeError:
     """Returns the error for a tokenizer whose pipeline cannot be read."""
     name = f"{type(tokenizer).__module__.split('.')[0]}.{type(tokenizer).__name__}"
     if hasattr(tokenizer, "convert_tokens_to_ids"):
-        return BpeError(f"{name} is a slow tokenizer, which has no pipeline to learn for\nhint: AutoTokenizer gives the fast one")
-    return BpeError(f"{name} cannot say what its pipeline is\nhint: give its file: bpe.train(texts=..., like='tokenizer.json')")
+        return BpeError(f"{name} is a slow tokenizer, whose settings cannot be read\nhint: AutoTokenizer loads the fast one")
+    return BpeError(f"the settings of {name} cannot be read\nhint: save it and pass its file: bpe.train(texts=..., like='tokenizer.json')")
 
 
 class Trainer:
@@ -121,9 +121,9 @@ class Trainer:
         self.marks = {name: asked[name] for name in ("continuing_subword_prefix", "end_of_word_suffix")}
         for name, mark in self.marks.items():
             if mark:
-                raise BpeError(f"{name} {mark!r}: tokens are bytes here, so they have no such mark")
+                raise BpeError(f"{name}={mark!r} is not supported: tokens are bytes, without prefixes and suffixes")
         if asked["progress_format"] == "json":
-            raise BpeError("progress_format 'json': give a function as show_progress")
+            raise BpeError("progress_format='json' is not supported: pass a function as show_progress")
         self.initial_alphabet = frozenset(text[0] for text in asked["initial_alphabet"] or () if text)
         self.vocab_size, self.special_tokens, self.limit_alphabet = vocab_size, asked["special_tokens"], asked["limit_alphabet"]
         self.min_frequency, self.max_token_length = asked["min_frequency"], asked["max_token_length"]
@@ -131,8 +131,8 @@ class Trainer:
 
     def refuse_limit(self, alphabet: frozenset[str]) -> None:
         if self.limit_alphabet is not None and self.limit_alphabet < len(alphabet):
-            what = f"limit_alphabet {self.limit_alphabet}: the alphabet has {len(alphabet)} bytes, and none is dropped here"
-            raise BpeError(f"{what}\nhint: leave it out, or give {len(alphabet)} or more")
+            what = f"limit_alphabet={self.limit_alphabet} is too small: all {len(alphabet)} bytes of the alphabet are kept"
+            raise BpeError(f"{what}\nhint: leave it out, or pass at least {len(alphabet)}")
 
 
 class Learner:
@@ -218,12 +218,12 @@ def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any
     code = getattr(method, "__code__", None)
     if code is None or method.__module__.split(".")[0] != "transformers" or not {*_REPLACED} <= {*code.co_names}:
         name = f"{method.__module__}.{method.__qualname__}"
-        raise BpeError(f"{name} is not the train_new_from_iterator of transformers 4.57 to 5, the versions known here")
+        raise BpeError(f"{name} is not the train_new_from_iterator of transformers 4.57 to 5, the supported versions")
     from types import FunctionType
 
     class Trainers(dict):  # type: ignore[type-arg]
         def __missing__(self, kind: str) -> None:
-            raise BpeError(f"{kind} model: only BPE over bytes is learned here")
+            raise BpeError(f"{kind} model: only byte-level BPE can be trained")
 
     class Tokenizers:
         """Reads tokenizers like HF's class. The first one that the method reads is the one to train."""
@@ -259,7 +259,7 @@ def learn_into(
     """
     root = json.loads(made.to_str())
     if '"ByteLevel"' not in (steps := json.dumps(root["pre_tokenizer"])):
-        what = f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}"
+        what = f"the tokenizer is BPE over characters, not bytes: its pre-tokenizer is {steps[:80]}"
         raise BpeError(f"{what}\nhint: add ByteLevel(add_prefix_space=False) as its last step, with ByteLevel() as the decoder")
     contents = dict.fromkeys(str(getattr(token, "content", token)) for token in trainer.special_tokens)
     learned = learner.learn(_pipeline(root, contents), texts, trainer, trainer.initial_alphabet, files)
@@ -286,7 +286,7 @@ def _update_tokens(post_processor: Any, names: Mapping[str, str], find: Callable
     def id_of(token: str) -> int:
         id = find(token)
         if id is None:
-            raise BpeError(f"the post-processor has {token!r}, which is no special token")
+            raise BpeError(f"the post-processor adds {token!r}, which is not a token of the vocabulary")
         return id
 
     steps = () if post_processor is None else post_processor.get("processors", (post_processor,))
@@ -324,7 +324,7 @@ def _train_hf(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, 
     root, names = json.loads(tokenizer.to_str()), asked["special_tokens_map"] or {}
     model, new = root["model"], asked["new_special_tokens"] or ()
     if model.get("type") != "BPE":
-        raise BpeError(f"{model.get('type')} model: only BPE over bytes is learned here")
+        raise BpeError(f"{model.get('type')} model: only byte-level BPE can be trained")
     Trainer(0, **{name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
     special: dict[str, dict[str, Any]] = {}
     for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_describe_token, new)]:
@@ -360,7 +360,7 @@ def _describe_token(token: Any) -> dict[str, Any]:
 def _train_ours(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, asked: Mapping[str, Any]) -> Any:
     """Trains a tokenizer of this package with `train(like=...)`, by the rule by which it was trained."""
     if asked["special_tokens_map"]:
-        raise BpeError("special_tokens_map is for tokenizers of transformers and tokenizers")
+        raise BpeError("special_tokens_map is only for tokenizers of the packages transformers and tokenizers")
     with tokenizer._place() as path:
         return train(
             texts=texts,

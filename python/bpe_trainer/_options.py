@@ -126,7 +126,7 @@ def train(
         special token is never counted, and it has an id of its own. Where several match, the longest wins.
     ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
         merges: the layout of tekken.json. With ``compat`` huggingface they always come first.
-    ``special_tokens_file``: Special tokens from a file: one a line, or JSON. Each counts as if given by
+    ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each counts as if given by
         ``special_tokens``, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special
         tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end
         of a line is an error; tokens with it need the JSON list.
@@ -149,11 +149,11 @@ def train(
         the pattern does not split them. Their merges come first, whatever their counts, and later merges
         build on them. With ``extend`` they come after the base's, and join its tokens. A token that the
         pattern would split is an error.
-    ``seed_tokens_file``: Seed tokens from a file: one a line, or a JSON list. They come after those of
+    ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. They come after those of
         ``seed_tokens``. A token with a line end needs the JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
-        training up to N, then merges across the words of a line, up to four words a token. The corpus is read
-        twice. At least 1.
+        training up to N, then merges across the words of a line, up to four words per token. The corpus is
+        read twice. At least 1.
     ``superword_pattern``: How the tokenizer splits text, superwords included. Default: SuperBPE's: splits at
         numbers and runs of punctuation.
     ``extend``: A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids,
@@ -247,7 +247,7 @@ def train(
 
     ``progress`` is True for a line on stderr, or a function; what the function raises ends the run.
 
-    What ``bpe`` warns of is a warning of Python. Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run,
+    Warnings of ``bpe`` become Python warnings. Raises BpeError with the message of ``bpe``. On Ctrl-C it ends the run,
     leaves nothing half-written, and raises KeyboardInterrupt.
     """
     return train_with(PARAMETERS, OPTIONS, locals())

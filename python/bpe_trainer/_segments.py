@@ -14,18 +14,18 @@ Segment = tuple[Union[str, bytes], bool]
 
 def read_segments(given: Iterable[Segment]) -> list[tuple[bytes, bool]]:
     """Checks the segments, and returns their bytes and whether they are trusted."""
-    refuse_no_list("segments", given, "a list of pairs of a text and whether it is trusted")
+    refuse_no_list("segments", given, "a list of pairs (text, is_trusted)")
     return [_read_segment(i, segment) for i, segment in enumerate(given)]
 
 
 def _read_segment(i: int, segment: Any) -> tuple[bytes, bool]:
     if not isinstance(segment, (tuple, list)) or len(segment) != 2:
-        refuse(f"segments[{i}]", "a pair of a text and whether it is trusted", segment)
+        refuse(f"segments[{i}]", "a pair (text, is_trusted)", segment)
     text, is_trusted = segment
     if not isinstance(text, (str, bytes)):
         refuse(f"segments[{i}]: the text", "a string", text)
     if not isinstance(is_trusted, bool):
-        refuse(f"segments[{i}]: whether it is trusted", "a bool", is_trusted)
+        refuse(f"segments[{i}]: is_trusted", "a bool", is_trusted)
     return text.encode("utf-8") if isinstance(text, str) else text, is_trusted
 
 

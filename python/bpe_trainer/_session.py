@@ -51,7 +51,7 @@ class Session:
     def truncate(self, length: int) -> int:
         """Keeps the first ``length`` characters, and returns how many leading ids have not changed."""
         if whole_number("length", length, 0) > self._length:
-            raise ValueError(f"length is {length}, and the text has {self._length} characters")
+            raise ValueError(f"length is {length}, but the text has only {self._length} characters")
         return self.replace(length, self._length, "")
 
     @property

@@ -107,7 +107,7 @@ class Source:
                 raise
 
     def replaced_error(self) -> BpeError:
-        return BpeError(f'"{self.path}" has been replaced by another tokenizer; bpe.Tokenizer.load loads it')
+        return BpeError(f'"{self.path}" has been replaced by another tokenizer; to use that one, call bpe.Tokenizer.load')
 
     def pickled(self) -> "tuple[object, ...]":
         """Returns the arguments of `unpickle`, always the same, so that pickles can be keys of caches."""
@@ -129,7 +129,7 @@ def unpickle(
     for name in () if files is None else (path, *(name for name, _ in files)):
         parts = name.replace(os.sep, "/").split("/")
         if not name or os.path.isabs(name) or os.path.splitdrive(name)[0] or ".." in parts:
-            raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is not a name of a file in its directory")
+            raise BpeError(f"the pickled tokenizer has the file name {name[:200]!r}, which is not a path in its directory")
     return Source(path, None, options, files=files, fingerprint=fingerprint, as_text=as_text)
 
 

@@ -57,15 +57,15 @@ _FORMATS = {
 }
 _TEKKEN = ("tekken", "tekken.json", rb'\s*\{\s*"config"')
 _OF_TRANSFORMERS = ("text_pair", "padding", "truncation", "max_length", "stride", "return_tensors")
-_BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does that with a saved directory"
+_BY_TRANSFORMERS = "save the tokenizer and load it with transformers' AutoTokenizer.from_pretrained(DIRECTORY)"
 #: Methods of other packages' tokenizers, and what to use here instead.
 _ELSEWHERE = {
     **dict.fromkeys(
         ("add_tokens", "add_special_tokens"),
-        "extend(special_tokens=[...], seed_tokens=[...]) gives a new tokenizer with more tokens",
+        "use extend(special_tokens=[...], seed_tokens=[...]), which returns a new tokenizer",
     ),
     **dict.fromkeys(("pad", "enable_padding", "enable_truncation", "apply_chat_template"), _BY_TRANSFORMERS),
-    "train_new_from_iterator": "bpe.train_new_from_iterator(tokenizer, texts, vocab_size) does that",
+    "train_new_from_iterator": "use bpe.train_new_from_iterator(tokenizer, texts, vocab_size)",
 }
 
 
@@ -92,7 +92,7 @@ class Tokenizer:
     _is_closed: bool
 
     def __init__(self) -> None:
-        raise TypeError("use bpe.train(...) or bpe.Tokenizer.load(path)")
+        raise TypeError("a Tokenizer cannot be made directly: use bpe.train(...) or bpe.Tokenizer.load(path)")
 
     @classmethod
     def load(
@@ -141,7 +141,7 @@ class Tokenizer:
             if not isinstance(token, bytes):
                 refuse("ranks: a token", "bytes", token)
             if rows.setdefault(whole_number(f"ranks: the id of {token!r}", rank, 0), token) is not token:
-                raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have one id, {rank}")
+                raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have the same id, {rank}")
         content = b"".join(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
         # Converted, so that the files hold all of it.
         source = Source("ranks", options=_loading_options(text_of("pattern", pattern), special_tokens), files=(("ranks", content),))
@@ -156,7 +156,7 @@ class Tokenizer:
         if not os.path.isdir(name):
             way = f"hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
             hint = way if "/" in name else "pass a local directory; load(\"org/name\") finds a model already in the HF cache"
-            raise BpeError(f'"{name}" is not a directory, and nothing is fetched here\nhint: {hint}')
+            raise BpeError(f'"{name}" is not a directory, and bpe_trainer downloads nothing\nhint: {hint}')
         return cls.load(directory)
 
     if not TYPE_CHECKING:
@@ -335,7 +335,7 @@ class Tokenizer:
             arguments = ["inspect", "--json", "--quiet", *self._source.options, "--", path]
             sources: list[str] = json.loads(Run(arguments, answers=True).finish())["patternSources"]
         if len(sources) != 1:
-            raise BpeError(f"text is cut by {len(sources)} expressions, not by one")
+            raise BpeError(f"the tokenizer splits text by {len(sources)} regular expressions, not by one")
         return sources[0]
 
     def convert_tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Any:
@@ -355,7 +355,7 @@ class Tokenizer:
     def token_to_id(self, token: str) -> Union[int, None]:
         """Returns the id of a token, spelled as in `get_vocab`; None if there is no such token."""
         if not isinstance(token, str):
-            raise TypeError(f"a token must be a string as get_vocab has it, found {type(token).__name__}")
+            raise TypeError(f"a token must be a string, spelled as in get_vocab(), found {type(token).__name__}")
         return self._loaded().vocabulary.ids.get(token)
 
     def id_to_token(self, id: int) -> Union[str, None]:
@@ -423,7 +423,7 @@ class Tokenizer:
     ) -> list[int]:
         """Encodes like ``tiktoken.Encoding.encode``. By default, no special token is allowed, and all are disallowed."""
         if as_text is not None:
-            raise ValueError("special_tokens_as_text says the same as allowed_special and disallowed_special: give one of them")
+            raise ValueError("special_tokens_as_text cannot be combined with allowed_special or disallowed_special: pass one or the other")
         text = _pair_surrogates(text_of("text", text))
         special = self.special_tokens
         allowed = _special_set("allowed_special", () if allowed_special is None else allowed_special, special)
@@ -433,14 +433,14 @@ class Tokenizer:
         first = _expression_for(wrong).search(text) if wrong else None
         if first is not None:
             raise ValueError(
-                f"text has the disallowed special token {first[0]!r}: allowed_special={{{first[0]!r}}} gives it its id, "
-                "disallowed_special=() takes all that are not allowed for text"
+                f"the text contains the disallowed special token {first[0]!r}: pass allowed_special={{{first[0]!r}}} to encode it "
+                "as its id, or disallowed_special=() to encode it as text"
             )
         inner = [each for each in special if each in text]
         if allowed.isdisjoint(inner) or allowed.issuperset(inner):
             return self.encode(text, special_tokens_as_text=allowed.isdisjoint(inner), threads=threads)
         if not self._loaded().has_plain_sections:
-            raise BpeError("this text has special tokens that are allowed and others, and its tokenizer normalizes or strips")
+            raise BpeError("the text contains special tokens that are allowed and others; a tokenizer that normalizes or strips cannot mix them")
         ids: list[int] = []
         start = at = 0
         find = _expression_for(special)
@@ -534,7 +534,7 @@ class Tokenizer:
             whole_number("threads", threads, 1)
         before, after = self._surrounding_ids(add_special_tokens)
         if as_array and (allowed_special is not None or disallowed_special is not None):
-            raise ValueError("as_array takes special_tokens_as_text, not allowed_special or disallowed_special")
+            raise ValueError("as_array cannot be combined with allowed_special or disallowed_special: use special_tokens_as_text")
         if as_array:
             return self._arrays(texts, special_tokens_as_text, threads, before, after)
         if allowed_special is not None or disallowed_special is not None:
@@ -605,7 +605,7 @@ class Tokenizer:
         text_of("text", text)
         size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap)
         if not 0 <= overlap < size:
-            raise ValueError(f"overlap is {overlap}, and must be 0 or more, and less than size, which is {size}")
+            raise ValueError(f"overlap is {overlap}, and must be from 0 to {size - 1}, less than size")
         return self._cut(text, size, _ALL_PARTS, overlap, special_tokens_as_text) if text else []
 
     def _cut(self, text: str, limit: int, which: int, overlap: int, as_text: Union[bool, None]) -> list[str]:
@@ -614,7 +614,7 @@ class Tokenizer:
         if not self._loaded().facts["hasAllBytes"]:
             if self.count(text, limit, special_tokens_as_text=as_text) <= limit:
                 return [text]
-            raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so not all of it is in its tokens")
+            raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so its tokens may not contain the whole text")
         parts: list[str] = self._encoder().cut(text, limit, which, overlap, as_text)
         return parts
 
@@ -623,8 +623,8 @@ class Tokenizer:
     ) -> "_stream.StreamDecoder":
         """Decodes ids as they arrive: ``decoder.push(id)`` returns text that never ends within a character.
 
-        ``ids`` are the ids before, such as those of a prompt. Their text is not returned, except for a character that they
-        begin. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises BpeError.
+        ``ids`` are the ids that come before, such as those of a prompt. Their text is not returned, except for a character
+        that they begin. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises BpeError.
         """
         bytes_of = self._loaded().vocabulary.bytes_of
 
@@ -726,7 +726,7 @@ class Tokenizer:
         """
         for name, value in others.items():
             if name not in _OF_TRANSFORMERS:
-                raise TypeError(f"a Tokenizer takes no {name!r}")
+                raise TypeError(f"a Tokenizer has no parameter {name!r} when it is called")
             if value or (name == "max_length" and value is not None):
                 raise BpeError(f"{name}={value!r} is not supported: {_BY_TRANSFORMERS}")
         texts = [text] if isinstance(text, str) else _list_of(text, "text", "a string or a list of strings")
@@ -958,7 +958,7 @@ class Tokenizer:
         format = None if os.path.isdir(name) else _format_of(name)
         if format is not None:
             if image:
-                raise ValueError("image is for a directory, where it is written next to the files")
+                raise ValueError("image=True needs a directory: the image is written next to the tokenizer's files")
             _refuse_another(name, format[2])
             _replace(name, self._file(*format[:2]))
             return
@@ -985,7 +985,7 @@ class Tokenizer:
         from ._options import train
 
         if self._source.options:
-            raise BpeError("its files do not hold all of it: bpe.train(extend=PATH, pattern=...) extends such files")
+            raise BpeError("the pattern or special tokens given to load are not in its files: pass them to bpe.train(extend=PATH, pattern=...)")
         with self._place() as path:
             return train(files, vocab_size, extend=path, **options)
 
@@ -1004,7 +1004,7 @@ class Tokenizer:
         import tiktoken
 
         if not self._loaded().has_plain_sections:
-            raise BpeError("tiktoken neither normalizes nor strips text")
+            raise BpeError("tiktoken cannot reproduce this tokenizer, which normalizes or strips text")
         special = self.special_tokens
         made = tiktoken.Encoding(
             name=os.path.basename(os.path.abspath(self._path)),
@@ -1017,7 +1017,7 @@ class Tokenizer:
             if made.encode(text, allowed_special="all") != [id]:
                 shorter = next(other for other in special if other != text and text.startswith(other))
                 raise BpeError(
-                    f'tiktoken would find the special token "{shorter}" where "{text}" occurs: it matches them in its own order'
+                    f'tiktoken would find the special token "{shorter}" where "{text}" occurs, because it does not prefer the longest match'
                 )
         return made
 
@@ -1113,19 +1113,19 @@ def _refuse_another(path: str, head: bytes) -> None:
             return
         beginning = b"-"
     if beginning and not re.match(head, beginning):
-        raise BpeError(f'"{path}" is not a tokenizer file of this format, and is not replaced\nhint: remove it, or name another file')
+        raise BpeError(f'"{path}" exists, but is not a tokenizer file of this format, so it is not replaced\nhint: remove it, or name another file')
 
 
 def _format_of(path: str) -> "tuple[str, str, bytes] | None":
     """Returns the entry of `_FORMATS` for the name of a file; None for a directory."""
     name = os.path.basename(path)
     if name in ("vocab.json", "merges.txt"):
-        raise BpeError(f'"{name}" is one of two files\nhint: save(DIRECTORY) writes both')
+        raise BpeError(f'"{name}" is not a whole tokenizer: it takes vocab.json and merges.txt\nhint: save(DIRECTORY) writes both')
     if name == "tekken.json":
         return _TEKKEN
     ending = os.path.splitext(name)[1].lower()
     if ending in (".txt", ".model", ".vocab", ".bin", ".pkl", ".pickle", ".image") and not os.path.lexists(path):
-        raise BpeError(f'"{name}": no file with this ending is written\nhint: save("x.json") writes one file, save(DIRECTORY) all')
+        raise BpeError(f'"{name}": files with this ending cannot be written\nhint: save("x.json") writes one file, save(DIRECTORY) all')
     return _FORMATS.get(ending)
 
 

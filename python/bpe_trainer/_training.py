@@ -38,11 +38,11 @@ def train_with(
         refuse_no_texts("texts", texts)
         for name in ("text_field", "input_format"):
             if given[name] is not None:
-                raise TypeError(f"{name} is for files, and texts are given")
+                raise TypeError(f"{name} is for files, but texts are given")
         if given["superwords_from"] is not None:
             raise TypeError(
-                "superwords_from is for files, and texts are given: the corpus is read twice, and texts are read once"
-                "\nhint: write them to a file, as text or as lines of JSON"
+                "superwords_from needs files, not texts: it reads the corpus twice, and texts can be read only once"
+                "\nhint: write the texts to a file, as plain text or as lines of JSON"
             )
     sizes = [] if vocab_size is None else _sizes(vocab_size, output)
     # Only this form of progress prints no summary, which would take time to make.
@@ -63,7 +63,7 @@ def train_with(
             kept.cleanup()
         if not isinstance(error, BpeError):
             raise
-        hint = "\nhint: give texts as texts=[...]; strings in files are paths" if any(map(_may_be_text, paths)) else ""
+        hint = "\nhint: pass texts as texts=[...]; strings in files are paths" if any(map(_may_be_text, paths)) else ""
         raise BpeError(f"{error}{hint}") from None
     from ._source import Source, look_at
     from ._tokenizer import Tokenizer
@@ -120,15 +120,15 @@ def _sizes(vocab_size: t.Any, output: t.Union[t.PathLike, None]) -> list[str]:
     """Returns the sizes as texts, the largest one last."""
     if isinstance(vocab_size, str):
         if "," in vocab_size:
-            raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
+            raise TypeError(f'vocab_size is "{vocab_size}": pass several sizes as a list of numbers')
         return [vocab_size]
     if not isinstance(vocab_size, (list, tuple)) and (isinstance(vocab_size, (bytes, dict)) or not is_iterable(vocab_size)):
         return [str(whole_number("vocab_size", vocab_size))]
     sizes = sorted(whole_number("vocab_size", size) for size in vocab_size)
     if len(sizes) < 2:
-        raise TypeError(f"vocab_size is {vocab_size!r}: give at least two sizes in a list, or one size as a number")
+        raise TypeError(f"vocab_size is {vocab_size!r}: pass at least two sizes in a list, or one size as a number")
     if output is None:
-        raise TypeError("output is missing: each of several sizes is written to a directory in it")
+        raise TypeError("output is missing: with several sizes, each is written to a directory in output")
     return [f"{size:d}" for size in sizes]
 
 
@@ -174,7 +174,7 @@ def _format_languages(parameter: str, value: t.Any) -> list[str]:
     items = items_of(parameter, 'a dict of files by language, as in {"en": "en.txt"}', value)
     for name, given in items:
         if not isinstance(name, str) or not name or set("=/") & set(name) or not _as_list(given):
-            raise TypeError(f"{parameter} has {name!r}: a language needs a name without = and /, and a file")
+            raise TypeError(f"{parameter} has the language {name!r}: it needs a name without = and /, and at least one file")
     return [f"{name}={path_of(parameter, file)}" for name, given in items for file in _as_list(given)]
 
 
@@ -182,7 +182,7 @@ def _format_renames(name: str, value: t.Any) -> list[str]:
     items = items_of(name, 'a dict of new texts by old ones, as in {"<old>": "<new>"}', value)
     for before, after in items:
         if not isinstance(before, str) or not isinstance(after, str) or "=" in before:
-            raise TypeError(f"{name} has {before!r}: {after!r}, and must map a text without = to a text")
+            raise TypeError(f"{name} has {before!r}: {after!r}, but must map a string without = to a string")
     return [f"{before}={after}" for before, after in items]
 
 
@@ -191,7 +191,7 @@ def _format_weights(name: str, value: t.Any) -> list[str]:
     items = items_of(name, 'a dict of weights by path or glob, as in {"corpus/hi": 3}', value)
     for path, weight in items:
         if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
-            raise TypeError(f"{name} has {path!r}: {weight!r}, and must map a path or a glob to a number")
+            raise TypeError(f"{name} has {path!r}: {weight!r}, but must map a path or a glob to a number")
     named = ((os.fsdecode(path), *_format_numbers(name, [weight])) for path, weight in items)
     return [f"{path if os.path.isabs(path) else os.path.join('.', path)}:{weight}" for path, weight in named]
 
@@ -231,7 +231,7 @@ def _refuse_columns(texts: t.Any) -> None:
     names = [str(name) for name in named]
     name = "text" if "text" in names or not names else names[0]
     what = f"texts is a {type(texts).__name__} of {', '.join(map(repr, names)) or 'nothing'}"
-    raise TypeError(f'{what}: name the column that holds the texts, as in texts=dataset["{name}"]')
+    raise TypeError(f'{what}: pass the column that holds the texts, as in texts=dataset["{name}"]')
 
 
 def _check_texts(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
@@ -245,7 +245,7 @@ def _check_texts(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
     for first in items:
         one = first[0] if isinstance(first, (list, tuple)) and first else first
         if isinstance(one, os.PathLike) or (isinstance(one, str) and os.path.exists(one)):
-            raise TypeError(f"{one!r} is the path of a file: give files as a list, or texts as texts=")
+            raise TypeError(f"{one!r} is the path of a file: pass files as a list, or texts as texts=")
         return itertools.chain([first], items)
     return ()
 
@@ -293,7 +293,7 @@ def _listen_apart(
     listener = in_thread(listen)
     if not listener.has_begun():
         # Without a reader of its stderr, the run would wait.
-        raise MemoryError("there is no room for a thread, which a training needs")
+        raise MemoryError("there is not enough memory to start a thread, which training needs")
     answer = b""
     if texts is not None:
         _send(run, texts)

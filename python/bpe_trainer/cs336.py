@@ -69,7 +69,7 @@ def get_tokenizer(
         id = ids.setdefault(text.encode("utf-8"), max(ids.values()) + 1)
         # In tokenizer.json, a special token has the id of the key that equals its text, whatever id is stated.
         if keys.setdefault(text, id) != id:
-            raise BpeError(f"the special token {text!r} equals another token in GPT-2's characters for bytes")
+            raise BpeError(f"the special token {text!r} is spelled like another token in tokenizer.json, which maps bytes to GPT-2's characters")
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
         added.append({"id": id, "content": text, "special": True, **flags})
     pairs: dict[tuple[str, str], None] = {}
@@ -118,24 +118,24 @@ def check(
     k = _first_difference(given, right)
     found: dict[str, Any] = {"equal": given == right and not lacks and {*tokens} == {*ours.values()}, "equal_merges": k}
     if given == right and not found["equal"]:
-        found["reasons"] = ["the merges are right", *(lacks or ["the vocabulary lacks tokens, or has others"])]
+        found["reasons"] = ["the merges are right", *(lacks or ["the vocabulary lacks tokens, or has extra ones"])]
     if k == len(given) or k == len(right):
-        return found if given == right else {**found, "reasons": [f"{len(given)} merges, and {len(right)} are right", *lacks]}
+        return found if given == right else {**found, "reasons": [f"there are {len(given)} merges, but there should be {len(right)}", *lacks]}
     words = _count_words(input_path, special_tokens)
     counts = _pair_counts(words, right[:k])
     found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
     # Add the mistakes that would merge this pair here.
     if counts[given[k]] == counts[right[k]]:
-        found["reasons"].append("a tie: of pairs that are equally frequent the greater one is merged, compared as bytes")
+        found["reasons"].append("a tie: of equally frequent pairs, the greatest one, compared as bytes, is merged")
     for mistake, theirs in (
-        ("overlapping pairs are counted once: (a, a) is twice in aaa", _pair_counts(words, right[:k], overlap=False)),
-        ("the text of special tokens is counted", _pair_counts(_count_words(input_path, ()), right[:k])),
+        ("overlapping occurrences are counted once: (a, a) occurs twice in aaa", _pair_counts(words, right[:k], overlap=False)),
+        ("the text of special tokens is counted, but should be left out", _pair_counts(_count_words(input_path, ()), right[:k])),
     ):
         if max(theirs, key=lambda pair: (theirs[pair], pair)) == given[k]:
             found["reasons"].append(mistake)
     if not found["reasons"]:
-        none = "no word has this pair any more: " if counts[given[k]] == 0 else ""
-        found["reasons"].append(f"{none}counts next to an earlier merge may be stale, or words are split by another pattern")
+        none = "no word contains this pair any more: " if counts[given[k]] == 0 else ""
+        found["reasons"].append(f"{none}counts of pairs next to an earlier merge may be stale, or the text may be split by another pattern")
     found["reasons"] += lacks
     return found
 
@@ -168,13 +168,13 @@ def check_encode(
     rest = text.encode("utf-8")[sum(len(token_bytes(id)) for id in right[:k]) :]
     special = next((each for each in special_tokens or () if rest.startswith(each.encode("utf-8"))), None)
     if special is not None:
-        reason = f"the special token {special!r} is one id, and of several that fit the longest"
+        reason = f"the special token {special!r} becomes one id; if several special tokens match, the longest one wins"
     elif not yours:
         reason = "your ids end before the text does"
     elif not rest.startswith(b"".join(yours)):
-        reason = "your ids do not spell the text"
+        reason = "your ids do not decode to the text"
     else:
-        reason = "in each pretoken the merge that was learned first is made first, everywhere, from the left"
+        reason = "in each pretoken, the merge that was learned first is applied first, to all its occurrences from left to right"
     return {**found, "yours": yours, "right": others, "rest": rest[:80].decode("utf-8", "replace"), "reasons": [reason]}
 
 
@@ -222,7 +222,7 @@ def _pairs(merges: Any) -> list[tuple[bytes, bytes]]:
     for rank, merge in enumerate(merges):
         if not isinstance(merge, (tuple, list)) or len(merge) != 2 or not all(isinstance(each, bytes) for each in merge):
             one = f"({', '.join(map(shown, merge))})" if isinstance(merge, (tuple, list)) else shown(merge)
-            raise TypeError(f"merges[{rank}] is {one[:200]}, and must be two tokens, each of them bytes")
+            raise TypeError(f"merges[{rank}] must be a pair of bytes objects, found {one[:200]}")
         pairs.append((merge[0], merge[1]))
     return pairs
 

@@ -2,8 +2,9 @@
 
     from bpe_trainer.hf import Tokenizer, models, pre_tokenizers, trainers
 
-All names are those of `tokenizers`. If the model of a Tokenizer is BPE() and its pre-tokenizer ends with ByteLevel, it learns
-the merges, vocabulary and ids that HF's learns. Raises BpeError for anything else, and for parameters that would drop text.
+All names are those of `tokenizers`. A Tokenizer whose model is BPE() and whose pre-tokenizer ends with ByteLevel
+learns the same merges, vocabulary and ids as HF's. Training anything else raises BpeError, as do parameters that would drop
+text.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _with_our_training(made: Any) -> Any:
         trainer = made.model.get_trainer() if trainer is None else trainer
         if not isinstance(trainer, tokenizers.trainers.BpeTrainer) or not isinstance(made.model, tokenizers.models.BPE):
             names = f"{type(trainer).__name__} for {type(made.model).__name__}"
-            raise BpeError(f"{names}: only BPE over bytes is learned here\nhint: tokenizers.Tokenizer learns others")
+            raise BpeError(f"{names}: only byte-level BPE can be trained\nhint: use tokenizers.Tokenizer for other models")
         return trainer
 
     def learn(texts: Union[Texts, None], trainer: Any, files: Sequence[str] = ()) -> None:
@@ -192,7 +193,7 @@ class _Encoder:
                 self.pair = _Pair(hf)
             except BpeError as error:
                 self.pair = None
-                emit_warnings([f"a tokenizer of transformers stays with HF's encoder: {error}"])
+                emit_warnings([f"a tokenizer of transformers keeps HF's encoder, because bpe cannot read it: {error}"])
         return self.pair
 
 

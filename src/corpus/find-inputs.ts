@@ -148,11 +148,11 @@ function emptyDirectoryError(
   const what =
     include.length === 0
       ? "no file"
-      : phrase`no file that ${messages.joined(
+      : phrase`no file that matches ${messages.joined(
           include.map((glob) => asOption("include", glob)),
           ", ",
-        )} matches`;
-  return new UserError(phrase`there is ${what} in "${directory}"`, { hint: "hidden files are not read" });
+        )}`;
+  return new UserError(phrase`"${directory}" contains ${what}`, { hint: "hidden files are not read" });
 }
 
 /**

@@ -231,7 +231,9 @@ export function read(
     lineNumbers.push(i + 1);
   }
   if (ranges.length === 0) {
-    throw new UserError(`${source} contains no ranges`, { hint: "bpe plan writes ranges" });
+    throw new UserError(`${source} contains no ranges`, {
+      hint: "bpe plan writes plans, one range on each line",
+    });
   }
   checkOverlaps({ inputs, ranges }, lineNumbers, source);
   return { inputs, ranges };
@@ -266,7 +268,7 @@ function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, 
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
   if (isAtEdge || ((startsInside || endsInside) && !isText)) {
-    fail("its range splits a document that cannot be split", wroteHint);
+    fail("it says that its range begins or ends within a document, which is impossible here", wroteHint);
   }
   const isCut = (atByte: number, isInside: boolean) => {
     if (atByte === 0 || atByte === sizeBytes || isInside) return true;

@@ -120,7 +120,7 @@ function checkMerges(directory: string, json: JsonObject): Difference[] {
   if (own.length !== count)
     return [difference(name, `has ${groupDigits(own.length)} merges, not ${groupDigits(count)}`)];
   if (sha256Of([own.map((line) => `${line}\n`).join("")]) === json.mergesSha256) return [];
-  return [difference(name, "has other merges than those of the record (mergesSha256)")];
+  return [difference(name, "has merges that differ from those of the record (mergesSha256)")];
 }
 
 /** Returns the merges of a directory as lines of merges.txt. */

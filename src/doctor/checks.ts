@@ -9,7 +9,7 @@ export type Severity = (typeof severities)[number];
  */
 export const checks = {
   "not-loaded":
-    "bpe cannot give the ids of this tokenizer, so its model was not checked. Other programs may load it.",
+    "bpe cannot reproduce the ids of this tokenizer, so its model was not checked. Other programs may load it.",
   "unreadable-file": "transformers stops at this file, or ignores what it says.",
   "no-byte-level":
     "Text is not turned into the characters of the vocabulary, so most of it becomes unknown tokens.",
@@ -28,15 +28,15 @@ export const checks = {
   "prefix-space":
     "Classes of transformers that follow tokenizer_config.json give another first token than other programs.",
   "no-equal": "This program splits text by a different pattern, so its ids differ.",
-  "missing-bytes": "Text with these bytes loses them, or has an unknown token instead.",
+  "missing-bytes": "Text that contains these bytes loses them, or gets an unknown token instead.",
   "merge-without-token":
     "The library tokenizers refuses a file with a merge whose parts or result are not in the vocabulary.",
   "repeated-merge": "Programs differ in which of the two ranks counts, so ids differ.",
   "repeated-key": "JSON readers differ in which of the two values counts.",
-  "shared-id": "Two tokens with one id are decoded as the same text.",
+  "shared-id": "Two tokens with the same id decode to the same text.",
   "unused-merges":
-    "No text uses these merges: earlier merges always take their parts, or nothing makes these parts. Common, and harmless, in converted files.",
-  "same-bytes": "Encoding gives one of the ids only; a model that sees the other has not learned it.",
+    "No text uses these merges: earlier merges always consume their parts, or no merge makes these parts. This is common and harmless in converted files.",
+  "same-bytes": "Encoding gives only one of these ids, so a model never learns the others.",
   "unreachable-tokens": "No text is encoded to these tokens: their rows in the embeddings are never trained.",
   "id-holes": "These ids decode to nothing; a model may still predict them.",
   "vocab-size": "The model has no row for the largest ids, and stops or reads beyond its embeddings.",

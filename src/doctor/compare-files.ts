@@ -108,8 +108,8 @@ class DifferingLine {
     };
     const theirs =
       at === found.length && after.length === 0
-        ? "the file ends"
-        : `it has ${shown(Buffer.concat([found, after]))}`;
+        ? "but the file ends there"
+        : `but the file has ${shown(Buffer.concat([found, after]))}`;
     return `differs in line ${groupDigits(lines + 1)}: training gives ${shown(wanted)}, ${theirs}`;
   }
 }

@@ -106,7 +106,7 @@ function recordIn(directory: string, name: string, differences: Difference[]): J
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageFile.name);
   const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
-  if (!files.isFile(path)) return differing(`is missing, which the format ${formats.image} asks for`);
+  if (!files.isFile(path)) return differing(`is missing, although the format ${formats.image} was requested`);
   try {
     const [found, made] = [files.readBytes(path), await imageAt(directory)];
     if (Buffer.compare(found, made) === 0) return { differences: [], notes: [] };
@@ -122,7 +122,7 @@ async function compareImage(directory: string, name: string): Promise<Omit<Compa
 function compareMerges(json: JsonObject, mergesSha256: string, folder: string): Difference[] {
   if (json.mergesSha256 === mergesSha256) return [];
   const what = folder === "" ? "merges" : `${folder}/merges`;
-  return [difference(what, "are not those that training gives (mergesSha256 of the record)")];
+  return [difference(what, "differ from those that training gives (mergesSha256 in the record)")];
 }
 
 /** Fields that are compared by other functions, or that depend on the run and not on the result. */
@@ -164,7 +164,7 @@ export function compareChecksums(directory: string, json: JsonObject, folder = "
   return Object.entries(objectOf(json.filesSha256)).flatMap(([name, sha256]) => {
     const path = join(directory, name);
     if (!files.isFile(path) || sha256Of([files.readBytes(path)]) === sha256) return [];
-    return [difference(join(folder, name), "has another SHA-256 than the record says")];
+    return [difference(join(folder, name), "has a different SHA-256 than the record states")];
   });
 }
 

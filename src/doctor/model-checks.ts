@@ -167,11 +167,13 @@ function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
         evidence: [
           `bytes ${hex.slice(0, 32).join(" ")}${hex.length > 32 ? " ..." : ""}`,
           ...(printable.length > 0 ? [`a text that shows it: ${printable.join("")}`] : []),
-          typeof unknown === "string" ? `in a text they become ${unknown}` : "a text loses them",
-          ...(occurring.length > 0 ? [] : ["they never occur in valid UTF-8"]),
+          typeof unknown === "string"
+            ? `in a text, these bytes become ${unknown}`
+            : "a text loses these bytes",
+          ...(occurring.length > 0 ? [] : ["these bytes never occur in valid UTF-8"]),
         ],
         count: missing.length,
-        fix: "add a token for each of them, with a new id, and resize the embeddings; or train again",
+        fix: "add a token with a new id for each of these bytes, and resize the embeddings; or train again",
       },
     ),
   ];
@@ -200,7 +202,7 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
     finding(
       "unreachable-tokens",
       severityOfShare(ids.length / size, 0.01, 0.05),
-      `merging does not reach ${countNoun(ids.length, "token")}, ${percent(ids.length, size)} of the vocabulary`,
+      `merging never makes ${countNoun(ids.length, "token")}, ${percent(ids.length, size)} of the vocabulary`,
       {
         ...tokensOf(parts, ids),
         ...(lacking > 0 && {
@@ -232,7 +234,7 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
     finding(
       "unused-merges",
       "note",
-      `no text uses ${countNoun(unused.length, "merge")}, ${percent(unused.length, merges.merged.length)} of them`,
+      `no text uses ${countNoun(unused.length, "merge")}, ${percent(unused.length, merges.merged.length)} of all merges`,
       {
         evidence: tokens.map(({ token }, i) => `merge ${unused[i]} makes "${token}"`),
         count: unused.length,

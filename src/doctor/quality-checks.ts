@@ -124,7 +124,7 @@ function checkCharacters({ parts, isText }: Loaded): Finding[] {
     finding(
       "parts-of-characters",
       "note",
-      `the vocabulary has ${countNoun(broken.length, "token")}, ${percent(broken.length, tokens.tokenCount)}, of parts of characters`,
+      `the vocabulary has ${countNoun(broken.length, "token")}, ${percent(broken.length, tokens.tokenCount)}, with parts of characters`,
       { ...tokensOf(parts, broken), fix: "train with whole characters", command: wholeCharactersCommand },
     ),
   ];
@@ -137,7 +137,7 @@ function checkRecord(path: string): Finding[] {
     finding(
       "rare-tokens",
       "note",
-      `according to training.json, ${facts.neverReachedCount} tokens never occurred in the text of the training`,
+      `according to training.json, ${facts.neverReachedCount} tokens never occurred in the training corpus`,
       { count: facts.neverReachedCount },
     ),
   ];

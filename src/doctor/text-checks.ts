@@ -84,7 +84,7 @@ export function checkScripts(scripts: readonly ScriptCounts[], text: string): Fi
     finding(
       "costly-scripts",
       "note",
-      `${countNoun(costly.length, "script")} of ${text}: more than ${costlyRatio} times the tokens of ${best.name} for the same sentences`,
+      `${countNoun(costly.length, "script")} of ${text}: each needs more than ${costlyRatio} times the tokens of ${best.name} for the same sentences`,
       {
         evidence: [
           ...costly.map(
@@ -116,7 +116,7 @@ export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly S
     finding(
       "unlike-corpus",
       "note",
-      `${countNoun(unlike.length, "script")} of the text: more than ${unlikeRatio} times the tokens that the same number of bytes had in the training corpus`,
+      `${countNoun(unlike.length, "script")} of the text: each needs more than ${unlikeRatio} times the tokens that as many bytes needed in the training corpus`,
       {
         evidence: unlike
           .sort((a, b) => b.ratio - a.ratio)

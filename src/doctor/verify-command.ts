@@ -81,7 +81,10 @@ function verdict(found: Verification, columns: number | null): Line[] {
   const count = countNoun(files.length, "file");
   if (verified === false)
     return [
-      [styling.piece("red", "not verified"), trained ? ", after training again:" : ", not trained again:"],
+      [
+        styling.piece("red", "not verified"),
+        trained ? ", after training again:" : ", without training again:",
+      ],
     ];
   const from = textBytes === 0 ? "" : ` from the same ${formatBytes(textBytes)}`;
   const times = `${formatSeconds(totalMs / 1000)}; the training took ${formatSeconds(recorded.totalMs / 1000)}`;

@@ -94,7 +94,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
         .map(({ id, content }) => [id, content])
         .sort(),
     );
-  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have other ids");
+  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have different ids");
 }
 
 /**
@@ -119,11 +119,11 @@ function checkSameCharacters(
     const ids = [...characters.ids].sort((a, b) => a - b);
     return JSON.stringify([[...model.byteIds], ids, others, leadingSpaces ?? null, addsPrefixSpace]);
   };
-  if (beginningOf(before) !== beginningOf(after)) refuse("merging would begin with other tokens");
+  if (beginningOf(before) !== beginningOf(after)) refuse("merging would start from different tokens");
   const found = ({ addedTokens }: TokenizerParts) =>
     JSON.stringify(addedTokens.toSorted((a, b) => a.id - b.id));
   if (before.controlTokens === undefined && found(before) !== found(after))
-    refuse("its added tokens would be found in other texts");
+    refuse("its added tokens would match different text");
 }
 
 /** Returns the parts to compare: special tokens are treated alike, whether or not they are found in a text. */

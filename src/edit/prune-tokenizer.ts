@@ -136,7 +136,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const sizeBefore = parts.tokens.tokenCount;
   const large = sizes.find((size) => size >= sizeBefore);
   if (large !== undefined) {
-    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${large} removes none`, {
+    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${large} would remove none`, {
       hint: phrase`give a smaller ${asOption("vocab-size")}`,
     });
   }

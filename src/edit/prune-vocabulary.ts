@@ -127,9 +127,9 @@ export function checkPruned(
     });
   };
   if (describeCutting(before) !== describeCutting(after))
-    refuse("its pattern or its normal form would be missing");
+    refuse("the pattern or the normalization would be missing");
   if (after.tokens.tokenCount !== size)
-    refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
+    refuse(`the vocabulary would have ${after.tokens.tokenCount} tokens, not ${size}`);
   for (let id = 0; id < newIds.length; id++) {
     const newId = newIds[id]!;
     if (newId === changes.removed) continue;
@@ -145,10 +145,12 @@ export function checkPruned(
         .sort((a, b) => a.id - b.id),
     );
   if (added(before, (id) => newIds[id]!) !== added(after, (id) => id)) {
-    refuse("its special tokens would differ");
+    refuse("the special tokens would differ");
   }
   const { reaches } = derivation.derive(after);
   const unreachable = reaches.indexOf(derivation.Reach.unreachable);
   if (unreachable < 0) return;
-  refuse(`no text would give the token "${escapeBytes(tokenTables.bytesOf(after.tokens, unreachable))}"`);
+  refuse(
+    `no text would be encoded to the token "${escapeBytes(tokenTables.bytesOf(after.tokens, unreachable))}"`,
+  );
 }

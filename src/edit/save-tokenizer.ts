@@ -54,7 +54,7 @@ function filesOf(path: string): Map<string, string> {
   if (listed !== undefined) {
     const missing = listed.find((name) => name !== basename(name) || !files.isFile(join(path, name)));
     if (missing === undefined) return new Map(listed.map(inside));
-    throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
+    throw new UserError(`"${path}" lacks "${missing}", which its ${recordName} lists`);
   }
   const sources = tokenizerFiles
     .findAt(path)

@@ -92,7 +92,7 @@ function placeWholes(
   if (isInOrder || whole < 0) return;
   throw new UserError(
     `"${description.path}" cannot be truncated: no merge makes the token "${escapeBytes(tokenTables.bytesOf(tokens, whole))}", and ids are not in the order of merges, so it is unknown when this token was learned`,
-    { hint: "bpe prune makes it smaller, keeping what a text needs" },
+    { hint: "use bpe prune, which keeps the tokens that a text needs most" },
   );
 }
 
@@ -141,9 +141,9 @@ export function checkSameMerges(
 }
 
 function checkCutting(big: TokenizerParts, small: TokenizerParts, refuse: Refuse): void {
-  if (describeCutting(big) !== describeCutting(small)) refuse("they cut or normalize text differently");
+  if (describeCutting(big) !== describeCutting(small)) refuse("they split or normalize text differently");
   if (addedOf(big) !== addedOf(small)) refuse("their added tokens differ");
-  if (bytesOf(big) !== bytesOf(small)) refuse("one of them lacks some bytes");
+  if (bytesOf(big) !== bytesOf(small)) refuse("one of the two vocabularies lacks tokens for some bytes");
 }
 
 function checkFirst(
@@ -172,7 +172,8 @@ function checkFirst(
 function checkWholes(big: TokenizerParts, small: TokenizerParts, refuse: Refuse): void {
   const wholes = new Set(wholesOf(big));
   const more = wholesOf(small).find((text) => !wholes.has(text));
-  if (more !== undefined) refuse(`only a whole pretoken becomes its token ${shownToken(more)}`);
+  if (more !== undefined)
+    refuse(`its token ${shownToken(more)} is made only from a whole pretoken, not by merges`);
 }
 
 const latin1 = (tokens: TokenTable, id: number) =>
@@ -227,7 +228,7 @@ export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array }
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
   if (!tokenTables.haveAllBytes(big.model.byteIds, big.tokens))
-    refuse(path, "its vocabulary lacks some bytes");
+    refuse(path, "its vocabulary lacks tokens for some bytes");
   const { reaches } = checkFirstMerges(big, small);
   const merger = new WordMerger(small.model);
   const merged = (id: number) => merger.merge(tokenTables.bytesOf(big.tokens, id));

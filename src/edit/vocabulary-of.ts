@@ -17,7 +17,7 @@ import {
 export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;
   if (!tokenTables.haveAllBytes(model.byteIds, tokens))
-    refuse(description.path, "its vocabulary lacks some bytes");
+    refuse(description.path, "its vocabulary lacks tokens for some bytes");
   const { reaches, left, right, last } = derivations;
   const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);

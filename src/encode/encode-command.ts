@@ -142,7 +142,7 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
   const former = formerFileCount > 0 ? `, ${groupDigits(formerFileCount)} of them from earlier runs` : "";
-  const empty = omitsEmpty ? "; empty ones are left out" : "";
+  const empty = omitsEmpty ? "; empty documents are left out" : "";
   return [`${countNoun(documentCount, "document")} in ${countNoun(fileCount, "file")}${former}${empty}`];
 }
 
@@ -193,7 +193,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
 function checkKept(fields: readonly keptField.Field[], { name, keepsFields }: idFormats.IdFormat): void {
   if (!keepsFields)
     throw usageError(
-      phrase`${asOption("keep-field")} is for parquet, and these files are ${name}`,
+      phrase`${asOption("keep-field")} is for parquet, but these files are ${name}`,
       phrase`give ${asOption("ids-format", "parquet")}`,
     );
   const twice = fields.find((field, i) => fields.findIndex(({ name }) => name === field.name) < i);

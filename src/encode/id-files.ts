@@ -139,8 +139,8 @@ function refuseParts(
   });
   if (part === undefined) return;
   throw new UserError(
-    `a range of "${inputs[part.inputIndex]!.path}" may end within a document, and ${name} keeps documents`,
-    { hint: phrase`encode it to a part, for bpe ids join: ${asOption("ids-format", "part")}` },
+    `a range of "${inputs[part.inputIndex]!.path}" may end within a document, but files of the format ${name} contain whole documents`,
+    { hint: phrase`encode the range to a part, for bpe ids join: ${asOption("ids-format", "part")}` },
   );
 }
 
@@ -406,7 +406,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   const hint = `remove it and "${base}_*" to start over, or choose another name`;
   if (files.stat(path) === undefined) {
     if (!isThere) return undefined;
-    throw new UserError(`"${first}" exists, but not its manifest "${path}"`, {
+    throw new UserError(`"${first}" exists, but its manifest "${path}" does not`, {
       hint: `remove "${base}_*", or choose another name`,
     });
   }
@@ -453,7 +453,7 @@ export function describeDifference(former: object, request: object): string | un
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
     const isShort = typeof value !== "object" && typeof was !== "object";
-    return isShort ? `${name} was ${was ?? "none"}, and is ${value ?? "none"} here` : `${name} differs`;
+    return isShort ? `${name} was ${was ?? "none"}, but is ${value ?? "none"} here` : `${name} differs`;
   }
   return undefined;
 }
@@ -503,7 +503,7 @@ class OpenShard {
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;
     if (this.idCount <= idCountMax) return;
     throw new UserError(`a file of the format ${name} can hold at most ${groupDigits(idCountMax)} ids`, {
-      hint: phrase`write several: ${asOption("shard-size", "100M")}`,
+      hint: phrase`write several files: ${asOption("shard-size", "100M")}`,
     });
   }
 

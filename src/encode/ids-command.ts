@@ -116,7 +116,9 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
     const stats = files.stat(path);
     if (stats === undefined) throw new UserError(`"${path}": no such file or directory`);
     if (stats.isDirectory()) {
-      throw new UserError(`"${path}" is a directory`, { hint: `name its files: "${join(path, "*.npy")}"` });
+      throw new UserError(`"${path}" is a directory`, {
+        hint: `name the files in it: "${join(path, "*.npy")}"`,
+      });
     }
     return { path, sizeBytes: stats.size };
   });

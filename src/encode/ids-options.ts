@@ -75,7 +75,7 @@ export const truncateIdsOptions = optionTables.of({
   output: {
     ...documentLines,
     sample: "ids.npy",
-    description: "the new ids, in files like those of the input",
+    description: "the new ids, as files in the format of the input",
   },
   idsFormat: { ...idFiles.idsFormat, default: "the format of the input, or by the ending of --output" },
   idType: {
@@ -128,7 +128,7 @@ export const decodeIdsOptions = optionTables.of({
   output: {
     ...documentLines,
     sample: "ids.npy",
-    description: "ids of the alphabet, in the format of its name",
+    description: "where the ids of the alphabet go; its ending says the format",
   },
   idType: { ...typeOfBinary, default: "as encode writes it" },
   ...sharedOptions.unattended,

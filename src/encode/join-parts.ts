@@ -95,7 +95,7 @@ export async function joinParts(
   if (!isUnchanged) {
     if (!idFiles.isAtStart)
       throw new UserError(`"${asked.base}.json" belongs to an encoding that has not finished`, {
-        hint: "let its bpe encode finish, or choose another name",
+        hint: "let that bpe encode finish, or choose another name",
       });
     try {
       await writeParts(parts, idFiles, options.report);
@@ -122,7 +122,9 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
     throw new UserError(`"${path}" is not the manifest of a part: ${what}`, { hint });
   });
   if (manifest.next !== null)
-    throw new UserError(`"${path}" belongs to an unfinished part`, { hint: "run its bpe encode again" });
+    throw new UserError(`"${path}" belongs to an unfinished part`, {
+      hint: "run the bpe encode of this part again",
+    });
   const listed = { manifest, path, base, format: partFormat, hint: again };
   checkSizes(listed);
   const lineOf = new Map(plan.map((line) => [keyOf(line.path, line.start, line.end), line]));
@@ -131,7 +133,7 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
     const line = lineOf.get(keyOf(input.path, startByte, endByte));
     if (line?.sizeBytes === input.sizeBytes) return line.index;
     throw new UserError(
-      `"${path}" has bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" does not contain`,
+      `"${path}" contains bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" does not contain`,
       {
         hint: "give the plan that the parts were encoded from",
       },
@@ -157,9 +159,9 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
     const { path, start, end: endByte } = plan[line]!;
     const more = end - line > 1 ? `, and ${countNoun(end - line - 1, "more line")}` : "";
     return new UserError(
-      `no part has line ${line + 1} of "${planPath}": bytes ${start} to ${endByte} of "${path}"${more}`,
+      `no part contains line ${line + 1} of "${planPath}": bytes ${start} to ${endByte} of "${path}"${more}`,
       {
-        hint: "encode the slice that has it, and name its part",
+        hint: "encode the slice that contains this line, and pass its part",
       },
     );
   };
@@ -167,7 +169,7 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
     if (part.firstLine > line) throw missing(part.firstLine);
     if (part.firstLine < line)
       throw new UserError(
-        `"${sorted[i - 1]!.path}" and "${part.path}" both have line ${part.firstLine + 1} of the plan`,
+        `"${sorted[i - 1]!.path}" and "${part.path}" both contain line ${part.firstLine + 1} of the plan`,
         {
           hint: "leave one of them out",
         },

@@ -61,7 +61,7 @@ function uncutLines(inputs: readonly Input[]): string[] {
   const uncut = inputs.filter((input) => !canBeCutByBytes(input));
   if (uncut.length === 0) return [];
   const files = `${countNoun(uncut.length, "file")}, such as ${escapeText(uncut[0]!.path)}`;
-  return [`one range each, as they cannot be cut (compressed, JSON or Parquet): ${files}`];
+  return [`compressed, JSON and Parquet files are not cut, but get one range each: ${files}`];
 }
 
 const defaultRangeSizeBytes = 256e6;

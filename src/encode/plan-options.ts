@@ -19,7 +19,7 @@ export const planOptions = optionTables.of({
     ...normalize,
     excludes: [{ other: "tokenizer", why: "the tokenizer determines the normalization" }],
     description: "plan for bpe count with this --normalize",
-    details: "Ranges end where no character is changed together with its neighbour.",
+    details: "Ranges end only where normalization treats the text before and after separately.",
   },
   compat: {
     ...compat,
@@ -36,7 +36,7 @@ export const planOptions = optionTables.of({
     ...sharedOptions.specialTokensAsText,
     needs: {
       other: "tokenizer",
-      hint: "a plan with this option is for bpe encode: name its tokenizer, --tokenizer PATH",
+      hint: "this option is for plans of bpe encode: name the tokenizer with --tokenizer PATH",
     },
   },
   ...sharedOptions.unattended,

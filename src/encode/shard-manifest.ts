@@ -83,7 +83,7 @@ export function readManifest(path: string, hint = "choose another name"): Manife
   };
   const value = jsonAt(path, refuse);
   if ((value as { format?: unknown } | null)?.format === 1)
-    refuse("was written by an earlier build, without checksums");
+    refuse("was written by an earlier version of bpe, without checksums");
   const manifest = schema.checkOr(manifestFields, value, (what) =>
     refuse(`is not a manifest of shards: ${what}`),
   );

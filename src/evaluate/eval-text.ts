@@ -348,7 +348,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
         shortenName(wordText(word), columns - indent - 1),
       );
       const flowed =
-        items.length === 0 ? ["none: no word has two tokens"] : flowedLines(items, columns - indent);
+        items.length === 0 ? ["none: no word has more than one token"] : flowedLines(items, columns - indent);
       return [`${tokenizer}:`, ...flowed.map((line) => " ".repeat(indent) + line)];
     }),
   ]);

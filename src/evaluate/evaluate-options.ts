@@ -88,7 +88,7 @@ export const evalOptions = optionTables.of({
     topic: "input",
     rare: true,
     excludes: rowsAreTexts,
-    description: "a file of terms, a line each",
+    description: "a file of terms, one per line",
   },
   numbers: {
     name: "numbers",

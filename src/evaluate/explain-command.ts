@@ -144,7 +144,9 @@ function partLines(
   const joinedWidth = widest(rows.map(({ joined }) => joined));
   return [
     [styling.piece("bold", `"${escapeBytes(bytes)}"`), kinds[kind], tokens === "" ? "" : ` -> ${tokens}`],
-    ...(lost.length > 0 ? [`  left out, having no id: ${escapeBytes(Uint8Array.from(lost))}`] : []),
+    ...(lost.length > 0
+      ? [`  left out, because they have no id: ${escapeBytes(Uint8Array.from(lost))}`]
+      : []),
     ...rows.map(({ numbers, joined, pieces }) => {
       const cells = numbers.map((text, column) => text.padStart(widths![column]!));
       const line = `  ${cells.join("  ")}  ${joined}${" ".repeat(joinedWidth - summaryRows.shownWidth(joined))}  `;

@@ -102,10 +102,10 @@ function describeBeginning(beginning: EncodingModel["beginning"]): string {
   const { unknown } = beginning;
   const others =
     unknown === null
-      ? "others become bytes"
+      ? "characters without a token become bytes"
       : unknown.id < 0
-        ? "others are left out"
-        : `others become ${unknown.id}`;
+        ? "characters without a token are left out"
+        : `characters without a token become id ${unknown.id}`;
   return `begins with characters; ${others}`;
 }
 

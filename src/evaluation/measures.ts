@@ -263,14 +263,14 @@ export const ofText: readonly Measure<Measures>[] = [
     "fromRightShare",
     "numbers cut from the right",
     "higher",
-    "long numbers whose tokens are threes from the right, divided by all",
+    "long numbers whose tokens are groups of three digits from the right, divided by all long numbers",
     percent,
   ),
   ofNumbers(
     "fromLeftShare",
     "numbers cut from the left",
     null,
-    "long numbers whose tokens are threes from the left, divided by all",
+    "long numbers whose tokens are groups of three digits from the left, divided by all long numbers",
     percent,
   ),
   costField(

@@ -58,7 +58,7 @@ export function scanParsed(
   const scanned = scanTokenizerJson(
     new TextEncoder().encode(JSON.stringify({ model: { vocab: ids, merges } })),
   );
-  assert(scanned !== null, "a vocabulary and merges in which nothing is wrong are scanned");
+  assert(scanned !== null, "only a vocabulary and merges without faults are scanned");
   return scanned;
 }
 
@@ -180,7 +180,7 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
     throw new UserError(
-      `"${path}": the id of ${showValue(token)} is ${showValue(id)}; an id is a whole number from 0 on`,
+      `"${path}": the id of ${showValue(token)} is ${showValue(id)}; an id must be a whole number of 0 or more`,
     );
   }
   if (id >= tokenTables.idLimitMax) {

@@ -31,7 +31,7 @@ export async function finishCharacters(
       "converted",
       "name the tokenizer.json or tokenizer.model that it was made from",
     );
-  assert(spelled !== undefined, "a tokenizer that begins with characters is refused above");
+  assert(spelled !== undefined, "a tokenizer whose merges start from characters was refused above");
   const found = await readLikeFrom(path, parts, source);
   const added = tokenizers.allAddedTokens(parts);
   const like = {
@@ -79,11 +79,11 @@ function mergesFor(parts: TokenizerParts, spelled: SpelledTokens, derivations: D
 function jsonObstacle({ addsPrefixSpace, addedTokens }: TokenizerParts, { texts, kinds }: SpelledTokens) {
   const given = texts.flatMap((text, id) => (kinds[id] === "user-defined" ? [text!] : []));
   if (addsPrefixSpace && given.length > 0)
-    return `HF puts a space after each added token, such as ${showValue(given[0])}, and SentencePiece only before the text`;
+    return `HF puts a space after each added token, such as ${showValue(given[0])}, but SentencePiece puts one only before the text`;
   const run = given.find((text) => addedTokens.every(({ content }) => content !== text));
   return run === undefined
     ? null
-    : `HF does not find the added token ${showValue(run)} in spaces, and SentencePiece does`;
+    : `HF does not match the added token ${showValue(run)} in spaces, but SentencePiece does`;
 }
 
 /** Returns the vocabulary with all tokens as the files spell them. */

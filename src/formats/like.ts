@@ -50,7 +50,7 @@ export async function readLikeFrom(
   const checkKnown = (token: unknown): number => {
     if (known.has(token as string)) return 0;
     throw new UserError(
-      `"${path}": ${showValue(token)} is in its post-processor or padding, but is not a special token`,
+      `"${path}": its post-processor or padding uses ${showValue(token)}, which is not a special token`,
     );
   };
   // Checks the file now, because otherwise the training would fail at its end.

@@ -27,12 +27,13 @@ export function findLlamaObstacle(
 ): string | null {
   const { model, addedTokens, addsPrefixSpace, prefixRule } = parts;
   if (model.beginning?.unknown !== null)
-    return "llama.cpp gives the bytes of a character without a token, and here it becomes the unknown token";
-  if (!model.beginning.hasMarks) return `llama.cpp replaces spaces by "${mark}", and here they stay`;
+    return "llama.cpp encodes a character without a token as bytes, but this tokenizer as the unknown token";
+  if (!model.beginning.hasMarks)
+    return `llama.cpp replaces spaces by "${mark}", but this tokenizer keeps them`;
   if (addsPrefixSpace && prefixRule !== "every section" && (prefixRule !== "start" || addedTokens.length > 0))
     return prefixRule === "start"
-      ? `llama.cpp puts a space after each added token, such as ${showValue(addedTokens[0]!.content)}, and here only the first text gets one`
-      : "llama.cpp puts a space before each text, and here not before those that begin with one";
+      ? `llama.cpp puts a space after each added token, such as ${showValue(addedTokens[0]!.content)}, but this tokenizer puts one only before the text`
+      : "llama.cpp puts a space before each text, but this tokenizer does not if the text begins with one";
   return addedObstacle(addedTokens, spelled) ?? mergeObstacle(parts, spelled, derivations);
 }
 
@@ -42,12 +43,12 @@ function addedObstacle(
 ): string | null {
   const flagged = addedTokens.find(({ lstrip, rstrip, singleWord }) => lstrip || rstrip || singleWord);
   if (flagged !== undefined)
-    return `the added token ${showValue(flagged.content)} strips white space or is a single word`;
+    return `the added token ${showValue(flagged.content)} strips white space or matches only whole words`;
   const run = texts.find((text, id) => kinds[id] === "user-defined" && isHiddenRun(text!, id, addedTokens));
-  if (run !== undefined) return `llama.cpp does not find its user-defined ${showValue(run)} in spaces`;
+  if (run !== undefined) return `llama.cpp does not match its user-defined token ${showValue(run)} in spaces`;
   const within = texts.find((text, id) => kinds[id] === "normal" && text!.lastIndexOf(mark) > 0);
   if (splitsAtMarks && within !== undefined)
-    return `its pre-tokenizer cuts before each "${mark}", so ${showValue(within)} is never made, and llama.cpp makes it`;
+    return `its pre-tokenizer cuts before each "${mark}", so the token ${showValue(within)} is never produced, but llama.cpp would produce it`;
   return overlapObstacle(addedTokens);
 }
 
@@ -110,7 +111,7 @@ function mergeObstacle(
       const [left, right] = halves.map((half) => ids.get(half));
       if (left !== undefined && right !== undefined) splits.push({ left, right, merged: id });
       else if (halves.every((half) => ids.has(half) || sizeAt(half, 0) === half.length))
-        return `llama.cpp makes its token ${showValue(text)} of a character without a token`;
+        return `llama.cpp would make its token ${showValue(text)} from a character that has no token`;
     }
   }
   splits.sort((a, b) => scores[b.merged]! - scores[a.merged]!);
@@ -142,7 +143,7 @@ function mergeObstacle(
       // An added token is never part of a text that is merged.
       parts.addedTokens.every(({ content }) => !text.includes(content)),
   );
-  return other < 0 ? null : `llama.cpp would make its token ${showValue(texts[other])} of other tokens`;
+  return other < 0 ? null : `llama.cpp would make its token ${showValue(texts[other])} from other tokens`;
 }
 
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);

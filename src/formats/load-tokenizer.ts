@@ -47,7 +47,7 @@ function findFirstTokenizer(path: string): string {
     });
   }
   throw new UserError(`"${path}" contains no tokenizer`, {
-    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; if its name is different, name the file itself",
+    hint: "a tokenizer is tokenizer.json, vocab.json with merges.txt, tokenizer.tiktoken, tekken.json or tokenizer.model; if the file has another name, name the file itself",
   });
 }
 

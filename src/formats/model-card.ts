@@ -48,7 +48,7 @@ function modelCard(facts: CardFacts): string {
       `**Trained on**: ${grouped(facts.textBytes)} bytes of text in ${counted(facts.documentCount, "document")}${
         bytesPerToken === null ? "" : `, ${bytesPerToken.toFixed(3)} bytes per token`
       }${facts.weights === undefined ? "" : ", by the weights of its inputs"}.`,
-    `**Trained with**: [bpe](https://pypi.org/project/bpe_trainer/) ${version}, merges as by ${code(compat)}.`,
+    `**Trained with**: [bpe](https://pypi.org/project/bpe_trainer/) ${version}, with the rules of ${code(compat)}.`,
     `**SHA-256 of the merges**: ${code(mergesSha256)}.`,
   ].filter((fact) => fact !== false);
   return [

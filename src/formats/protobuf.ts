@@ -12,7 +12,7 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
   for (let pos = 0; pos < bytes.length; ) {
     const tag = readVarint(bytes, pos);
     const number = Math.floor(tag.value / 8);
-    if (number === 0) throw new RangeError(`field 0 at byte ${pos}`);
+    if (number === 0) throw new RangeError(`the field at byte ${pos} has the number 0`);
     pos = tag.end;
     const wireType = tag.value % 8;
     if (wireType === 0) {
@@ -27,7 +27,7 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
       [size, pos] = [length.value, length.end];
     }
     if (size === undefined || pos + size > bytes.length)
-      throw new RangeError(`field ${number} at byte ${pos}`);
+      throw new RangeError(`field ${number} at byte ${pos} is invalid or cut off`);
     yield { number, value: bytes.subarray(pos, pos + size) };
     pos += size;
   }
@@ -47,5 +47,5 @@ function readVarint(bytes: Uint8Array, start: number): { value: number; end: num
     value += (byte & 0x7f) * 2 ** (7 * i);
     if (byte < 0x80) return { value, end: start + i + 1 };
   }
-  throw new RangeError(`no integer at byte ${start}`);
+  throw new RangeError(`there is no integer at byte ${start}`);
 }

@@ -104,7 +104,7 @@ class Message {
   private readonly values: Map<number, number | Uint8Array>;
 
   constructor(value: number | Uint8Array = new Uint8Array(0), earlier?: Message) {
-    if (typeof value === "number") throw new RangeError(`${value} is no message`);
+    if (typeof value === "number") throw new RangeError(`${value} is not a message`);
     this.values = new Map(earlier?.values);
     for (const field of messageFields(value)) this.values.set(field.number, field.value);
   }
@@ -112,7 +112,7 @@ class Message {
   integer(number: number, otherwise: number): number {
     const value = this.values.get(number) ?? otherwise;
     if (typeof value === "number") return value;
-    throw new RangeError(`field ${number} is no integer`);
+    throw new RangeError(`field ${number} is not an integer`);
   }
 
   flag(number: number, otherwise: boolean): boolean {

@@ -107,7 +107,7 @@ function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): voi
         !isRun(text) &&
         "a user-defined piece that contains a '\u2581'",
       kind === "unused" && !isCharacter && "an unused piece of several characters",
-      kind === "byte" && !trainer.byteFallback && "a byte piece, and byte_fallback is false",
+      kind === "byte" && !trainer.byteFallback && "a byte piece, but byte_fallback is false",
       Number.isNaN(score) && "whose score is not a number",
     ].find((what) => what !== false);
     if (wrong !== undefined) refuse(path, `piece ${id} is ${showValue(text)}, ${wrong}`);
@@ -130,7 +130,7 @@ function findRuns(pieces: readonly Piece[], path: string): number[] {
   if (missing >= 0)
     refuse(
       path,
-      `its user-defined pieces of 2 to ${found.length + 1} '\u2581' lack the one of ${missing + 2}`,
+      `its user-defined runs of '\u2581' have lengths from 2 to ${found.length + 1}, but none has the length ${missing + 2}`,
     );
   return found;
 }
@@ -257,7 +257,7 @@ export const sentencepiece: TokenizerFormat = {
   spell,
   prune: ([{ path }]) => {
     throw new UserError(`"${path}" cannot be pruned: SentencePiece models can only be read`, {
-      hint: "bpe convert makes a tokenizer.json of it, which can be pruned",
+      hint: "convert it to a tokenizer.json with bpe convert, and prune that",
     });
   },
 };

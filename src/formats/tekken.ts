@@ -128,7 +128,7 @@ function readSpecials(
   const texts =
     value === undefined || value === null ? formerSpecialsFor(version, path) : listSpecialTexts(value, path);
   if (texts.length > specialCount || new Set(texts).size < texts.length) {
-    refuse(path, `it has more than ${specialCount} special tokens, or one of them twice`);
+    refuse(path, `it has more than ${specialCount} special tokens, or lists one of them twice`);
   }
   return Array.from({ length: specialCount }, (_, id) => ({
     id,

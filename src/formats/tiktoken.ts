@@ -228,7 +228,7 @@ export function refuseRanks(file: Uint8Array, path: string): never {
     if (match === null) throw new UserError(`"${path}": line ${i + 1} is not a token in base64 and its rank`);
     if (match[1] !== undefined) checkId(Number(match[2]), match[1], path);
   }
-  assert(false, "a file of ranks in which no line is wrong is scanned");
+  assert(false, "only a rank file without a wrong line is scanned");
 }
 
 const rankLine =

@@ -158,7 +158,7 @@ function normalizerOf(normalization: Normalization | null): object | null {
  */
 function preTokenizer(form: PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
-  assert(form.kind === "splits", "a tokenizer whose pattern no expressions say is not written here");
+  assert(form.kind === "splits", "only a tokenizer whose pattern is regular expressions is written here");
   const splits = form.regexes.map((regex) => ({
     type: "Split",
     pattern: { Regex: regex },
@@ -409,7 +409,7 @@ function spell(
   const kinds: PieceKind[] = [];
   const put = (id: number, text: string, kind: PieceKind) => {
     if (texts[id] !== undefined && texts[id] !== text)
-      refuse(path, `the tokens ${showValue(texts[id])} and ${showValue(text)} have one id, ${id}`);
+      refuse(path, `the tokens ${showValue(texts[id])} and ${showValue(text)} have the same id, ${id}`);
     texts[id] = text;
     kinds[id] = kind;
   };
@@ -474,9 +474,10 @@ function readMerges(merges: unknown, path: string): [string, string][] {
 
 /** Refuses settings that affect bytes for which the vocabulary has no token. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
-  if (model.byte_fallback === true) refuse(path, "byte_fallback is true, and its vocabulary lacks bytes");
+  if (model.byte_fallback === true)
+    refuse(path, "byte_fallback is true, but its vocabulary lacks tokens for some bytes");
   if (model.unk_token && model.fuse_unk === true)
-    refuse(path, "fuse_unk is true, and its vocabulary lacks bytes");
+    refuse(path, "fuse_unk is true, and its vocabulary lacks tokens for some bytes");
 }
 
 function readNormalizer(value: unknown, path: string): Normalization | null {
@@ -760,7 +761,7 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
     case "RobertaProcessing": {
       const renumberPair = (pair: unknown) => {
         if (!Array.isArray(pair) || pair.length !== 2)
-          refuse(path, "the post-processor has no pair of token and id");
+          refuse(path, "the post-processor does not contain a pair of token and id");
         return [pair[0], newId(pair[1], pair[0])];
       };
       return { ...step, sep: renumberPair(step.sep), cls: renumberPair(step.cls) };

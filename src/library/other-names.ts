@@ -31,7 +31,7 @@ const equivalents: Readonly<Record<string, string>> = {
     ["getVocab", "get_vocab"],
     "tokenToId(token) and idToToken(id) look up one token; ids are less than idLimit",
   ),
-  ...sameWay(["getVocabSize", "get_vocab_size"], "it is vocabSize"),
+  ...sameWay(["getVocabSize", "get_vocab_size"], "use the property vocabSize"),
   ...sameWay(["free"], "dispose() does that"),
 };
 

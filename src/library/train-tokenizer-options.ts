@@ -79,7 +79,7 @@ export type TrainTokenizerOptions = {
   readonly seedTokens?: readonly string[] | undefined;
   /**
    * From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary training up to N, then
-   * merges across the words of a line, up to four words a token. The corpus is read twice. At least 1.
+   * merges across the words of a line, up to four words per token. The corpus is read twice. At least 1.
    */
   readonly superwordsFrom?: number | undefined;
   /**

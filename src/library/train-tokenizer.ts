@@ -196,7 +196,7 @@ export class TrainedTokenizer extends Tokenizer {
 
   private get finished() {
     if (this.made !== undefined) return this.made;
-    throw usageError("nothing was trained: output is up to date", "its files are in that directory");
+    throw usageError("nothing was trained: output is up to date", "the tokenizer is in that directory");
   }
 
   get statistics(): TrainingStatistics {

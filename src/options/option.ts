@@ -6,7 +6,7 @@ import { type JsonSchema, type Kind, takeValue } from "./kinds.ts";
 /** The topics of help, in order. */
 export const topics = {
   input: { title: "Input", about: "what is read, and how" },
-  tokens: { title: "Tokens", about: "how text is cut, and what becomes a token" },
+  tokens: { title: "Tokens", about: "how text is split, and what becomes a token" },
   output: { title: "Output", about: "what is written, and where" },
   model: { title: "Model", about: "what transformers reads next to the vocabulary" },
   speed: { title: "Speed and memory", about: "how much of the machine a run may use" },

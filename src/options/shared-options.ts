@@ -55,7 +55,7 @@ export const common = optionTables.of({
     rare: true,
     description: "how progress is shown",
     details:
-      "auto shows a bar on a terminal and plain lines elsewhere: one at the end of each stage of a second or more, and one every ten minutes. json writes one object a line; the last is the result.",
+      "auto shows a bar on a terminal and plain lines elsewhere: one at the end of each stage of a second or more, and one every ten minutes. json writes one object per line; the last one is the result.",
     default: "auto",
   },
   quiet: {
@@ -155,7 +155,7 @@ export const ofTraining = optionTables.of({
     topic: "tokens",
     rare: true,
     library: null,
-    description: "special tokens from a file: one a line, or JSON",
+    description: "special tokens from a file: one per line, or JSON",
     details: phrase`Each counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
   },
   output: {

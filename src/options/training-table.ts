@@ -173,7 +173,7 @@ export const trainingOptions = optionTables.of({
     reads: "files",
     kind: path("FILE"),
     library: null,
-    description: "seed tokens from a file: one a line, or a JSON list",
+    description: "seed tokens from a file: one per line, or a JSON list",
     details: phrase`They come after those of ${asOption("seed-token")}. A token with a line end needs the JSON list.`,
   },
   superwordsFrom: {
@@ -193,7 +193,7 @@ export const trainingOptions = optionTables.of({
     ],
     description: "from a vocabulary of N on, learn tokens that cross spaces",
     details:
-      "SuperBPE: ordinary training up to N, then merges across the words of a line, up to four words a token. The corpus is read twice.",
+      "SuperBPE: ordinary training up to N, then merges across the words of a line, up to four words per token. The corpus is read twice.",
   },
   superwordPattern: {
     name: "superword-pattern",

@@ -134,7 +134,7 @@ function openSystem() {
     mapMemory: (address: number, sizeBytes: number) => {
       const flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE;
       if (map(address, sizeBytes, PROT_READ | PROT_WRITE, flags, -1, 0) === address) return;
-      throw new RangeError("the system refused memory for a window of text");
+      throw new RangeError("the system refused to allocate memory for a window of text");
     },
   };
 }

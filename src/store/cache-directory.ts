@@ -45,7 +45,7 @@ export const entryName = (id: EntryId) => `bpe-${id}.words`;
 
 export const entryIdCheck = schema.textLike(
   /^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/,
-  "not the name of a content",
+  "not the identifier of a cache entry",
 );
 
 export function entryIdOf(name: string): EntryId | undefined {

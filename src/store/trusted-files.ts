@@ -89,7 +89,10 @@ function checkTrusted(path: string, stats: Stats): void {
 /** Throws `Untrusted` for a file that another user put into a directory to which everybody may write. */
 export function checkOwner(path: string, stats: Stats): void {
   if (isTrusted(stats, statSync(dirname(path)))) return;
-  throw new Untrusted(path, `it is another user's (${stats.uid}), and everybody may write to its directory`);
+  throw new Untrusted(
+    path,
+    `it belongs to another user (uid ${stats.uid}), and everybody may write to its directory`,
+  );
 }
 
 export function readTrusted(path: string): Buffer {

@@ -197,7 +197,7 @@ const queuedBytesMax = 1 << 20;
 
 const errorOfStdout = (error: unknown): unknown =>
   systemError.codeOf(error) === "EPIPE"
-    ? new ClosedReader("the reader of stdout has closed it")
+    ? new ClosedReader("the program that read stdout has closed it")
     : systemError.refusal("standard output cannot be written", error);
 
 /** Joins chunks if all are small, such as lines or single bytes, because each would cost a system call. */
@@ -262,7 +262,7 @@ async function lockOne(place: Place, output: Output): Promise<void> {
       onStop(() => got.release());
       if (!got.isHeld)
         output.warn(
-          `"${place.typed}": the file system has no locks, so a second run is not stopped from writing there`,
+          `"${place.typed}": the file system has no locks, so a second run could write there at the same time`,
         );
       return;
     }

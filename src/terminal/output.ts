@@ -172,7 +172,7 @@ export class Output {
 
   /** Ends a run whose reader of stdout has exited: successfully, and without a message for people. */
   endUnread(): void {
-    this.endWith(["the reader of stdout went away"], { success: true, unread: true }, []);
+    this.endWith(["the program that read stdout has ended"], { success: true, unread: true }, []);
   }
 
   fail(error: unknown): number {

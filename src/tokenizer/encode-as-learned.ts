@@ -71,7 +71,7 @@ function bytesIn(value: unknown): number {
 const takerOf = (kernel: Kernel): Taker => ({
   kernel,
   text: () => {
-    throw new Error("the text is in the kernel");
+    throw new Error("the text is in the kernel's memory");
   },
   take() {},
   kernelTook() {},

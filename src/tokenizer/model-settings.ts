@@ -73,7 +73,8 @@ export function settingOnlyInTokenizerJson({
   readonly like?: Like | null;
   readonly characters?: object;
 }): string | null {
-  if (characters !== undefined) return "its merges start from bytes, and here they start from characters";
+  if (characters !== undefined)
+    return "it stores merges that start from bytes, but the merges of this tokenizer start from characters";
   if (normalization !== null) return `it cannot store the normalization of text (${normalization})`;
   if (!like) return null;
   if (like.addsPrefixSpace)
@@ -83,7 +84,7 @@ export function settingOnlyInTokenizerJson({
   const other = [...like.specialTokens, ...like.laterTokens].find((token) => !isPlain(token));
   return other === undefined
     ? null
-    : `the added token ${JSON.stringify(other.content)} is not a plain special token`;
+    : `it cannot store the added token ${JSON.stringify(other.content)}, which is not a plain special token`;
 }
 
 /** Returns the text of a token in a configuration, where a token is a string or an object. */

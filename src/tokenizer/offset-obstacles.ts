@@ -11,7 +11,9 @@ export function toOffsets({ normalization, model, tokens }: TokenizerParts): str
     return because(`text is normalized (${normalization}), so its tokens are parts of the normalized text`);
   return haveAllBytes(model.byteIds, tokens)
     ? undefined
-    : because("its vocabulary lacks some bytes, so its tokens do not contain all of a text");
+    : because(
+        "its vocabulary lacks tokens for some bytes, so the tokens of a text may not contain all of it",
+      );
 }
 
 /**

@@ -93,10 +93,10 @@ host.disableFtl(fromPacked);
 export function nameObstacle(table: TokenTable): string | undefined {
   const { tokenCount, nameCount = tokenCount, areCharacters = false } = table;
   if (areCharacters)
-    return "there is no table of tokens: the merges of this tokenizer start from characters, and only its files spell its tokens";
+    return "tokens cannot be looked up by name: the merges of this tokenizer start from characters, so only its files spell its tokens";
   return nameCount === tokenCount
     ? undefined
-    : "there is no table of tokens: two tokens of the files have the same id, or a token is empty";
+    : "tokens cannot be looked up by name: two tokens of the files have the same id, or a token is empty";
 }
 
 /** Returns a table that is built on first use, because encoding never uses it. */

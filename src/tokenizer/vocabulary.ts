@@ -266,7 +266,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
     }
     if (compat !== "huggingface" && isSingleByte(special)) {
       throw usageError(
-        `special token ${quote(special)} is how the vocabulary writes a single byte`,
+        `special token ${quote(special)} is the spelling of a single byte in the vocabulary`,
         "choose a longer text that means nothing else in the corpus, such as <|endoftext|>",
       );
     }

@@ -103,10 +103,7 @@ function trainingRows(
     ...languageRows(record.languages),
     inFull("weights", weightsText(options.weights)),
     inFull("seed tokens", seedsText(options)),
-    inBoth(
-      "brought",
-      model.fromTemplate.length === 0 ? "" : [...model.fromTemplate, "(by the chat template)"],
-    ),
+    inBoth("added", model.fromTemplate.length === 0 ? "" : [...model.fromTemplate, "(by the chat template)"]),
     ["roles", roles, model.proposed.length > 0 ? roles : ""],
     inFull("superwords", superwordText(trained.superwordFacts)),
     ["counts", counts, record.inputs.length === 0 ? counts : ""],

@@ -147,12 +147,12 @@ function checkRename(
     refuse("the base has no such special token", some.length === 0 ? undefined : `it has ${listed}`);
   }
   const bytes = tokenTables.bytesOf(parts.tokens, token!.id);
-  if (Buffer.from(bytes).toString() !== before) refuse("it is a learned token, too");
+  if (Buffer.from(bytes).toString() !== before) refuse("it is also a learned token");
   vocabularies.checkSpecialTokens([after], "cs336");
   const id = oldKeys.get(after);
-  if (id !== undefined) refuse(`"${after}" is the base's token ${id} already`, "choose another text");
+  if (id !== undefined) refuse(`"${after}" is already token ${id} of the base`, "choose another text");
   if ([...names.values()].filter((text) => text === after).length > 1)
-    refuse(`another token becomes "${after}", too`);
+    refuse(`another token is renamed to "${after}", too`);
 }
 
 /** Throws a UserError if the base cannot be extended. */
@@ -160,7 +160,7 @@ function checkBase(parts: TokenizerParts): void {
   const { model, tokens, description } = parts;
   changes.refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
   if (tokenTables.haveAllBytes(model.byteIds, tokens)) return;
-  throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
+  throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks tokens for some bytes`);
 }
 
 /** Learns merges on top of a base. The base's tokens keep their ids, and new tokens get the following ids. */

@@ -50,7 +50,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
   );
   if (withoutHeader !== undefined && !(knowsPattern && knowsTokens)) {
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
-      hint: phrase`give the same ${asOption("pattern")} and ${asOption("special-token")}, or put the first line of a \`bpe count\` with the same options in front`,
+      hint: phrase`give the same ${asOption("pattern")} and ${asOption("special-token")}, or prepend the first line that \`bpe count\` writes with the same options`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {

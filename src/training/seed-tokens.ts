@@ -43,11 +43,11 @@ export function settleSeedTokens(
     };
     const bytes = Buffer.from(seed);
     if (bytes.length === 0) refuse("it is empty");
-    if (!seed.isWellFormed()) refuse("it is not Unicode: it has half of a pair of surrogates");
+    if (!seed.isWellFormed()) refuse("it is not valid Unicode: it contains half of a surrogate pair");
     if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`);
     const key = byteCharacters.encode(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
-    if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
+    if (special === seed) refuse("it is a special token", "special tokens are tokens already: leave it out");
     if (special !== undefined)
       refuse(
         seed.includes(special)
@@ -65,7 +65,7 @@ export function settleSeedTokens(
     if (pieces !== undefined) {
       refuse(
         `the pattern splits it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
-        phrase`no text could give this token${otherPattern}`,
+        phrase`no text would be encoded to this token${otherPattern}`,
       );
     }
   }
@@ -118,7 +118,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    phrase`${asOption("vocab-size", size)} is too small: the seed tokens and their parts need ${atLeast}${needed}`,
+    phrase`${asOption("vocab-size", size)} is too small: the seed tokens and their parts need a vocabulary of ${atLeast}${needed} tokens`,
   );
 }
 

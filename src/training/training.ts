@@ -183,7 +183,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
       phrase`${asOption("special-tokens-as-text")} needs ${asOption("extend")} or ${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
-      phrase`${asOption("special-token")} names what ends documents`,
+      phrase`documents end at the tokens that ${asOption("special-token")} names`,
     );
   }
   vocabularies.checkSpecialTokens(typed, compat);

@@ -65,7 +65,7 @@ export function checkOptions({ name, options: has }: Origin, other: Origin, hint
   const wanted = other.options;
   const differ = (what: string, had: string, wants: string): void => {
     if (had === wants) return;
-    throw new UserError(`${name} was made with ${what} ${cut(had)}, and ${other.name} has ${cut(wants)}`, {
+    throw new UserError(`${name} was made with ${what} ${cut(had)}, but ${other.name} has ${cut(wants)}`, {
       hint,
     });
   };

@@ -162,7 +162,7 @@ export class SumOfWords implements SortedWords {
         const isWeighed = denominator > 1 || summands.some(({ times }) => times > 1);
         throw tooOften(
           "all counts together are",
-          isWeighed ? "use smaller weights" : "train from fewer of them",
+          isWeighed ? "use smaller weights" : "train from fewer counts",
         );
       }
       return true;
@@ -252,7 +252,7 @@ function quotient(numerator: number, denominator: number): number {
 }
 
 const tooOften = (what: string, hint: string) =>
-  new UserError(`${what} more than 2^53, more than can be added up exactly`, { hint });
+  new UserError(`${what} more than 2^53, which cannot be added up exactly`, { hint });
 
 /** A value of `losers`: no summand has been here yet. */
 const nobody = -1;

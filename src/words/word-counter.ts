@@ -617,7 +617,7 @@ function checkWordBytes(byteCount: number): void {
 const wordBytesMax = 2 ** 32 - 1;
 
 function noRoomForWordsError(): UserError {
-  return new UserError("the corpus has more distinct words than one thread can keep", {
+  return new UserError("the corpus has more distinct words than one thread can hold in memory", {
     hint: phrase`use more workers (${asOption("workers", undefined, "w")}), train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words`,
   });
 }

@@ -153,7 +153,7 @@ describe("counts files record the settings that they were made with", () => {
       run("count", first, second, ...pattern).stdout,
     );
     expect(unaided("count", "--counts", "regex.tsv", "-p", "o200k").stderr).toStartWith(
-      'bpe: error: regex.tsv was made with the pattern "\\\\S+|\\\\s+", and this run has o200k\n',
+      'bpe: error: regex.tsv was made with the pattern "\\\\S+|\\\\s+", but this run has o200k\n',
     );
   });
 
@@ -191,10 +191,10 @@ describe("counts files record the settings that they were made with", () => {
       return stderr.split("\n")[0]!.slice("bpe: error: ".length);
     };
     expect(differ("o200k.tsv", "p50k.tsv")).toBe(
-      "p50k.tsv was made with the pattern r50k/p50k, and o200k.tsv has o200k",
+      "p50k.tsv was made with the pattern r50k/p50k, but o200k.tsv has o200k",
     );
     expect(differ("first.counts", "token.tsv")).toBe(
-      'token.tsv was made with the special tokens ["<|a|>","<|end|>"], and first.counts has ["<|end|>"]',
+      'token.tsv was made with the special tokens ["<|a|>","<|end|>"], but first.counts has ["<|end|>"]',
     );
     expect(differ("first.tsv", "lines.tsv")).toBe(
       "lines.tsv was made with text cut at line ends: yes, and first.tsv has no",

@@ -30,12 +30,12 @@ test("parts of a plan are joined, and unchanged inputs are not encoded again", (
   expect(run("encode", "--ranges", "plan.jsonl", ...one, "-o", "p", "--ids-format", "part").code).toBe(0);
   const join = ["ids", "join", "p*.json", "--plan", "plan.jsonl", "-o", "j.ds", "--shard-size", "2"];
   expect(bpe(join, { cwd: home }).stderr).toMatch(
-    /^joined 1 part to \d+ ids in .*\n3 documents in 3 files; empty ones are left out\n$/,
+    /^joined 1 part to \d+ ids in .*\n3 documents in 3 files; empty documents are left out\n$/,
   );
   expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" was made from the same inputs');
   const other = [...join, "--dtype", "uint32"];
   expect(run(...other).stderr).toInclude(
-    '"j.json" belongs to a different run: type was uint16, and is uint32 here',
+    '"j.json" belongs to a different run: type was uint16, but is uint32 here',
   );
   expect(bpe([...other, "--if-changed"], { cwd: home }).stderr).toStartWith("joined 1 part");
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
@@ -44,7 +44,7 @@ test("parts of a plan are joined, and unchanged inputs are not encoded again", (
     expect.stringContaining("cannot store the joined parts"),
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
-  expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty ones are left out\n");
+  expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty documents are left out\n");
   expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" was made from the same inputs');
 });
 
@@ -91,7 +91,7 @@ test("empty documents are left out on request, and an appended token keeps each 
   for (const format of ["olmo", "datatrove", "megatron"]) {
     const options = ["--tokenizer", tokenizer, "-w", "1", "--ids-format", format, "-o", `empty-${format}`];
     const omitted = bpe(["encode", records, ...options], { cwd: home });
-    const suffix = format === "megatron" ? "" : "; empty ones are left out";
+    const suffix = format === "megatron" ? "" : "; empty documents are left out";
     expect(omitted.stderr).toEndWith(`3 documents in 1 file${suffix}\n`);
     const appended = bpe(["encode", records, ...options, "--append-token", "<|endoftext|>"], { cwd: home });
     expect(appended.stderr).toEndWith("3 documents in 1 file\n");
@@ -139,7 +139,7 @@ test("the ending selects the format, and impossible combinations are refused", (
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
     [["-o", "d.parquet", "--dtype", "uint16"], "--dtype is not for parquet"],
     [["--keep-field", "id"], "--keep-field needs a file of ids"],
-    [["-o", "d.npy", "--keep-field", "id"], "--keep-field is for parquet, and these files are npy"],
+    [["-o", "d.npy", "--keep-field", "id"], "--keep-field is for parquet, but these files are npy"],
     [["-o", "d.parquet", "--keep-field", "id,a,id:text"], '--keep-field names "id" twice'],
     [["-o", "d.parquet", "--keep-field", "input_ids"], "--keep-field: input_ids is the column of the ids"],
     [["-o", "d.parquet", "--keep-field", "id,"], "--keep-field: a name is missing"],

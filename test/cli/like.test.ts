@@ -192,7 +192,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   expect(likeRoberta.read("tokenizer_config.json")).not.toHaveProperty("add_bos_token");
   const gone = { ...roberta, sep: ["the", 5] };
   expect(train(directory("gone", { ...plain, post_processor: gone })).stderr).toContain(
-    '"the" is in its post-processor or padding, but is not a special token',
+    'its post-processor or padding uses "the", which is not a special token',
   );
   const refused = train(join(home, "roberta"), "--add-bos", "--bos", "<s>");
   expect([refused.code, refused.stderr]).toEqual([
@@ -457,7 +457,7 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
     broken               | 1 | "broken/tokenizer.json"
     config               | 1 | "config/tokenizer_config.json": what is in it
     packed.gz            | 1 | "packed.gz" is packed with gzip
-    plain --format gpt2  | 1 | --format gpt2: the added token "<mask>" is not a plain special token
+    plain --format gpt2  | 1 | --format gpt2: it cannot store the added token "<mask>", which is not a plain special token
     plain --format tiktoken | 1 | --format tiktoken:
     plain -n 257         | 2 | --vocab-size 257 is too small
     plain -s <x> -s <x>  | 2 | special token "<x>" is given twice

@@ -143,8 +143,8 @@ describe("counts of normalized text", () => {
       expect(got).toEqual(wanted);
     }
     for (const [counts, args, differs] of [
-      ["a.counts", ["--normalize", "NFC"], "NFKC,lowercase, and this run has NFC"],
-      ["b.tsv", ["--normalize", "NFC"], "none, and this run has NFC"],
+      ["a.counts", ["--normalize", "NFC"], "NFKC,lowercase, but this run has NFC"],
+      ["b.tsv", ["--normalize", "NFC"], "none, but this run has NFC"],
     ] as const) {
       const { code, stderr } = train("refused", "--counts", counts, ...specials, ...args);
       expect([code, stderr]).toEqual([1, expect.stringContaining(`the normalizer ${differs}`)]);

@@ -85,7 +85,9 @@ test("a normalized corpus is planned, counted and encoded in parts as by one mac
 test("the summary names inputs that are one range, of any size", () => {
   put(home, "packed.txt.gz", Bun.gzipSync(readFileSync(join(home, "second.txt"))));
   const planned = (...files: string[]) => bpe(["plan", ...files, "-o", "packed.jsonl"], { cwd: home }).stderr;
-  expect(planned("first.txt", "packed.txt.gz")).toContain("Parquet): 1 file, such as packed.txt.gz\n");
+  expect(planned("first.txt", "packed.txt.gz")).toContain(
+    "get one range each: 1 file, such as packed.txt.gz\n",
+  );
   expect(planned("first.txt")).not.toContain("one range each");
 });
 
@@ -145,7 +147,8 @@ describe("ranges that do not fit are refused with their line", () => {
     refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, not a path`);
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
-    const inside = "line 1: its range splits a document that cannot be split";
+    const inside =
+      "line 1: it says that its range begins or ends within a document, which is impossible here";
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
     refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
@@ -168,7 +171,10 @@ describe("ranges that do not fit are refused with their line", () => {
       refused([forged({ end })], "line 1: its range begins or ends where bpe plan would not split");
       refused([forged({ start: end })], "line 1: its range begins or ends where bpe plan would not split");
     }
-    refused([forged({ end: middle, endsInside: true })], "line 1: its range splits a document");
+    refused(
+      [forged({ end: middle, endsInside: true })],
+      "line 1: it says that its range begins or ends within a document",
+    );
   });
 
   test("overlapping ranges, under any path", () => {

@@ -390,7 +390,7 @@ describe("refusals", () => {
       { post_processor: { type: "New" } },
       "post-processor New is unknown",
     ],
-    ["padding by an id that no token has", { padding: { pad_id: 5000 } }, "padding has the id 5000"],
+    ["padding by an id that no token has", { padding: { pad_id: 5000 } }, "padding uses the id 5000"],
     [
       "two tokens with one id",
       { model: { ...json.model, vocab: { ...vocab, zzzz: 300 } } },
@@ -418,7 +418,7 @@ describe("refusals", () => {
     const path = alone("tokenizer.json", json);
     for (const [size, into, code, message] of [
       ["259", newPath(), 1, "its bytes and added tokens alone number 260"],
-      [String(Object.keys(vocab).length), newPath(), 1, "removes none"],
+      [String(Object.keys(vocab).length), newPath(), 1, "would remove none"],
       ["300", join(path, ".."), 2, ", which this run reads"],
     ] as const) {
       const run = prune(join(path, ".."), "--text", text, "-n", size, "-o", into);

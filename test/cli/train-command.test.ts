@@ -100,7 +100,7 @@ describe("a run that succeeds", () => {
 describe("wrong input ends with a clear error, its exit code and nothing written", () => {
   const cases = rowsOf(`
     a missing file | nowhere.txt -n 300 -o out | 1 | "nowhere.txt": no such file
-    a directory without files | none -n 300 -o out | 1 | there is no file in "none"
+    a directory without files | none -n 300 -o out | 1 | "none" contains no file
     an empty device | /dev/null -n 300 -o out | 1 | "/dev/null" is empty
     no input, and no place for the output | -n 300 -o foreign | 2 | <file>... is missing
     standard input twice, and no place | - - -n 300 -o foreign | 2 | named twice

@@ -230,7 +230,7 @@ describe("refusals", () => {
   const path = dirname(alone("tokenizer.json", json));
   const size = Object.keys(json.model.vocab).length;
   for (const [name, args, code, message] of [
-    ["more tokens than there are", ["-n", String(size)], 1, "removes none"],
+    ["more tokens than there are", ["-n", String(size)], 1, "would remove none"],
     [
       "fewer than bytes and special tokens",
       ["-n", "300,259"],

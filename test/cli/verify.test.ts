@@ -724,7 +724,7 @@ test("a file that cannot be loaded is compared by its checksum", () => {
   const found = whileChanged(`${directory}/tokenizer.gguf`, oneByte("G", "H"), () =>
     verify(directory, "--files-only"),
   );
-  expect(found.messages).toEqual(["tokenizer.gguf has another SHA-256 than the record says"]);
+  expect(found.messages).toEqual(["tokenizer.gguf has a different SHA-256 than the record states"]);
 });
 
 test("an image of another build is not compared, and a damaged one is found", () => {

@@ -137,7 +137,7 @@ class Given(unittest.TestCase):
                                 call(**{**given, name: value})
                             except Exception as error:
                                 self.refused(error, {"vocab": "vocab|token|vocabulary"}.get(name, name), value)
-            for wrong, words in (([("a", "b")], r"merges\[0\] is \('a', 'b'\)"), ([(b"a", b"b"), b"ab"], r"merges\[1\] is b'ab'")):
+            for wrong, words in (([("a", "b")], r"merges\[0\] must be .* found \('a', 'b'\)"), ([(b"a", b"b"), b"ab"], r"merges\[1\] must be .* found b'ab'")):
                 for call in (cs336.get_tokenizer, lambda *given: cs336.check(*given, corpus)):
                     with self.assertRaisesRegex(TypeError, words):
                         call(vocab, wrong)
@@ -146,10 +146,10 @@ class Given(unittest.TestCase):
         texts = {"texts": ["the cat"], "vocab_size": 258}
         with bpe.train(**texts) as tokenizer:
             for words, call in (
-                ("show_progress': progress=True draws", lambda: bpe.train(**texts, show_progress=True)),
+                ("show_progress': use progress=True", lambda: bpe.train(**texts, show_progress=True)),
                 ("initial_alphabet': leave it out: all 256 bytes", lambda: bpe.train(**texts, initial_alphabet=["a"])),
                 ("special_token': did you mean special_tokens?", lambda: bpe.train(**texts, special_token=["a"])),
-                ("no parameter 'zzz': help.bpe.train. lists them", lambda: bpe.train(**texts, zzz=1)),
+                ("no parameter 'zzz': help.bpe.train. lists its parameters", lambda: bpe.train(**texts, zzz=1)),
                 ("no parameter 'show_progress'", lambda: tokenizer.extend(seed_tokens=["x"], show_progress=True)),
                 ("weights must be a dict of weights by path or glob.*found list", lambda: bpe.train(**texts, weights=[1])),
                 ("special_tokens must be strings, found NoneType", lambda: bpe.train(**texts, special_tokens=[None])),

@@ -146,15 +146,15 @@ class Training(Home):
         return subprocess.check_output([sys.executable, "-c", script], text=True)
 
     def test_a_run_that_was_killed_is_an_error(self) -> None:
-        self.assertEqual(self.killed_by(9), "bpe was ended by signal 9\n")
-        self.assertEqual(self.killed_by(11), "bpe was ended by signal 11\n")
+        self.assertEqual(self.killed_by(9), "bpe was killed by signal 9\n")
+        self.assertEqual(self.killed_by(11), "bpe was killed by signal 11\n")
         # After a crash under a memory limit, the message names the limit. A kill (signal 9)
         # needs no such reason.
         limit = "resource.setrlimit(resource.RLIMIT_AS, (8 << 40, resource.RLIM_INFINITY))"
-        self.assertEqual(self.killed_by(9, limit), "bpe was ended by signal 9\n")
+        self.assertEqual(self.killed_by(9, limit), "bpe was killed by signal 9\n")
         self.assertRegex(
             self.killed_by(11, limit),
-            r"^bpe was ended by signal 11; memory is limited \(RLIMIT_AS is 8,796,093 MB\)\nhint: raise the limit",
+            r"^bpe was killed by signal 11; memory is limited \(RLIMIT_AS is 8,796,093 MB\)\nhint: raise the limit",
         )
 
     def test_where_children_are_reaped_by_others_errors_are_errors(self) -> None:
@@ -290,7 +290,7 @@ class Abilities(Home):
         with bpe.train(self.corpus, 400, superword_pattern=r"[^\n]+|\n+", **options) as tokenizer:
             self.same_as_hf(tokenizer)
         for texts in (self.texts, iter(self.texts)):
-            with self.assertRaisesRegex(TypeError, "superwords_from is for files, and texts are given: the corpus is read twice"):
+            with self.assertRaisesRegex(TypeError, "superwords_from needs files, not texts: it reads the corpus twice"):
                 bpe.train(texts=texts, vocab_size=400, **options)
 
     def test_a_tokenizer_is_extended(self) -> None:
@@ -336,12 +336,12 @@ class Abilities(Home):
             with self.assertRaisesRegex(bpe.BpeError, "extend: there is nothing to add\nhint: special_tokens"):
                 before.extend()
             for rename in ({"a=b": "c"}, {"a": 1}):
-                with self.assertRaisesRegex(TypeError, "must map a text without = to a text"):
+                with self.assertRaisesRegex(TypeError, "must map a string without = to a string"):
                     before.extend(rename=rename)
             with self.assertRaisesRegex(bpe.BpeError, "vocab_size is missing"):
                 before.extend(self.corpus, special_tokens=["<|x|>"])
         with bpe.Tokenizer.load(self.home / "again" / "vocab.json", pattern="gpt2") as tokenizer:
-            with self.assertRaisesRegex(bpe.BpeError, "do not hold all of it"):
+            with self.assertRaisesRegex(bpe.BpeError, "given to load are not in its files"):
                 tokenizer.extend(seed_tokens=["xyz"])
 
     def test_what_is_written_beside_the_tokenizer(self) -> None:

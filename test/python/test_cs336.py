@@ -91,7 +91,7 @@ class Layouts(unittest.TestCase):
             ('merge 1 needs the token "abc"', (vocab, [*merges, (b"ab", b"c")])),
             ("merge 1, b'a' and b'b', occurs twice", (vocab, merges * 2)),
             ("a special token is empty", (vocab, merges, [""])),
-            ("'Ġx' equals another token", ({**vocab, 257: b" x"}, [*merges, (b" ", b"x")], ["Ġx"])),
+            ("'Ġx' is spelled like another token", ({**vocab, 257: b" x"}, [*merges, (b" ", b"x")], ["Ġx"])),
             ("the id 16777216 of .* is too large", ({**vocab, 2**24: b"x y"}, merges)),
             ("the id of .* is -1", ({**vocab, -1: b"x y"}, merges)),
         ]:
@@ -170,7 +170,7 @@ class Judged(unittest.TestCase):
             self.assertEqual((found["equal"], found["equal_merges"], found["reasons"][0]), (False, 40, "the merges are right"))
             self.assertRegex(found["reasons"][1], regex.escape(reason))
         self.assertIn("lacks tokens", check({**vocab, 260: b"zz"}, merges, self.path, [END])["reasons"][1])
-        self.assertEqual(check(vocab, merges[:-1], self.path, [END])["reasons"], ["39 merges, and 40 are right"])
+        self.assertEqual(check(vocab, merges[:-1], self.path, [END])["reasons"], ["there are 39 merges, but there should be 40"])
 
     def test_the_mistake_is_named_where_it_shows_first(self) -> None:
         for mistake, reason in (("least", "a tie"), ("once", "overlapping"), ("as_text", "the text of special tokens")):
@@ -201,7 +201,7 @@ class Judged(unittest.TestCase):
             (lambda text: [*text.encode()], "in each pretoken"),
             (lambda text: right.encode(text.replace(END, "<|y|>")), "the special token"),
             (lambda text: right.encode(text)[:-3], "your ids end"),
-            (lambda text: [*right.encode(text)[:9], 0], "your ids do not spell"),
+            (lambda text: [*right.encode(text)[:9], 0], "your ids do not decode"),
         ):
             found = check_encode(vocab, merges, Student(encode), self.text, [END])
             k = found["equal_ids"]

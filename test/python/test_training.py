@@ -75,7 +75,7 @@ class Arguments(unittest.TestCase):
             bpe.train(texts=[TEXTS, ["low", 5]], vocab_size=265)
 
     def test_texts_in_the_place_of_files_are_told_their_argument(self) -> None:
-        hint = r"hint: give texts as texts=\[...\]"
+        hint = r"hint: pass texts as texts=\[...\]"
         for files in [["low lower", "new"], "low lower\nnew", b"low"]:
             with self.assertRaisesRegex(bpe.BpeError, f"no such file(?s:.*){hint}"):
                 bpe.train(files, 260)
@@ -84,9 +84,9 @@ class Arguments(unittest.TestCase):
         self.assertEqual(
             str(caught.exception).split("\n")[0], r'"low\x1b7\nbpe: error: \u202enone": no such file'
         )
-        with self.assertRaisesRegex(TypeError, "files must be a path, found list: give texts as texts="):
+        with self.assertRaisesRegex(TypeError, "files must be a path, found list: pass texts as texts="):
             bpe.train([["low lower"], ["new"]], 260)
-        with self.assertRaisesRegex(TypeError, "like must be a path, found 7: save it"):
+        with self.assertRaisesRegex(TypeError, "like must be a path, found 7: save the tokenizer"):
             bpe.train(texts=TEXTS, vocab_size=260, like=7)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home, "corpus.txt")
@@ -204,7 +204,7 @@ class Lists(unittest.TestCase):
         with bpe.train(texts=TEXTS, vocab_size=260, special_tokens=["a\0b", "<e>"]) as trained:
             self.assertEqual(trained.encode("a\0b<e>"), [258, 259])
         for given in ({"files": "a\0b"}, {"texts": TEXTS, "pattern": "a\0b"}, {"texts": TEXTS, "chat_template": "a\0b"}):
-            with self.assertRaisesRegex(bpe.BpeError, r"a\\x00b' has a zero byte"):
+            with self.assertRaisesRegex(bpe.BpeError, r"a\\x00b' contains a zero byte"):
                 bpe.train(**given, vocab_size=260)
         self.assertTrue(is_empty(self.home))
 
@@ -233,9 +233,9 @@ class Lists(unittest.TestCase):
         (_, content), *others = files
         self.assertEqual(kind(path, options, fingerprint, files).vocab_size, 260)
         for name in ("../../x", "/x", "tokenizer/../../x", "", ".."):
-            with self.assertRaisesRegex(bpe.BpeError, "is not a name of a file in its directory"):
+            with self.assertRaisesRegex(bpe.BpeError, "is not a path in its directory"):
                 kind(path, options, fingerprint, ((name, content), *others))
-            with self.assertRaisesRegex(bpe.BpeError, "is not a name of a file in its directory"):
+            with self.assertRaisesRegex(bpe.BpeError, "is not a path in its directory"):
                 kind(name, options, fingerprint, files)
 
 

@@ -218,7 +218,7 @@ function validLines(bytes: Uint8Array, end: number): number {
   for (let start = 0; ; ) {
     const next = bytes.indexOf(ascii.lineFeed, start) + 1;
     if (!isUtf8(bytes.subarray(start, next))) return start;
-    assert(next < end, "bytes that are not UTF-8 are in one of their lines");
+    assert(next < end, "if bytes are not valid UTF-8, one of their lines is not");
     start = next;
   }
 }

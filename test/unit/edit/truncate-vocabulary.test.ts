@@ -147,10 +147,10 @@ test("anything but a truncation is refused, and the error says why", () => {
     'its merge 0 is "c" "d"',
     'its merge 0 is "c" "d"',
     'its merge 3 is "abcd" "a"',
-    'only a whole pretoken becomes its token "zz"',
+    'its token "zz" is made only from a whole pretoken, not by merges',
     "their added tokens differ",
-    "they cut or normalize text differently",
-    "one of them lacks some bytes",
+    "they split or normalize text differently",
+    "one of the two vocabularies lacks tokens for some bytes",
   ]);
 });
 
@@ -270,5 +270,5 @@ test("an added token that text may also become by merging is refused if its merg
 test("a vocabulary that lacks bytes is refused, because the dropped text is unknown", () => {
   const lacking = tokenizerOf(["ab"], [["a", "b"]]);
   const without = { ...lacking, ids: new Map([...lacking.ids].filter(([token]) => token !== "z")) };
-  expect(errorOf(() => piecesOf(without, without, "ab")).message).toContain("lacks some bytes");
+  expect(errorOf(() => piecesOf(without, without, "ab")).message).toContain("lacks tokens for some bytes");
 });

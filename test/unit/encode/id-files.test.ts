@@ -394,16 +394,16 @@ describe("shards that exist", () => {
     const before = filesIn(home);
     const refusal = async (asked: Asked = {}) => (await refusalOf(again(asked))).message;
     expect(await refusal({ append: true })).toMatch(
-      /c\.json" belongs to a different run: appendId was none, and is \d+ here$/,
+      /c\.json" belongs to a different run: appendId was none, but is \d+ here$/,
     );
     // Omitting an option counts as changing it.
     const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));
     putManifest(`${base}.json`, { ...plain, request: { ...plain.request, appendId: 5 } });
-    expect(await refusal()).toEndWith("appendId was 5, and is none here");
+    expect(await refusal()).toEndWith("appendId was 5, but is none here");
     putManifest(`${base}.json`, plain);
-    expect(await refusal({ shardSize: 99 })).toEndWith("shardSize was 100, and is 99 here");
+    expect(await refusal({ shardSize: 99 })).toEndWith("shardSize was 100, but is 99 here");
     const other = encode([path], base, "olmo", { shardSize: 100 });
-    expect((await refusalOf(other)).message).toEndWith("format was megatron, and is olmo here");
+    expect((await refusalOf(other)).message).toEndWith("format was megatron, but is olmo here");
     expect(filesIn(home)).toEqual(before);
     writeFileSync(path, "low lower newest");
     expect(await refusal()).toEndWith("inputs differs");
@@ -439,7 +439,7 @@ describe("shards that exist", () => {
     rmSync(`${base}.json`);
     writeFileSync(`${base}_00000.bin`, "");
     expect((await refusalOf(again())).message).toMatch(
-      /c_00000\.bin" exists, but not its manifest ".*c\.json"/,
+      /c_00000\.bin" exists, but its manifest ".*c\.json" does not/,
     );
   });
 
@@ -489,7 +489,7 @@ describe("shards that exist", () => {
     const { checksum: _, ...content } = JSON.parse(`${manifest}`);
     writeFileSync(path, JSON.stringify({ ...content, format: 1 }));
     expect((await refusalOf(again())).message).toEndWith(
-      "was written by an earlier build, without checksums",
+      "was written by an earlier version of bpe, without checksums",
     );
     expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false });
     expect(filesIn(home)).toEqual(before);
@@ -521,14 +521,14 @@ describe("shards that exist", () => {
     for (const asked of [{}, { ifChanged: true }, { ifChanged: true, append: true }]) {
       const { message } = await refusalOf(again(asked));
       expect(message).toEndWith(
-        "c.json\" is not used: it is another user's (65534), and everybody may write to its directory",
+        'c.json" is not used: it belongs to another user (uid 65534), and everybody may write to its directory',
       );
     }
     // The manifest is ours, but a shard is not.
     chownSync(join(home, "c.json"), 0, 0);
     for (const asked of [{}, { ifChanged: true }, { ifChanged: true, append: true }])
       expect((await refusalOf(again(asked))).message).toMatch(
-        /c_\d+\.\w+" is not used: it is another user's/,
+        /c_\d+\.\w+" is not used: it belongs to another user/,
       );
     expect(filesIn(home)).toEqual(before);
     // A run does not wait for a pipe, and does not follow a link of another user.
@@ -591,7 +591,9 @@ test("a range that may end within a document is refused if documents are kept", 
   };
   for (const name of ["megatron", "olmo", "datatrove", "parquet"] as const) {
     const { message } = await refusalOf(encodeRanges(name, [range]));
-    expect(message).toEndWith(`a.txt" may end within a document, and ${name} keeps documents`);
+    expect(message).toEndWith(
+      `a.txt" may end within a document, but files of the format ${name} contain whole documents`,
+    );
     expect(await encodeRanges(name, [record])).toMatchObject({ documentCount: 1 });
   }
   expect(await encodeRanges("npy", [range])).toMatchObject({ fileCount: 1 });

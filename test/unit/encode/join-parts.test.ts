@@ -190,29 +190,29 @@ describe("parts of a plan", () => {
     const { home, lines, slices, pathsOf, refusal } = await made();
     const all = pathsOf(0, 1, 2);
     expect(await refusal(pathsOf(0, 2))).toMatch(
-      /^no part has line 3 of "plan\.jsonl": bytes \d+ to \d+ of "a\.txt", and 2 more lines$/,
+      /^no part contains line 3 of "plan\.jsonl": bytes \d+ to \d+ of "a\.txt", and 2 more lines$/,
     );
-    expect(await refusal(pathsOf(1, 2))).toStartWith('no part has line 1 of "plan.jsonl": bytes 0 to ');
-    expect(await refusal(pathsOf(0, 1))).toStartWith('no part has line 6 of "plan.jsonl"');
+    expect(await refusal(pathsOf(1, 2))).toStartWith('no part contains line 1 of "plan.jsonl": bytes 0 to ');
+    expect(await refusal(pathsOf(0, 1))).toStartWith('no part contains line 6 of "plan.jsonl"');
     expect(await refusal([...all, ...pathsOf(1)])).toBe(
-      '"p1.json" and "p1.json" both have line 3 of the plan',
+      '"p1.json" and "p1.json" both contain line 3 of the plan',
     );
     await encodePart(slices[1]!, join(home, "p3"), { append: true });
     expect(await refusal(pathsOf(0, 3, 2))).toBe(
-      `"p3.json" belongs to a different run than "p0.json": appendId was none, and is ${specialTokenId(parts, separator)} here`,
+      `"p3.json" belongs to a different run than "p0.json": appendId was none, but is ${specialTokenId(parts, separator)} here`,
     );
     expect(await refusal(pathsOf(3, 0, 2))).toInclude('"p3.json" belongs to a different run');
     await encodePart(slices[0]!, join(home, "p5"), { append: true });
     expect(await refusal(pathsOf(5, 1, 2))).toEndWith(
-      `appendId was ${specialTokenId(parts, separator)}, and is none here`,
+      `appendId was ${specialTokenId(parts, separator)}, but is none here`,
     );
     await encodePart([slices[1]![0]!, slices[1]![2]!], join(home, "p4"), {});
     expect(await refusal(pathsOf(0, 4))).toBe('"p4.json" has line 5 of the plan after line 3');
     put(home, "plan.jsonl", lines.slice(0, -1).join(""));
     expect(await refusal(all)).toMatch(
-      /^"p2\.json" has bytes .* of "b\.txt", which "plan\.jsonl" does not contain$/,
+      /^"p2\.json" contains bytes .* of "b\.txt", which "plan\.jsonl" does not contain$/,
     );
-    expect(await refusal(pathsOf(0, 1))).toStartWith("no part has line 6");
+    expect(await refusal(pathsOf(0, 1))).toStartWith("no part contains line 6");
     put(home, "plan.jsonl", [...lines.slice(0, 2), ...lines.slice(3)].join(""));
     expect(await refusal(all)).toBe(
       '"plan.jsonl" is not a complete plan: line 3 of the plan is missing or repeated',
@@ -268,7 +268,7 @@ describe("parts of a plan", () => {
     }
     const { checksum: _, ...content } = JSON.parse(readFileSync(all[1]!, "utf8"));
     writeFileSync(all[1]!, JSON.stringify({ ...content, format: 1 }));
-    expect(await refusal(all)).toBe('"p1.json" was written by an earlier build, without checksums');
+    expect(await refusal(all)).toBe('"p1.json" was written by an earlier version of bpe, without checksums');
     expect(filesIn(home, "joined")).toEqual([]);
   });
 
@@ -279,13 +279,15 @@ describe("parts of a plan", () => {
     chmodSync(home, 0o1777);
     for (const name of ["p0_00000.part", "p1.json"]) {
       giveAway(join(home, name));
-      expect(await refusal(all)).toStartWith(`"${name}" is not used: it is another user's`);
+      expect(await refusal(all)).toStartWith(`"${name}" is not used: it belongs to another user`);
       chownSync(join(home, name), 0, 0);
     }
     await joined(home, all, "megatron", 20);
     giveAway(join(home, "joined_00001.bin"));
     const again = joined(home, all, "megatron", 20);
-    expect((await refusalOf(again)).message).toInclude('joined_00001.bin" is not used: it is another user');
+    expect((await refusalOf(again)).message).toInclude(
+      'joined_00001.bin" is not used: it belongs to another user',
+    );
     expect(filesIn(home, ".")).toEqual([]);
   });
 

@@ -130,7 +130,7 @@ test("the ids of converted models are those of the definition, or the format is 
       for (const text of texts)
         expect([round, text, llamaIds(fields, text)]).toEqual([round, text, expected(text)]);
       counts.gguf++;
-    } else expect(llamaObstacle).toContain("a character without a token");
+    } else expect(llamaObstacle).toMatch(/a character (that has no|without a) token/);
   }
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(rounds(120) / 20);
 });
@@ -210,8 +210,8 @@ test("what a format cannot say is refused", async () => {
     expect.stringContaining('llama.cpp puts a space after each added token, such as "[X]"'),
   ]);
   expect(await obstaclesOf([[mark + mark, 0, userDefined]])).toEqual([
-    expect.stringContaining("HF does not find"),
-    expect.stringContaining("llama.cpp does not find"),
+    expect.stringContaining("HF does not match"),
+    expect.stringContaining("llama.cpp does not match"),
   ]);
   const overlapping: Piece[] = [
     ["[X]", 0, userDefined],

@@ -322,7 +322,7 @@ describe("tekken.json", () => {
     expect([...specialTokens.keys()].slice(0, 3)).toEqual(["<a>", "<b>", "<SPECIAL_2>"]);
     json.special_tokens[1]!.token_str = "<a>";
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
-      "it has more than 100 special tokens, or one of them twice",
+      "it has more than 100 special tokens, or lists one of them twice",
     );
   });
 

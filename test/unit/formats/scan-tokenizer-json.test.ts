@@ -263,9 +263,11 @@ test("an error names the wrong token or merge, with its value", () => {
   const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
     errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
   expect(messageOf({ a: 0, b: 1.5 })).toBe(
-    '"x.json": the id of "b" is 1.5; an id is a whole number from 0 on',
+    '"x.json": the id of "b" is 1.5; an id must be a whole number of 0 or more',
   );
-  expect(messageOf({ a: -1 })).toBe('"x.json": the id of "a" is -1; an id is a whole number from 0 on');
+  expect(messageOf({ a: -1 })).toBe(
+    '"x.json": the id of "a" is -1; an id must be a whole number of 0 or more',
+  );
   expect(messageOf({ a: 0, b: 2 ** 24 })).toBe('"x.json": the id 16777216 of "b" is too large');
   expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half a surrogate pair");
   const vocab = { a: 0, b: 1, ab: 2 };

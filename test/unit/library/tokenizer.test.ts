@@ -147,7 +147,9 @@ describe("ids are HF's", () => {
       if (token.includes("q")) delete json.model.vocab[token];
     json.model.merges = json.model.merges.filter((merge) => !String(merge).includes("q"));
     Object.assign(json.model, { unk_token: special, fuse_unk: true });
-    expect(() => Tokenizer.from(json)).toThrow("fuse_unk is true, and its vocabulary lacks bytes");
+    expect(() => Tokenizer.from(json)).toThrow(
+      "fuse_unk is true, and its vocabulary lacks tokens for some bytes",
+    );
     json.model.fuse_unk = false;
     expect(Tokenizer.from(json).encode("qq")).toHaveLength(2);
   });

@@ -460,7 +460,7 @@ describe("in a directory that others may write to", () => {
       const ran = await count(paths);
       expect(ran.countedBytes).toBe(sizeOf(...paths));
       expect(ran.warnings.map((warning) => warning.replace(/".*"/, ""))).toEqual([
-        " is not used: it is another user's (65534), and everybody may write to its directory",
+        " is not used: it belongs to another user (uid 65534), and everybody may write to its directory",
         "the cache  is world-writable: 3 files of other users are not used",
       ]);
       expect((await count(paths)).countedBytes).toBe(0);

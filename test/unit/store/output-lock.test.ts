@@ -230,7 +230,7 @@ test("another user's lock is refused where everybody may write, and taken over w
   writeFileSync(lockFile, "{}");
   giveAway(lockFile);
   chmodSync(home, 0o1777);
-  expect(() => outputLock.take(placeOf(out))).toThrow("it is another user's (65534)");
+  expect(() => outputLock.take(placeOf(out))).toThrow("it belongs to another user (uid 65534)");
   chmodSync(home, 0o775);
   const lock = outputLock.takeNow(placeOf(out));
   expect(statSync(lockFile).uid).toBe(0);

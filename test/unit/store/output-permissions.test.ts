@@ -126,7 +126,7 @@ test("a cache may not be a link or a directory that another user put where every
   giveAway(theirs!);
   Bun.spawnSync(["chown", "-h", `${otherUser}`, link!]);
   for (const path of [theirs!, `${theirs}/`, `${theirs}/.`, link!, `${link}//`]) {
-    expect(() => open(path)).toThrow(/^--cache ".*" is not used: it is /);
+    expect(() => open(path)).toThrow(/^--cache ".*" is not used: it (is|belongs to) /);
   }
   rmSync(link!);
   symlinkSync(join(home, "new"), link!);

@@ -103,7 +103,7 @@ test("a pipe is written directly, but not if another user may have put it there"
   giveAway(pipe);
   expect(stagedFile.placeOfFile(pipe)).toBe(null);
   chmodSync(home, 0o1777);
-  expect(() => stagedFile.checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
+  expect(() => stagedFile.checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it belongs to another user`);
 });
 
 test("a full device is an error with its reason", async () => {

@@ -50,7 +50,7 @@ test("in a world-writable directory, another user's file is not removed; of a li
   if (!canPlayOthers()) return;
   giveAway(file);
   chmodSync(home, 0o1777);
-  expect(refusal(() => trustedFiles.remove(file))).toContain("it is another user's (65534)");
+  expect(refusal(() => trustedFiles.remove(file))).toContain("it belongs to another user (uid 65534)");
   chmodSync(home, 0o775);
   trustedFiles.remove(file);
   expect(existsSync(file)).toBe(false);
@@ -61,7 +61,7 @@ test("another user's file is refused where everybody may write, and accepted whe
   giveAway(file);
   for (const mode of [0o777, 0o1777]) {
     chmodSync(home, mode);
-    expect(refusal(() => trustedFiles.open(file))).toContain("it is another user's (65534)");
+    expect(refusal(() => trustedFiles.open(file))).toContain("it belongs to another user (uid 65534)");
   }
   for (const mode of [0o755, 0o775, 0o2770]) {
     chmodSync(home, mode);
@@ -128,5 +128,5 @@ test("a file to append to is created, or used if a trusted user made it", () => 
   expect(readFileSync(file, "utf8")).toBe("content");
   if (!canPlayOthers()) return;
   giveAway(log);
-  expect(refusal(() => trustedFiles.openToAppend(log))).toContain("another user's");
+  expect(refusal(() => trustedFiles.openToAppend(log))).toContain("belongs to another user");
 });

@@ -155,7 +155,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     expect(small.encode(" zebra")).toHaveLength(1);
     expect(small.specialTokens.get("<|tool|>")).toBe(420 + seeds.length);
     await expect(extend(path, { ...options, vocabSize: "+2" })).rejects.toThrow(
-      `vocabSize 422 is too small: the seed tokens and their parts need ${421 + seeds.length}`,
+      `vocabSize 422 is too small: the seed tokens and their parts need a vocabulary of ${421 + seeds.length} tokens`,
     );
   });
 
@@ -185,17 +185,17 @@ describe("tokens for a tokenizer without a corpus", () => {
     [{ seedTokens: ["a"] }, "has these tokens already"],
     [{ seedTokens: ["new york"] }, 'the pattern splits it: "new" " york"'],
     [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" splits it'],
-    [{ specialTokens: ["a"] }, 'special token "a" is how the vocabulary writes a single byte'],
+    [{ specialTokens: ["a"] }, 'special token "a" is the spelling of a single byte in the vocabulary'],
     [{ specialTokens: ["<|x|>"], textField: "a" }, "textField needs vocabSize"],
     [{ specialTokens: ["<|x|>"], texts: ["a"] }, "vocabSize is missing"],
     [{ rename: { x: "y" } }, '"x" cannot be renamed: the base has no such special token'],
-    [{ rename: { "<|end|>": "a" } }, 'special token "a" is how the vocabulary writes'],
+    [{ rename: { "<|end|>": "a" } }, 'special token "a" is the spelling of a single byte'],
     [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "has these tokens already"],
   ];
   test("the hint for a seed token that the pattern cuts does not offer another pattern", async () => {
     const { path } = await makeBase("cutting");
     const { hint } = await extend(path, { seedTokens: ["new york"] }).catch((error) => error);
-    expect(hint).toBe("no text could give this token: leave it out");
+    expect(hint).toBe("no text would be encoded to this token: leave it out");
   });
 
   for (const [options, message] of refused) {
@@ -258,9 +258,9 @@ describe("another text for a special token", () => {
     const key = naive.merges[3]!.join("");
     const spare = "<|reserved_special_token_1|>";
     for (const [rename, message] of [
-      [{ "<|end|>": key }, `"${key}" is the base's token`],
-      [{ "<|end|>": spare }, `"${spare}" is the base's token 421 already`],
-      [{ "<|end|>": "<x>", [spare]: "<x>" }, 'another token becomes "<x>", too'],
+      [{ "<|end|>": key }, `"${key}" is already token`],
+      [{ "<|end|>": spare }, `"${spare}" is already token 421 of the base`],
+      [{ "<|end|>": "<x>", [spare]: "<x>" }, 'another token is renamed to "<x>", too'],
       [{ [key]: "<x>" }, `"${key}" cannot be renamed: the base has no such special token`],
     ] as const) {
       await expect(extend(path, { rename })).rejects.toThrow(message);

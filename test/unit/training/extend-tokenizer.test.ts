@@ -373,6 +373,6 @@ describe("tokens of the base", () => {
   test("a base that cannot be extended is refused, and the error names it", async () => {
     const vocab = new Map([...abcd.vocab].filter(([key]) => key !== "z"));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, vocab })));
-    await expect(extend(path, "")).rejects.toThrow("lacks some bytes");
+    await expect(extend(path, "")).rejects.toThrow("lacks tokens for some bytes");
   });
 });

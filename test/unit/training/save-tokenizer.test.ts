@@ -103,7 +103,7 @@ test("a part of a tokenizer is refused, and no files are left", async () => {
     "lacking",
     ...["tokenizer.json", "training.json"].map((name) => [name, join(other, name)] as const),
   );
-  await expect(save(lacking, output)).rejects.toThrow(/lacks ".*", which its record lists/);
+  await expect(save(lacking, output)).rejects.toThrow(/lacks ".*", which its training.json lists/);
 });
 
 test("the fingerprint is that of the ids, wherever the files are", async () => {

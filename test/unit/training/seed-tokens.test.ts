@@ -96,7 +96,7 @@ describe("seed tokens", () => {
 
   const refused: readonly (readonly [Partial<TrainTokenizerOptions>, string])[] = [
     [{ seedTokens: [""] }, 'seed token "": it is empty'],
-    [{ seedTokens: ["a\ud800"] }, "half of a pair of surrogates"],
+    [{ seedTokens: ["a\ud800"] }, "half of a surrogate pair"],
     [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes; 1024 is the limit"],
     [
       { seedTokens: ["ok", "1234"], pattern: "cl100k" },
@@ -120,11 +120,11 @@ describe("seed tokens", () => {
     ],
     [
       { seedTokens: ["abcdef"], vocabSize: 260 },
-      "vocabSize 260 is too small: the seed tokens and their parts need 261",
+      "vocabSize 260 is too small: the seed tokens and their parts need a vocabulary of 261 tokens",
     ],
     [
       { seedTokens: numbers, vocabSize: 1245 },
-      "vocabSize 1245 is too small: the seed tokens and their parts need at least 1246",
+      "vocabSize 1245 is too small: the seed tokens and their parts need a vocabulary of at least 1246 tokens",
     ],
   ];
   for (const [options, message] of refused) {

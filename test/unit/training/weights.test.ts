@@ -100,7 +100,7 @@ describe("a sum of weighted counts", () => {
     const most = Number.MAX_SAFE_INTEGER;
     expect(weighed([1, 1], { a: most - 1 }, { a: 1 })).toEqual([["a", most]]);
     expect(weighed([1e6], { a: 9_007_199_254 })).toEqual([["a", 9_007_199_254e6]]);
-    expect(errorOf(() => weighed([1, 1], { a: most }, { b: 1 })).hint).toBe("train from fewer of them");
+    expect(errorOf(() => weighed([1, 1], { a: most }, { b: 1 })).hint).toBe("train from fewer counts");
     expect(errorOf(() => weighed([1e6], { a: 9_007_199_255 })).hint).toBe("use smaller weights");
     expect(errorOf(() => weighed([0.000001], { a: 2 ** 53 })).hint).toBe("use weights with fewer digits");
   });

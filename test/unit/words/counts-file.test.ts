@@ -323,14 +323,14 @@ test("differences are named, and a pattern by its names if it has any", () => {
   check({});
   check({ specialTokens: ["<|b|>", "<|a|>"] });
   expect(differenceOf({ patterns: patterns["deepseek-v3"].sources })).toBe(
-    'some.counts was made with the pattern "\\\\p{N}{1,3}", then " ?\\\\p{L}+|é", and this run has deepseek-v3',
+    'some.counts was made with the pattern "\\\\p{N}{1,3}", then " ?\\\\p{L}+|é", but this run has deepseek-v3',
   );
-  expect(differenceOf({ patterns: patterns.nemotron.sources })).toEndWith("and this run has tekken/nemotron");
+  expect(differenceOf({ patterns: patterns.nemotron.sources })).toEndWith("but this run has tekken/nemotron");
   expect(differenceOf({ patterns: ["\\p{N}{1,3}"] })).toEndWith('this run has "\\\\p{N}{1,3}"');
   expect(differenceOf({ specialTokens: [] })).toBe(
-    'some.counts was made with the special tokens ["<|a|>","<|b|>"], and this run has []',
+    'some.counts was made with the special tokens ["<|a|>","<|b|>"], but this run has []',
   );
-  expect(differenceOf({ isLinewise: true })).toContain("text cut at line ends: no, and this run has yes");
+  expect(differenceOf({ isLinewise: true })).toContain("text cut at line ends: no, but this run has yes");
 });
 
 test("files must agree with the first one", () => {

@@ -98,7 +98,8 @@ export class KeptColumnReader {
       const count = valueCountOf(header);
       place.nextByte = pageEnd;
       place.nextRow += count;
-      if (place.nextRow > endRow) throw new Error(`a column has more than its ${endRow} rows`);
+      if (place.nextRow > endRow)
+        throw new Error(`a column has rows after row ${endRow}, the last of its row group`);
       const isDictionary = header.type === "DICTIONARY_PAGE";
       if (!isDictionary && (count === 0 || row >= place.nextRow)) continue;
       const sizeBytes = pageMemoryBytes(pageEnd - dataByte, codec, header.uncompressed_page_size);
@@ -109,7 +110,7 @@ export class KeptColumnReader {
       if (isDictionary) place.dictionary = convert(data!, decoder);
       else place.values = data!;
       if (!isDictionary && data!.length !== count)
-        throw new Error(`a page does not have its ${count} values`);
+        throw new Error(`a page has ${data!.length} values, but its header says ${count}`);
     }
   }
 }
@@ -133,7 +134,10 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
     if (column === undefined || second !== undefined)
       throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
     if (!isKeepable(column.element))
-      throw new UserError(`"${path}": column "${name}" contains ${describeType(column.element)}`, { hint });
+      throw new UserError(
+        `"${path}": column "${name}" contains ${describeType(column.element)}, which cannot be kept`,
+        { hint },
+      );
     let endRow = 0;
     const chunks = metadata.row_groups.map(({ columns, num_rows }) => {
       const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema.join("\0") === name);

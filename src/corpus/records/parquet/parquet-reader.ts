@@ -171,7 +171,8 @@ type PageValues = {
 function dictionaryValues({ header }: Page, packed: Uint8Array, codec: CompressionCodec): PageValues {
   const page = decompressPage(packed, codec, header.uncompressed_page_size);
   const count = header.dictionary_page_header!.num_values;
-  if (!(count >= 0 && 4 * count <= page.length)) throw new Error(`a dictionary claims ${count} values`);
+  if (!(count >= 0 && 4 * count <= page.length))
+    throw new Error(`a dictionary page claims ${count} values, which do not fit into it`);
   return plainValues(page, 0, count);
 }
 
@@ -201,7 +202,7 @@ export function pageValues(
   const { num_values, encoding, definition_level_encoding } = header.data_page_header!;
   const page = decompressPage(packed, codec, header.uncompressed_page_size);
   if (!isOptional) return decode(page, 0, encoding, num_values, dictionary, claim);
-  if (definition_level_encoding !== "RLE") throw new Error("levels in an unknown encoding");
+  if (definition_level_encoding !== "RLE") throw new Error("a page has levels in an unknown encoding");
   const levelsEnd = 4 + viewOf(page).getUint32(0, true);
   if (levelsEnd > page.length) throw new Error("the levels of a page are longer than the page");
   checkLevels(page, 4, levelsEnd, num_values);
@@ -211,7 +212,8 @@ export function pageValues(
 /** Checks the definition levels: 1 for a row with a value, else 0. Throws `NullValue` at a 0. */
 function checkLevels(bytes: Uint8Array, start: number, end: number, count: number): void {
   const levels = new Int32Array(count);
-  if (!decodeRleBitPacked(bytes, start, end, 1, levels)) throw new Error("the levels of a page end early");
+  if (!decodeRleBitPacked(bytes, start, end, 1, levels))
+    throw new Error("a page has fewer levels than values");
   const index = levels.indexOf(0);
   releaseText(levels);
   if (index >= 0) throw new NullValue(index);
@@ -230,13 +232,13 @@ function decode(
       return plainValues(page, start, count);
     case "PLAIN_DICTIONARY":
     case "RLE_DICTIONARY":
-      if (dictionary === undefined) throw new Error("a page refers to a dictionary, and there is none");
+      if (dictionary === undefined) throw new Error("a page refers to a dictionary, but there is none");
       return dictionaryIndexValues(page, start, count, dictionary);
     case "DELTA_LENGTH_BYTE_ARRAY":
     case "DELTA_BYTE_ARRAY":
       return deltaValues(page, start, count, encoding === "DELTA_BYTE_ARRAY", claim);
     default:
-      throw new Error(`texts in an unknown encoding${encoding ? `, ${encoding}` : ""}`);
+      throw new Error(`a page has texts in an unknown encoding${encoding ? `, ${encoding}` : ""}`);
   }
 }
 
@@ -282,7 +284,7 @@ function dictionaryIndexValues(
     const index = indices[v]!;
     // In a damaged page, a value of four bytes may have its top bit set, and is read as a negative number.
     if (index < 0 || index >= dictionary.starts.length)
-      throw new Error(`a page refers to value ${index >>> 0} of its dictionary`);
+      throw new Error(`a page refers to value ${index >>> 0} of its dictionary, which does not exist`);
     starts[v] = dictionary.starts[index]!;
     ends[v] = dictionary.ends[index]!;
   }
@@ -317,7 +319,7 @@ function deltaValues(
   }
   if (reader.offset + restCount > page.length) throw new Error("a page has fewer values than it claims");
   if (byteCount > valueBytesMax)
-    throw new Error(`the values of a page have ${byteCount} bytes, more than ${valueBytesMax}`);
+    throw new Error(`the values of a page have ${byteCount} bytes; the limit is ${valueBytesMax}`);
   claim(byteCount);
 
   const bytes = new Uint8Array(byteCount);
@@ -329,7 +331,7 @@ function deltaValues(
     const restPos = pos + shared[v]!;
     if (shared[v]! > 0) {
       if (v === 0 || shared[v]! > ends[v - 1]! - starts[v - 1]!) {
-        throw new Error("a value shares more bytes with the previous one than that has");
+        throw new Error("a value claims a shared prefix that is longer than the previous value");
       }
       bytes.copyWithin(pos, starts[v - 1]!, starts[v - 1]! + shared[v]!);
     }

@@ -57,13 +57,16 @@ function textColumnOf(
     const { startByte, endByte, codec } = placeOf(chunk);
     const isInFile = startByte >= magic.length && startByte <= endByte && endByte <= sizeBytes;
     if (!(Number.isSafeInteger(rowCount) && rowCount >= 0 && isInFile)) {
-      throw damagedParquet(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
+      throw damagedParquet(
+        path,
+        `its metadata places the rows from ${firstRow + 1} on at bytes ${startByte} to ${endByte}`,
+      );
     }
     if (!isKnownCodec(codec)) {
       throw new UserError(
         `"${path}": column "${name}" has an unknown compression${codec ? `, ${codec}` : ""}`,
         {
-          hint: "write it again, e.g. with zstd",
+          hint: "rewrite the file with another compression, e.g. zstd",
         },
       );
     }
@@ -91,7 +94,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   if (metadataBytes > sizeBytes - tailBytes) {
     throw damagedParquet(
       path,
-      `its metadata would have ${metadataBytes} bytes, and the file has ${sizeBytes}`,
+      `its metadata claims to have ${metadataBytes} bytes, but the file has ${sizeBytes}`,
     );
   }
   memory.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
@@ -104,7 +107,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
 
 const encrypted = (path: string) =>
   new UserError(`"${path}" is an encrypted Parquet file, which cannot be read`, {
-    hint: "write it again without encryption",
+    hint: "rewrite the file without encryption",
   });
 
 const cutOff = (path: string) =>
@@ -126,7 +129,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: phrase`write it again with a different name for each; ${asOption("text-field")} says which one contains the text`,
+      hint: phrase`rewrite the file with a different name for each column; ${asOption("text-field")} says which one contains the text`,
     });
   }
   if (column === undefined) {
@@ -154,8 +157,8 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
 export function placeOf(chunk: ColumnChunk | undefined) {
   const metadata = chunk?.meta_data;
   if (chunk?.crypto_metadata !== undefined) throw new Error("the column is encrypted");
-  if (metadata === undefined) throw new Error("a row group lacks the column");
-  if (chunk?.file_path) throw new Error(`the column is in another file, ${chunk.file_path}`);
+  if (metadata === undefined) throw new Error("a row group has no data for the column");
+  if (chunk?.file_path) throw new Error(`the data of the column is in another file, ${chunk.file_path}`);
   const { dictionary_page_offset, data_page_offset, total_compressed_size, codec } = metadata;
   // Some writers store 0 if there is no dictionary.
   const hasDictionary = dictionary_page_offset !== undefined && dictionary_page_offset > 0n;
@@ -272,7 +275,7 @@ function* planChunk(
   if (row !== endRow) {
     throw damagedParquet(
       source.path,
-      `the pages of rows ${firstRow + 1} to ${endRow} have ${row - firstRow} rows`,
+      `the pages of rows ${firstRow + 1} to ${endRow} contain ${row - firstRow} rows`,
     );
   }
   if (group !== undefined) yield group;
@@ -373,7 +376,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
     const dataByte = startByte + reader.offset;
     const endByte = dataByte + header.compressed_page_size;
     if (endByte > chunkEndByte) {
-      throw damagedParquet(source.path, `a page at byte ${startByte} ends after its column`);
+      throw damagedParquet(source.path, `a page at byte ${startByte} extends beyond its column`);
     }
     return { header, dataByte, endByte };
   }
@@ -401,10 +404,10 @@ function checkHeader(header: PageHeader): void {
   else if (type === "DATA_PAGE_V2") {
     sizes.push(v2?.num_values, v2?.definition_levels_byte_length, v2?.repetition_levels_byte_length);
   } else if (type === "DICTIONARY_PAGE") sizes.push(dictionary?.num_values);
-  else if (type !== "INDEX_PAGE") throw new Error("a page is of an unknown kind");
+  else if (type !== "INDEX_PAGE") throw new Error("a page has an unknown type");
   const isSize = (size: unknown) =>
     Number.isInteger(size) && Number(size) >= 0 && Number(size) <= pageBytesMax;
-  if (sizes.includes(undefined)) throw new Error("a page lacks its sizes");
+  if (sizes.includes(undefined)) throw new Error("the header of a page lacks its sizes");
   if (!sizes.every(isSize))
     throw new Error(
       `a page has the sizes ${sizes.map(String).join(", ")}; each must be a whole number up to ${pageBytesMax}`,

@@ -304,8 +304,12 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
       return [0, 1].map((v) => Buffer.from(bytes.subarray(starts[v], ends[v])).toString());
     };
     expect(valuesOf([0, 2], [3, 1], "abcd")).toEqual(["abc", "abd"]);
-    expect(() => valuesOf([0, 4], [3, 1], "abcd")).toThrow("shares more bytes with the previous one");
-    expect(() => valuesOf([1, 2], [3, 1], "abcd")).toThrow("shares more bytes with the previous one");
+    expect(() => valuesOf([0, 4], [3, 1], "abcd")).toThrow(
+      "a shared prefix that is longer than the previous value",
+    );
+    expect(() => valuesOf([1, 2], [3, 1], "abcd")).toThrow(
+      "a shared prefix that is longer than the previous value",
+    );
     expect(() => valuesOf([0, 2], [3, 2], "abcd")).toThrow("fewer values than it claims");
     expect(() => valuesOf([0, 2], [3, -1], "abcd")).toThrow("negative length");
   });
