@@ -11,7 +11,7 @@ export type Input = {
   readonly path: string;
   /** Whether it can be read only once, from front to back: standard input, a pipe or a device. */
   readonly isStream: boolean;
-  /** The compression of a file. For a stream it is `none`, because its compression is found only when it is read. */
+  /** The compression of a file. For a stream it is `none`: only reading finds out whether the stream is compressed. */
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;

@@ -19,7 +19,7 @@ export type FoundSources = {
 /** Settings of the verifying run, not of the recorded one: how much of the machine it may use. */
 type Limits = Pick<RequestedTraining, "workers" | "memoryLimit">;
 
-/** Makes the request that repeats the training of a record whose sources are at these paths. */
+/** Makes the request that repeats a recorded training, with its sources as they were found. */
 export function requestOf(record: VerifiedRecord, sources: FoundSources, limits: Limits): RequestedTraining {
   const { options } = record;
   const { seedTokens, padTo, wholeCharacters, minFrequency, maxTokenLength } = options;

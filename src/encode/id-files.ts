@@ -42,7 +42,7 @@ export type AskedFiles = {
   readonly base: string;
   readonly format: idFormats.IdFormat;
   /**
-   * The number of ids after which a shard ends, with the document that reaches it. undefined: all ids are in
+   * A shard ends with the document that reaches this number of ids. undefined: all ids are in
    * one file, whose name has no number.
    */
   readonly shardSize: number | undefined;

@@ -127,7 +127,7 @@ export class WordEncoder {
     numbers.add(bytes, textStart, end, ends, placed.counts[p]!);
   }
 
-  /** Encodes a placed word. Returns the number of its ids, which are the first ones in the output. */
+  /** Encodes a placed word. Returns the number of its ids, which are at the start of `encoding.out.ids`. */
   private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();

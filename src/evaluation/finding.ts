@@ -63,9 +63,9 @@ export function of(evaluation: Evaluation): Finding | null {
 const averageNote = " on average (geometric mean; each text counts the same).";
 
 /**
- * Returns the index of the tokenizer with the fewest tokens among those that have the size of the first one. Returns
- * undefined if no other has that size, if `best`, which has the fewest tokens of all others, has it, or if a text has
- * no tokens.
+ * Returns the index of the tokenizer with the fewest tokens among the first one and those of its size. Returns
+ * undefined if no other has that size, if `best` has it, or if a text has no tokens. `best` has the fewest tokens of
+ * all but the first.
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): number | undefined {
   const [own] = tokenizers as [TokenizerResult];

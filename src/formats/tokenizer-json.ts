@@ -525,10 +525,9 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
 /**
- * Reads `added_tokens` as HF does, which ignores their ids. A content that is in the vocabulary has the id
- * that it has there. Any other gets the next number, starting at the vocabulary's size, even if that id is
- * taken. Of several entries with the same content the last one counts, but the token is special if any of
- * them is.
+ * Reads `added_tokens` as HF does, which ignores their ids. A content in the vocabulary has its id from there. Any
+ * other gets the next number, starting at the vocabulary's size, even if that id is taken. Of several entries with the
+ * same content the last one counts, but the token is special if any of them is.
  */
 function readAddedTokens(
   value: unknown,

@@ -5,8 +5,8 @@ import { withEngineErrors } from "./engine-errors.ts";
 /**
  * The WebAssembly memory with which a tokenizer encodes and decodes. It is allocated on first use. An engine
  * reserves gigabytes of addresses for each memory, and allows some hundred memories. So at most `holdersMax`
- * tokenizers have one. One more takes the memory of the least recently used tokenizer, which gets another one
- * when it is used again.
+ * tokenizers have one. To give one to another tokenizer, the least recently used one
+ * loses its own, and gets a new one when it is used again.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);

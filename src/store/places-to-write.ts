@@ -27,7 +27,7 @@ const stickyBit = 0o1000;
 
 /**
  * Throws a UserError unless the directory can be replaced. That requires permission to empty it. In a sticky parent
- * such as /tmp, it also requires ownership of the directory or of its parent, or to be root.
+ * such as /tmp, the user must also be root or the owner of the directory or of its parent.
  */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);

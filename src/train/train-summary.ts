@@ -350,11 +350,11 @@ function intermediates({ residueCount, neverReachedCount, mergeCount }: Training
 const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTokens">) =>
   seedTokens.length === 0 ? "" : groupDigits(seedTokens.length);
 
-/** Lists weights. An input is called by the name of its weight, by which readers know it. */
+/** Lists weights, each with its name or, if it has none, its glob. */
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** Returns a table with a row for each language, and for its dev text, that says how the vocabulary encodes it. */
+/** Returns rows that say how the vocabulary encodes each language, and the dev text of each. */
 function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: trainingRecords.Language) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => summaryRows.widthOf(nameOf(one))));

@@ -18,7 +18,7 @@ const seedBytesMax = 1024;
 
 /**
  * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage
- * error for one that cannot be a token, or that could never be used.
+ * error for a text that cannot be a token, or whose token no text could give, and if there is no room for their merges.
  */
 export function settleSeedTokens(
   asked: readonly string[],

@@ -58,7 +58,7 @@ export class TokenView {
     ];
   }
 
-  /** Shows the words that contained a token, from the worker, and the tokens that absorbed it. */
+  /** Shows the words that contained a token, which the worker finds, and the tokens that absorbed it. */
   private historyOf(token: Token): Child {
     const trained = this.session.trained!;
     const { merged } = trained.vocabulary;
