@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { contentSlot, titleSlot } from "../src/pages/page-file.ts";
-import { pageMark } from "../src/pages/page-mark.ts";
+import * as pageHead from "../src/pages/page-mark.ts";
 import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -114,7 +114,7 @@ export function writePage(path: string, page: string, sizeMax: number): string {
 export async function buildPages(directory = join(root, "dist/pages")): Promise<string> {
   const page = pageOf({
     title: titleSlot,
-    mark: pageMark,
+    mark: pageHead.mark,
     content: contentSlot,
     style: pageStyle,
     script: await bundleForPage("src/pages/app/page-app.ts", "esm"),

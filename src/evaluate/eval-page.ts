@@ -7,7 +7,7 @@ import {
   selectExcerpts,
   vocabularyStatistics,
 } from "#evaluation";
-import { type Fact, type PageText, usual } from "#pages";
+import { type Fact, type PageText, yardsticks } from "#pages";
 import { reports } from "#reports";
 import { runSliced } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
@@ -75,7 +75,7 @@ export async function writeEvalPage(
     finding: reports.phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
     more: [
       ...reports.phrasesOf(finding?.more ?? [], evaluation.tokenizers),
-      ...(evaluation.tokenizers.length === 1 ? [` ${usual.published}`] : []),
+      ...(evaluation.tokenizers.length === 1 ? [` ${yardsticks.usual.published}`] : []),
     ],
     cautions: findings.cautionsOf(evaluation),
     table: tableOf(evaluation),

@@ -16,8 +16,8 @@ export {
   type VocabularyData,
 } from "./page-data.ts";
 export { jsonForPage, type PageText, type Phrase, pageFile } from "./page-file.ts";
-export { pageHeadBytes, pageMark } from "./page-mark.ts";
+export * as pageHead from "./page-mark.ts";
 export * as signs from "./signs.ts";
 export type { Token } from "./unpacked.ts";
 export * as unpacked from "./unpacked.ts";
-export { comparedWith, type KindOfTokens, usual, usualMost } from "./yardsticks.ts";
+export * as yardsticks from "./yardsticks.ts";

@@ -1,5 +1,5 @@
 /** A mark near the start of every page. `--report` overwrites only files that have it. */
-export const pageMark = '<meta name="generator" content="bpe">';
+export const mark = '<meta name="generator" content="bpe">';
 
 /** How many bytes at the start of a page contain the mark. */
-export const pageHeadBytes = 256;
+export const bytesMax = 256;

@@ -29,7 +29,7 @@ const largestShares: Record<KindOfTokens, readonly number[]> = {
 export const comparedWith = "12 published tokenizers and 40 trainings";
 
 /** Returns the largest usual share of a kind of tokens at this size; null if no vocabulary that small was measured. */
-export function usualMost(kind: KindOfTokens, size: number): number | null {
+export function mostOf(kind: KindOfTokens, size: number): number | null {
   if (size < measuredSizes[0]! / 2) return null;
   const distance = (measured: number) => Math.abs(Math.log(measured / size));
   const nearest = measuredSizes.reduce((a, b) => (distance(b) < distance(a) ? b : a));

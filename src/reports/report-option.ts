@@ -1,5 +1,5 @@
 import { readSync } from "node:fs";
-import { pageHeadBytes, pageMark } from "#pages";
+import { pageHead } from "#pages";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { dataOutput, type Output } from "#terminal";
 
@@ -27,13 +27,15 @@ export const writtenLine = (path: string | undefined) => (path === undefined ? [
 export function refuseOtherFile(path: string): void {
   const stats = files.stat(path);
   if (!stats?.isFile() || stats.size === 0) return;
-  if (headOf(path).includes(pageMark)) return;
+  if (headOf(path).includes(pageHead.mark)) return;
   throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
     hint: phrase`choose another name, e.g. ${asOption("report", "report.html")}`,
   });
 }
 
 function headOf(path: string): string {
-  const head = Buffer.alloc(pageHeadBytes);
-  return files.withRegular(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, pageHeadBytes, 0)));
+  const head = Buffer.alloc(pageHead.bytesMax);
+  return files.withRegular(path, (fd) =>
+    head.toString("latin1", 0, readSync(fd, head, 0, pageHead.bytesMax, 0)),
+  );
 }

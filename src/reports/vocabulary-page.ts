@@ -11,8 +11,8 @@ import {
   type PageText,
   packLoaded,
   packTrained,
-  usual,
   type VocabularyData,
+  yardsticks,
 } from "#pages";
 import { compiledForTexts, type ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
@@ -76,7 +76,9 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
     more: [
       [
         trainingSentence(record),
-        ...(curve === null ? [] : [`Its tokens average ${lengthIn(curve)}.`, newTextNote, usual.published]),
+        ...(curve === null
+          ? []
+          : [`Its tokens average ${lengthIn(curve)}.`, newTextNote, yardsticks.usual.published]),
       ].join(" "),
     ],
     cautions: warnings,
@@ -262,14 +264,15 @@ function inspectionDetails({ parts, text }: Inspected, curve: Curve | null): str
     description.patternName === null ? "a pattern of its own" : `pattern ${description.patternName}`;
   const merges = `${description.kind}, ${pattern}, ${countNoun(model.merges.merged.length, "merge")}.`;
   const trained = curve === null ? [] : [`Its tokens average ${lengthIn(curve)}.`];
-  if (text === undefined) return [merges, ...trained, ...(curve === null ? [] : [usual.published])];
+  if (text === undefined)
+    return [merges, ...trained, ...(curve === null ? [] : [yardsticks.usual.published])];
   const used = axes.percent(evaluations.usedCount(text.counts) / Math.max(1, tokens.tokenCount));
   return [
     merges,
     ...trained,
     ...(curve === null ? [] : [curveSentence(tokens.tokenCount, curve)]),
-    usual.published,
-    `The text uses ${used} of the tokens; large vocabularies: ${usual.usedShare}.`,
+    yardsticks.usual.published,
+    `The text uses ${used} of the tokens; large vocabularies: ${yardsticks.usual.usedShare}.`,
   ];
 }
 

@@ -5,7 +5,7 @@ import { commands } from "../../src/main/all-commands.ts";
 import { parseInvocation } from "../../src/main/arguments.ts";
 import { checkRunPaths } from "../../src/main/run-paths.ts";
 import type { PathRead } from "../../src/options/option.ts";
-import { pageMark } from "../../src/pages/page-mark.ts";
+import * as pageHead from "../../src/pages/page-mark.ts";
 import { MisplacedOutput } from "../../src/store/written-places.ts";
 import type { CommandSpec } from "../../src/terminal/command.ts";
 import { binary, bpe, environment, put } from "../binary.ts";
@@ -226,7 +226,7 @@ test("no output of any command may be, or contain, what any of its paths reads, 
 test("nor what a directory, a glob or a plan leads to, and the run touches nothing", () => {
   linkSync(join(home, "texts/more/a.txt"), join(home, "elsewhere"));
   linkSync(join(home, "ids.npy"), join(home, "same.npy"));
-  linkSync(put(home, "texts/page.txt", `${pageMark} of an earlier run`), join(home, "page"));
+  linkSync(put(home, "texts/page.txt", `${pageHead.mark} of an earlier run`), join(home, "page"));
   const before = everything();
   for (const command of [
     "count texts -o elsewhere",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { contentSlot, jsonForPage, pageFile, titleSlot } from "../../src/pages/page-file.ts";
-import { pageHeadBytes, pageMark } from "../../src/pages/page-mark.ts";
+import * as pageHead from "../../src/pages/page-mark.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
 const template = readFileSync(join(import.meta.dir, "../../dist/pages/report.html"), "utf8");
@@ -37,7 +37,7 @@ test("the template's policy allows its one script and its one style, and nothing
   ]);
   // The policy comes before everything that it governs.
   expect(template.indexOf(policy)).toBeLessThan(template.indexOf("<style>"));
-  expect(template.slice(0, pageHeadBytes)).toContain(pageMark);
+  expect(template.slice(0, pageHead.bytesMax)).toContain(pageHead.mark);
   for (const slot of [titleSlot, contentSlot]) expect(template.split(slot)).toHaveLength(2);
   expect(Buffer.byteLength(template)).toBeLessThan(250_000);
 });

@@ -1,5 +1,5 @@
 import { groupDigits } from "#bytes";
-import { axes, comparedWith, type KindOfTokens, type Token, unpacked, usualMost } from "#pages";
+import { axes, type Token, unpacked, yardsticks } from "#pages";
 import { tokenShapes } from "#tokenizer";
 
 // Finds what is odd in a vocabulary from its tokens and counts.
@@ -35,9 +35,9 @@ export function observationsOf({ learned, lastPairCount }: Inspected): Observati
 }
 
 /** Compares the share of some of the learned tokens with the largest share that is usual. */
-function judged(kind: KindOfTokens, count: number, { length: size }: readonly Token[]) {
+function judged(kind: yardsticks.KindOfTokens, count: number, { length: size }: readonly Token[]) {
   const share = count / size;
-  const most = usualMost(kind, size);
+  const most = yardsticks.mostOf(kind, size);
   const isOdd = most !== null && share > most;
   const usual =
     most === null ? "" : `${isOdd ? "more than" : "within"} the usual: up to ${axes.percent(most)}`;
@@ -72,7 +72,7 @@ function repetition(learned: readonly Token[]): Observation[] {
       why: `${largest.length} of the ${longest.length} longest tokens overlap, so they come from the same sentences. For example`,
       token: largest[0]!,
       figure: countOf(largest[0]!),
-      usual: `more than the usual: in ${comparedWith} none overlap`,
+      usual: `more than the usual: in ${yardsticks.comparedWith} none overlap`,
       isOdd: true,
     },
   ];

@@ -5,12 +5,12 @@ import {
   axes,
   type Curve,
   type CurvePoint,
-  comparedWith,
   curves,
   signs,
   type Token,
   unpacked,
   type VocabularyData,
+  yardsticks,
 } from "#pages";
 import type { AddedToken } from "#text";
 import { curveChart } from "./curve-chart.ts";
@@ -106,7 +106,7 @@ function verdictOn(observations: readonly Observation[]): string {
     odd === 0
       ? "Nothing is: each share of the learned tokens is within the usual."
       : `${odd} of ${countNoun(judged.length, "finding")} ${odd === 1 ? "is" : "are"} more than the usual.`;
-  return `${found} Usual is what ${comparedWith} have at this size.`;
+  return `${found} Usual is what ${yardsticks.comparedWith} have at this size.`;
 }
 
 /** Lists the facts of a token. `textName` is the text in which tokens were counted, if not the training corpus. */
