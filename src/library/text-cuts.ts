@@ -48,8 +48,8 @@ export class TextCuts {
 
   /**
    * Returns the parts of the text in order. Each has at most `idsMax` ids. Each but the first begins with the last
-   * `overlap` tokens of the previous part, or with fewer, so that it begins after the start and ends after the end of
-   * the previous part. Throws NoCut if a single character has more than `idsMax` ids.
+   * `overlap` tokens of the previous part, or with fewer if it would not begin and end later than the previous part
+   * otherwise. Throws NoCut if a single character has more than `idsMax` ids.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;

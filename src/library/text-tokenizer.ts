@@ -421,9 +421,8 @@ export class TextTokenizer {
    * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from
    * that one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last
    * `overlap` tokens that are complete in this piece, moved forward to the start of a character. It shares
-   * fewer tokens if that is needed to start and end after this piece starts and ends, as may happen next to a
-   * character of many tokens. Throws an error that names a character with more than
-   * `size` ids. An empty text has no pieces.
+   * fewer tokens if it would not start and end later than this piece otherwise, as may happen next to a character
+   * of many tokens. Throws an error that names a character with more than `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];

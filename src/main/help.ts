@@ -21,8 +21,8 @@ const ownPage = (): Page => ({
 });
 
 /**
- * Returns the help of the program, of a group of commands, of a command, or, in full, of one of its topics,
- * of `all`, or of an option.
+ * Returns the help of the program, or of `command`: a group's name or a command. With `about`, returns the full help of
+ * a part of that command: of a topic, of all topics (`all`), or of an option.
  */
 export function helpText(command?: CommandSpec | string, about?: string): string {
   const page = ownPage();

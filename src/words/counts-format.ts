@@ -52,8 +52,8 @@ export type CountsOptions = {
 type CountsHeader = CountsOptions & wordTables.CountsTotals;
 
 /**
- * The options that the words of a counts file, or of this run, are counted with, and the name of that file or run in
- * messages.
+ * The options with which words were counted, and how messages name the counts file, or this run, that the words are
+ * from.
  */
 export type Origin = { readonly name: string; readonly options: CountsOptions };
 
