@@ -123,7 +123,7 @@ const rolesOf = (config: JsonObject): Roles =>
     modelSettings.roleNames.map((role) => [role, modelSettings.contentOf(config[`${role}_token`]) ?? ""]),
   );
 
-/** Returns the tokens with roles. `transformers` adds those that the tokenizer lacks in this order. */
+/** Returns the tokens with roles, in the order in which `transformers` adds those that the tokenizer lacks. */
 function namedTokens(config: JsonObject): string[] {
   const keys = new Set([
     ...modelFiles.roleKeys,

@@ -52,7 +52,7 @@ function addedObstacle(
   return overlapObstacle(addedTokens);
 }
 
-/** Whether a user-defined token is a run of marks, which SentencePiece also finds in spaces, and no added token. */
+/** Whether a user-defined token has marks, so that SentencePiece also finds it in spaces, and is no added token. */
 const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[]) =>
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
@@ -96,7 +96,7 @@ const mayTouch = (a: string, b: string) =>
   b.includes(a) ||
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
-/** Compares the last merge of each token with that by llama.cpp's rule. */
+/** Returns an obstacle if llama.cpp would make a token that can occur from other halves, or would not make it. */
 function mergeObstacle(
   parts: TokenizerParts,
   { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },

@@ -14,8 +14,8 @@ import { refuse } from "#tokenizer";
 /**
  * HF's Digits and Punctuation as regular expressions. Digits uses Rust's standard library, which has Unicode 17.0 in
  * HF's build: `numeric` adds the newer digits. Punctuation is ASCII punctuation and that of the crate
- * unicode_categories. The crate has an older Unicode, so `punctuationSince` is excluded; it also has U+166D and
- * U+111C9.
+ * unicode_categories. The crate has an older Unicode, so `punctuationSince` is excluded; the crate also has
+ * U+166D and U+111C9.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = `

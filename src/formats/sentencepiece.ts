@@ -142,7 +142,10 @@ const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =
     own === kind ? [{ id, content: text, ...plainSpecial, special: kind !== "user-defined" }] : [],
   );
 
-/** Derives the merges: one for each way to split a normal piece into two pieces, and those that make `runs`. */
+/**
+ * Derives the merges: first those that make `runs`, then one for each way to split a normal piece into two normal or
+ * unused ones. Refuses a normal piece with a character that is not itself such a piece.
+ */
 function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: string): ScannedModel {
   const ids: Record<string, number> = Object.create(null);
   const halves = new Map<string, number>();
@@ -193,7 +196,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
   };
 }
 
-/** The size of the character at a position in a string. */
+/** Returns the size of the character at a position in a string, in UTF-16 code units. */
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
 
 /** Returns a `tokenizer.json` that gives the same ids, without its vocabulary, merges and added tokens. */
