@@ -177,7 +177,7 @@ test("shards are decoded only by the tokenizer that encoded them, whether specia
   }
 });
 
-test("a tokenizer that another thread loads encodes shards, too", () => {
+test("a tokenizer that another thread loads also encodes shards", () => {
   const path = join(import.meta.dir, "../../node_modules/tiktoken/encoders/r50k_base.json");
   const { bpe_ranks } = JSON.parse(readFileSync(path, "utf8")) as { bpe_ranks: string };
   // A line is a mark, the first rank, and tokens.

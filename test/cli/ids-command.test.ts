@@ -170,7 +170,7 @@ describe("files of ids", () => {
     expect(encode(back).stdout).toBe(expected);
   });
 
-  test("a raw file of 32 bits is not read as twice as many ids of 16, unless --dtype says so", () => {
+  test("a raw file of 32-bit ids is not read as twice as many 16-bit ids, unless --dtype says so", () => {
     const rawOf = (...ids: number[]) => put(home, "raw.bin", new Uint8Array(Uint32Array.from(ids).buffer));
     const looks = (path: string, ...options: string[]) => train([path], "-n", "+1", ...options);
     const large = Array.from({ length: 40 }, (_, k) => 65_000 + k * 1_000);

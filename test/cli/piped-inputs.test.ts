@@ -103,7 +103,7 @@ describe("streams and compressed files", () => {
     ]);
   });
 
-  test("lines of JSON come as streams, too", () => {
+  test("lines of JSON can be streams", () => {
     const lines = text.split("<|end|>").map((part) => JSON.stringify({ text: part }));
     const expected = bpe(["count", put(home, "records.jsonl", lines.join("\n")), "-q"]).stdout;
     put(home, "records.jsonl.zst", zstdCompressSync(lines.join("\n")));

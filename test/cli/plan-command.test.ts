@@ -327,7 +327,7 @@ test("parts, joined in order, are the ids of the whole", () => {
   expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
 });
 
-test("without -o the lines of the parts can be joined, too", () => {
+test("the lines of the parts can also be joined without -o", () => {
   const lines = planAll("--tokenizer", "tokenizer");
   const parts = lines.map((line) => {
     put(home, "slice.jsonl", line);

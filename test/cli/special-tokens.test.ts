@@ -150,7 +150,7 @@ describe("--special-tokens", () => {
     ).toBe(0);
   });
 
-  test("ids of a tokenizer.json that leave gaps are kept, in a plan for encode, too", () => {
+  test("ids of a tokenizer.json that leave gaps are kept, also in a plan for encode", () => {
     expect(train("typed", ...typed(["<|endoftext|>", "[PAD]"])).code).toBe(0);
     put(
       home,

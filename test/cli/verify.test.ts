@@ -702,7 +702,7 @@ test("a line of a long file is named by its number", () => {
   expect(verify(directory).messages[0]).toStartWith(`tokenizer.json differs in line ${line}: `);
 });
 
-test("another fingerprint in the record is found without training, too", () => {
+test("a different fingerprint in the record is found without training", () => {
   const directory = trained("a.txt", ...sized);
   const { fingerprint } = record(directory);
   const wrong = `1-${"0".repeat(32)}`;

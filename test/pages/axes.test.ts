@@ -47,7 +47,7 @@ test("ticks are round numbers", () => {
   expect(sizesAxis("", 261, 277).ticks).toEqual([265, 270, 275]);
 });
 
-test("one value has an axis, too", () => {
+test("a single value has an axis", () => {
   expect(holds(linearAxis("", [3]), [3])).toBe(true);
   expect(placeOn(sizesAxis("", 256, 256), 256)).toBe(0);
 });

@@ -238,7 +238,7 @@ test("a reader of three tokenizers can choose two, and sees where they differ", 
   await page.close();
 });
 
-test("the reader chooses the measure of the table, and sorts it by its heads, with the keyboard, too", async () => {
+test("the reader chooses the measure of the table, and sorts it by its headers, also with the keyboard", async () => {
   const { page } = await open(compared);
   const table = page.locator("#measures table");
   const column = async (i: number) =>
@@ -365,7 +365,7 @@ test("without its script a page has the finding, its caveats, the main table and
   }
 });
 
-test("pages print on white paper, with dark screens, too", async () => {
+test("pages print on white paper even if the screen is dark", async () => {
   const { page } = await open(compared, { colorScheme: "dark" });
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(

@@ -142,7 +142,7 @@ class Given(unittest.TestCase):
                     with self.assertRaisesRegex(TypeError, words):
                         call(vocab, wrong)
 
-    def test_what_is_meant_is_said(self) -> None:
+    def test_errors_suggest_the_right_parameter(self) -> None:
         texts = {"texts": ["the cat"], "vocab_size": 258}
         with bpe.train(**texts) as tokenizer:
             for words, call in (

@@ -344,7 +344,7 @@ class Abilities(Home):
             with self.assertRaisesRegex(bpe.BpeError, "given to load are not in its files"):
                 tokenizer.extend(seed_tokens=["xyz"])
 
-    def test_what_is_written_beside_the_tokenizer(self) -> None:
+    def test_files_written_next_to_the_tokenizer(self) -> None:
         output, report = self.home / "out", self.home / "report.html"
         with bpe.train(self.corpus, 300, output=output, model_card=True, ledger=True, report=report):
             self.assertTrue((output / "README.md").is_file())

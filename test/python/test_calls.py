@@ -50,7 +50,7 @@ class Trained(unittest.TestCase):
 
 
 class OneFile(Trained):
-    def test_the_ending_says_which_file_is_written(self) -> None:
+    def test_the_ending_decides_which_file_is_written(self) -> None:
         path = self.home / "new" / "x.json"
         self.tokenizer.save(path)
         self.tokenizer.save(str(path))

@@ -158,7 +158,7 @@ class Names(Home):
         with bpe.train(self.corpus, 300, normalize="NFKC,lowercase", special_tokens=["<S>"]) as tokenizer:
             self.assertEqual(tokenizer.pre_tokenize("ﬁ A<S> Ⅸ\n"), ["fi", " a", "<S>", " ix", "\n"])
 
-    def test_what_is_elsewhere_is_refused_with_the_way_there(self) -> None:
+    def test_names_of_other_packages_are_refused_with_the_name_to_use(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "org/name.*bpe_trainer downloads nothing\nhint: hf download org/name"):
             bpe.Tokenizer.from_pretrained("org/name")
         with self.assertRaisesRegex(bpe.BpeError, "gpt-4o.*bpe_trainer downloads nothing\nhint: pass a local directory"):

@@ -80,7 +80,7 @@ class Layouts(unittest.TestCase):
             self.assertEqual(list(tokenizer.encode_iterable(parts)), naive)
             tokenizer.close()
 
-    def test_a_vocabulary_that_says_two_things_or_none_is_refused(self) -> None:
+    def test_an_ambiguous_or_incomplete_vocabulary_is_refused(self) -> None:
         vocab = {**dict(enumerate(BYTES)), 256: b"ab"}
         merges = [(b"a", b"b")]
         for words, arguments in [

@@ -96,7 +96,7 @@ class Training(unittest.TestCase):
                 one.train_from_iterator(["again again"])
             self.assertEqual(made[0].to_str(), made[1].to_str())
 
-    def test_what_is_not_equal_is_refused_by_name(self) -> None:
+    def test_settings_that_would_change_the_result_are_refused_by_name(self) -> None:
         for words, given in [
             ("BPE over characters.*Whitespace.*\nhint: add ByteLevel", {"pre_tokenizer": pre_tokenizers.Whitespace()}),
             ("BPE over characters.*null\nhint: add ByteLevel", {"pre_tokenizer": None}),

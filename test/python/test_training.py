@@ -74,7 +74,7 @@ class Arguments(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "texts must be strings, found int"):
             bpe.train(texts=[TEXTS, ["low", 5]], vocab_size=265)
 
-    def test_texts_in_the_place_of_files_are_told_their_argument(self) -> None:
+    def test_texts_given_as_files_are_refused_with_the_right_argument(self) -> None:
         hint = r"hint: pass texts as texts=\[...\]"
         for files in [["low lower", "new"], "low lower\nnew", b"low"]:
             with self.assertRaisesRegex(bpe.BpeError, f"no such file(?s:.*){hint}"):
@@ -195,12 +195,12 @@ class Lists(unittest.TestCase):
                 self.assertEqual(loaded.encode("<a><b>"), [256, 300])
         self.assertTrue(is_empty(self.home))
 
-    def test_more_special_tokens_than_arguments_may_have_bytes_are_taken(self) -> None:
+    def test_special_tokens_may_exceed_the_size_limit_of_arguments(self) -> None:
         tokens = [f"<{i:01000}>" for i in range(3000)]
         with bpe.train(texts=TEXTS, vocab_size=3258, special_tokens=tokens, workers=1, ledger=False) as trained:
             self.assertEqual(trained.encode(tokens[0] + tokens[-1]), [258, 3257])
 
-    def test_a_zero_byte_in_a_token_is_one_and_elsewhere_it_is_refused_by_its_value(self) -> None:
+    def test_a_zero_byte_is_accepted_in_tokens_and_refused_elsewhere(self) -> None:
         with bpe.train(texts=TEXTS, vocab_size=260, special_tokens=["a\0b", "<e>"]) as trained:
             self.assertEqual(trained.encode("a\0b<e>"), [258, 259])
         for given in ({"files": "a\0b"}, {"texts": TEXTS, "pattern": "a\0b"}, {"texts": TEXTS, "chat_template": "a\0b"}):
@@ -240,7 +240,7 @@ class Lists(unittest.TestCase):
 
 
 class Warnings(unittest.TestCase):
-    def test_what_the_program_warns_of_is_a_warning(self) -> None:
+    def test_warnings_of_bpe_become_python_warnings(self) -> None:
         with tempfile.TemporaryDirectory() as home:
             broken = Path(home, "broken.txt")
             broken.write_bytes(b"low \xff lower")

@@ -82,7 +82,7 @@ test(`characters are those that a decoder finds, in random bytes (seed ${seed})`
   }
 });
 
-test("every kind of code point is written as it is read, and the bytes around it stay", () => {
+test("every kind of code point is written unchanged, and so are the bytes around it", () => {
   for (const codePoint of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
     const bytes = new Uint8Array(6).fill(0x2e);
     const end = utf8.putCharacter(bytes, 1, codePoint);

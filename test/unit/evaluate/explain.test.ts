@@ -71,7 +71,7 @@ test("the ids are those of encoding, whatever the tokenizer does to a text befor
   expect(kinds).toContain("merged");
 });
 
-test("ranks, patterns of several splits, whole tokens and bytes without an id are explained, too", async () => {
+test("explains ranks, patterns of several splits, whole tokens and bytes without an id", async () => {
   const lacking = jsonOf(home);
   lacking.model.merges = lacking.model.merges.filter((merge) => !String(merge).includes("e"));
   for (const token of Object.keys(lacking.model.vocab))

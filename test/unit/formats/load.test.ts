@@ -253,7 +253,7 @@ describe("files without a tokenizer that can be loaded are refused, and the erro
     });
   }
 
-  test("a file called .json or .tiktoken that is neither is refused with what is wrong", async () => {
+  test("a file called .json or .tiktoken that is neither is refused with the reason", async () => {
     const load = (name: string, content: string) => Tokenizer.load(put(scratch(), name, content));
     await expect(load("x.json", "[1")).rejects.toThrow("is not JSON");
     await expect(load("x.tiktoken", "hello\n")).rejects.toThrow("line 1 is not a token in base64");

@@ -128,7 +128,7 @@ test("a training in a browser gives the files of bpe train, under every rule and
   }
 });
 
-test("texts in a browser are documents like lines of JSON, with a normal form and seeds, too", async () => {
+test("texts in a browser are documents like lines of JSON, also with a normal form and seeds", async () => {
   const { trainTokenizer } = await library();
   const texts = [story, "", `${story}\ud800`, separator, story.slice(0, 40)];
   const path = join(directory, "texts.jsonl");

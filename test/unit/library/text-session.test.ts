@@ -75,7 +75,7 @@ test.skipIf(isSmallScale)("an edit encodes the changed text, and little around i
   }
 });
 
-test("a cut after an edit is a cut of the new text, too", () => {
+test("a cut after an edit is also a cut of the new text", () => {
   const text = "it's 1234 low  lower\n\n the'll é漢 e\u0301 <|end|> 12 [é漢]".repeat(4);
   for (const [i, base] of bases.entries())
     for (const json of turns([base, ...changing(base)], i)) {

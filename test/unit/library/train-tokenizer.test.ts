@@ -113,7 +113,7 @@ test("counts files are added, and provide the settings that the caller does not 
   await expect(trainTokenizer(other)).rejects.toThrow("made with");
 });
 
-test("half a surrogate pair is trained on as it is encoded, as U+FFFD", async () => {
+test("half a surrogate pair becomes U+FFFD in training, as in encoding", async () => {
   const broken = await trainTokenizer({ texts: ["a\ud800b a\ud800b"], vocabSize: 262 });
   const whole = await trainTokenizer({ texts: ["a\ufffdb a\ufffdb"], vocabSize: 262 });
   expect(filesOf(broken.files())).toEqual(filesOf(whole.files()));

@@ -414,7 +414,7 @@ describe("--pattern", () => {
 
 const { sources } = patterns.gpt2;
 
-test("patterns that cut differently have different digests, and line-wise ones, too", () => {
+test("patterns that cut differently have different digests, and so do line-wise patterns", () => {
   const all = ["gpt2", "cl100k", "o200k"] as const;
   const compiled = all.flatMap((name) =>
     [false, true].map((lineWise) => compilePattern(patterns[name].sources, { lineWise })),

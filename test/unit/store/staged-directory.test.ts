@@ -509,7 +509,7 @@ test("a result without a start in its record is named by the time of the record"
   expect(publish(1, 1).keptPath).toBe(`${out}.${stamp}`);
 });
 
-test("without an atomic exchange, the replaced result is kept, too", () => {
+test("the replaced result is kept even without an atomic exchange", () => {
   for (let n = 0; n < 4; n++) publish(3 * n, 2, () => false);
   expect(names()).toEqual(["out", "out.20261120T020001Z", "out.20261120T020002Z"]);
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([9, 3, 6]);

@@ -76,7 +76,7 @@ function encodeNaively({ model: { vocab, merges } }: TokenizerJson, pretoken: st
   }
 }
 
-test("only a whole pretoken gets the id of a token that merging does not reach, like in HF and in a naive encoder", async () => {
+test("only a whole pretoken gets the id of a token that merging never makes, as in HF and in a naive encoder", async () => {
   let wholeCount = 0;
   for (let round = 0; round < rounds(15); round++) {
     const { json, wholes } = madeJson();

@@ -116,7 +116,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(rounds(8));
   });
 
-  test("a base with ignore_merges, such as Llama 3's, agrees with HF, too", async () => {
+  test("a base with ignore_merges, such as Llama 3's, also agrees with HF", async () => {
     const { path } = await makeBase("whole");
     const file = join(path, "tokenizer.json");
     const json = JSON.parse(readFileSync(file, "utf8"));

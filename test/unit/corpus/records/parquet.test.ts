@@ -290,7 +290,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     return pageValues({ header, dataByte: 0, endByte: page.length }, page, column, dictionary);
   }
 
-  test("values that share more bytes with the previous one than it has, or are longer than the page", () => {
+  test("values with a shared prefix longer than the previous value, or longer than the page", () => {
     // Encodes two integers as DELTA_BINARY_PACKED: blocks of 128 values in 4 miniblocks, 2 values in total, the first
     // value, the difference, and miniblocks with a width of 0 bits.
     const integers = (first: number, second: number) => {
