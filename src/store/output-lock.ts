@@ -248,7 +248,7 @@ export function take(place: Place): Lock | Holder {
   return { isHeld: fd !== null, release };
 }
 
-/** Like `takeLock`, but throws a UserError that names the holder if another process has the lock. */
+/** Like `take`, but throws a UserError that names the holder if another process has the lock. */
 export function takeNow(place: Place): Lock {
   const got = take(place);
   if (isLock(got)) return got;

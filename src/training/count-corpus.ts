@@ -60,7 +60,7 @@ export type CountOptions = {
 };
 
 type CorpusCounts = {
-  /** The words that are not in sorted runs. */
+  /** The words in memory, except those in `slices`. */
   readonly counter: SpillingCounter;
   /**
    * The words, if threads added them up in slices. No word is in two of the tables, or in a table and the

@@ -125,8 +125,8 @@ const renameInFiles = ({ sources, companions }: BaseFiles, names: companionFiles
 });
 
 /**
- * Throws a usage error if the base has no such special token, if the token is also a learned one, or if
- * another token has the new text.
+ * Throws a usage error if the base has no such special token, if the token is also a learned one, if the new text
+ * cannot be a special token, or if another token has that text or gets it, too.
  */
 function checkRename(
   parts: TokenizerParts,

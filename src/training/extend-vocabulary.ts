@@ -153,7 +153,7 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
 }
 
 /**
- * Returns the merges that produce the seeds from the base's tokens, and the seeds that the base already has.
+ * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds: see `SeedsOfBase`.
  * `keys` maps the key of each token of the base to its id.
  */
 export function findSeedMerges(

@@ -412,8 +412,8 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
 }
 
 /**
- * Whether special tokens get the first ids by request or like those of `like`, although the rule gives them
- * the last ones.
+ * Whether special tokens get the first ids by request or like those of `like`, although the rule gives them the last
+ * ones. Throws a usage error for a request under `huggingface`, which gives them the first ids anyway.
  */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,

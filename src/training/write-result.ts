@@ -151,7 +151,7 @@ type Publishing = {
   readonly check?: (stagedPath: string) => Promise<void>;
 };
 
-/** Writes files into a directory next to its place, and exchanges the two; see `writeProduct`. */
+/** Writes files into a hidden directory next to `path`, which then replaces what is at `path`. */
 export async function publishFiles(
   path: string,
   files: readonly OutputFile[],
