@@ -4,6 +4,7 @@ import { reserveFragments } from "./characters";
 import { useWords } from "./encode-words";
 import { beginsWithCharacters } from "./first-characters";
 import { useLateMerges } from "./late-merges";
+import { lateIdLimit } from "./late-pairs";
 import { useMerging } from "./merge-word";
 import { droppedByte, EncodingModel } from "./model-layout";
 import { addJoins, reserveJoins, useCuts } from "./never-merged";
@@ -118,12 +119,12 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
 
 /**
  * Whether late merges (late-merges.ts) may be made after all others: pretokens may be cut, there are no whole tokens,
- * merging begins with bytes, ranks only rise, and each token is a byte or is made by exactly one merge. `lastRankOf`
- * was filled by `ranksOnlyRise`.
+ * merging begins with bytes, ranks only rise, each token is a byte or is made by exactly one merge, and ids are below
+ * `lateIdLimit`. `lastRankOf` was filled by `ranksOnlyRise`.
  */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
-  if (beginsWithCharacters(model)) return false;
+  if (beginsWithCharacters(model) || model.idLimit > lateIdLimit) return false;
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const merged = load<u32>(model.mergedIds + (rank << 2));
     if (load<u32>(lastRankOf + (merged << 2)) !== rank || load<i32>(byteOf + (merged << 2)) >= 0)

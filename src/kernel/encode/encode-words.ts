@@ -12,10 +12,24 @@ import {
   shortBytesMax,
   shortKey,
 } from "../words/word-slots";
-import { groupBytesMax, hasLateMerges, mergeAllRanks, mergeLate } from "./late-merges";
+import {
+  beginGroup,
+  endPretoken,
+  groupBytesMax,
+  hasLateMerges,
+  mergeAllRanks,
+  mergeLate,
+} from "./late-merges";
 import { mergeWord, noRoom, wordIds } from "./merge-word";
 import { EncodingModel, tokenLengths } from "./model-layout";
-import { beginCuts, cutEndsAddress, cutsPretokens, nextCuts } from "./never-merged";
+import {
+  beginCuts,
+  cutEndsAddress,
+  cutsPretokens,
+  lineEndsAddress,
+  lineEndsEnd,
+  nextCuts,
+} from "./never-merged";
 import {
   batchWordsMax,
   beginIds,
@@ -77,9 +91,8 @@ export function encodePretokens(endCount: u32, room: usize): bool {
   if (!hasLateMerges()) return encodeCut(0, endCount, room);
   for (let first: u32 = 0; first + 1 < endCount; ) {
     const count = groupCount(first, endCount);
-    const firstId = idsEnd;
-    if (!encodeCut(first, count, room)) return false;
-    if (!mergeLate(firstId, endsStart + (first << 2), count, room, isNarrow)) return false;
+    beginGroup();
+    if (!encodeCut(first, count, room) || !mergeLate(room)) return false;
     first += count - 1;
   }
   return true;
@@ -99,7 +112,10 @@ function encodeCut(first: u32, endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart + (first << 2), endCount, room);
   beginCuts(first, endCount);
   for (let count = nextCuts(); count > 0; count = nextCuts()) {
-    if (!encodeEnds(cutEndsAddress(), count, room)) return false;
+    const isEncoded = hasLateMerges()
+      ? encodeLines(cutEndsAddress(), count, room)
+      : encodeEnds(cutEndsAddress(), count, room);
+    if (!isEncoded) return false;
   }
   return true;
 }
@@ -123,23 +139,48 @@ export function wordIdsAddress(): usize {
 function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   for (let left = endCount - 1; left > 0; ) {
     const wordCount = min(left, batchWordsMax);
-    if (!encodeBatch(ends, wordCount, room)) return false;
+    lookUp(ends, wordCount);
+    if (!emitTo(ends, 0, wordCount, room)) return false;
     ends += wordCount << 2;
     left -= wordCount;
   }
   return true;
 }
 
-function encodeBatch(ends: usize, wordCount: u32, room: usize): bool {
+/** Does the same with late merges, and notes where pretokens end. */
+function encodeLines(ends: usize, endCount: u32, room: usize): bool {
+  let lineEnd = lineEndsAddress();
+  for (let first: u32 = 0; first + 1 < endCount; first += batchWordsMax) {
+    const batch = ends + (first << 2);
+    const wordCount = min(endCount - 1 - first, batchWordsMax);
+    lookUp(batch, wordCount);
+    let word: u32 = 0;
+    for (; lineEnd < lineEndsEnd; lineEnd += 2) {
+      const stop = load<u16>(lineEnd) - first;
+      if (stop > wordCount) break;
+      if (!emitTo(batch, word, stop, room)) return false;
+      endPretoken();
+      word = stop;
+    }
+    if (!emitTo(batch, word, wordCount, room)) return false;
+  }
+  return true;
+}
+
+/** Looks up the words of a batch. */
+function lookUp(ends: usize, wordCount: u32): void {
   reserveWords(wordCount);
   const longerCount = lookUpShort(short, ends, wordCount);
-  if (longerCount > 0) {
-    const longCount = cutMiddleWords(middle, ends, longerCount);
-    lookUpMiddle(middle, longerCount, longCount);
-    lookUpLong(ends, longCount);
-  }
-  let word = emit(0, wordCount);
-  while (word < wordCount) {
+  if (longerCount === 0) return;
+  const longCount = cutMiddleWords(middle, ends, longerCount);
+  lookUpMiddle(middle, longerCount, longCount);
+  lookUpLong(ends, longCount);
+}
+
+/** Appends the ids of the words [word, stop) of a batch. Returns false if memory runs out. */
+function emitTo(ends: usize, word: u32, stop: u32, room: usize): bool {
+  word = emit(word, stop);
+  while (word < stop) {
     const start = load<u32>(ends + (word << 2));
     const length = load<u32>(ends + (word << 2), 4) - start;
     const result = resolve(textStart + start, length, room);
@@ -149,7 +190,7 @@ function encodeBatch(ends: usize, wordCount: u32, room: usize): bool {
       emitIds(wordIds, unkeptCount, isNarrow);
       word++;
     }
-    word = emit(word, wordCount);
+    word = emit(word, stop);
   }
   return true;
 }

@@ -1,8 +1,9 @@
 import { reserveTable } from "../regions";
-import { canScan, mergeScanned, mergeSymbols, noRoom, reserveSymbols } from "./merge-word";
+import { findLate, findRareLate, indexLatePairs, keyAt, keyOf, noLateRank } from "./late-pairs";
+import { mergeSymbols, noRoom, reserveSymbols } from "./merge-word";
 import { EncodingModel } from "./model-layout";
-import { findPair, indexLatePairs, limitRanks, mergedBy, noRank, rankPairs, swapPairs } from "./pair-ranks";
-import { endAfter, findSeams, lengthOf, listJoints } from "./seams";
+import { limitRanks, mergedBy, noRank } from "./pair-ranks";
+import { findSeams, markJoints } from "./seams";
 import { beginIds, idsEnd } from "./word-cache";
 
 /**
@@ -20,6 +21,7 @@ import { beginIds, idsEnd } from "./word-cache";
  */
 let hasLate: bool = false;
 let lateRank: i32 = 0;
+let isNarrow: bool = false;
 
 export function hasLateMerges(): bool {
   return hasLate;
@@ -30,204 +32,389 @@ export function useLateMerges(model: EncodingModel): bool {
   hasLate = model.lateRank < model.mergeCount;
   if (!hasLate) return true;
   lateRank = <i32>model.lateRank;
+  isNarrow = model.isNarrow !== 0;
   limitRanks(lateRank);
-  return findSeams(model) && indexLatePairs(model) && reserveChunk();
+  const isIndexed = isNarrow
+    ? findSeams<u16>(model) && indexLatePairs<u16>(model)
+    : findSeams<u32>(model) && indexLatePairs<u32>(model);
+  return isIndexed && reserveChunk();
 }
 
 /**
  * The ids are merged a chunk at a time, so that these arrays have a fixed size, whatever the length of a pretoken:
  *
- *   ARRAY    TYPE      LENGTH            MEANING
- *   isEnd    u8        groupBytesMax     seams.ts; all zeros between two calls
- *   joints   u32,u32   chunkIdsMax + 2   seams.ts
- *   ranks    i32       chunkIdsMax       the rank of each joint and the next id
+ *   ARRAY     TYPE   LENGTH               MEANING
+ *   lineEnds  u16    groupBytesMax        the number of ids before the end of each pretoken but the last
+ *   joints    u64    chunkIdsMax/64 + 1   seams.ts
+ *   kept      u64    chunkIdsMax/64 + 1   a bit for each id that is left
+ *   pairs     u32    chunkIdsMax/2 + 1    the indices of segments of two ids
+ *   triples   u32    chunkIdsMax/3 + 1    the indices of segments of three ids
+ *   fours     u32    chunkIdsMax/4 + 1    the indices of segments of four ids
+ *   longer    u32,2  chunkIdsMax/5 + 1    the indices and lengths of longer segments
+ *   ranks     u32    chunkIdsMax          the ranks of the pairs of `longer` segments
+ *   packing   u8     256 * 16             for each of 256 sets of eight ids, the shuffle that moves the ids of the set to
+ *                                         the front
  */
-let isEnd: usize = 0;
+let lineEnds: usize = 0;
+let lineEndsEnd: usize = 0;
 let joints: usize = 0;
+let kept: usize = 0;
+let pairs: usize = 0;
+let pairsEnd: usize = 0;
+let triples: usize = 0;
+let triplesEnd: usize = 0;
+let fours: usize = 0;
+let foursEnd: usize = 0;
+let longer: usize = 0;
+let longerEnd: usize = 0;
 let ranks: usize = 0;
-const chunkIdsMax: usize = isSmallScale ? 6 : 1 << 10;
+let packing: usize = 0;
+const chunkIdsMax: u32 = isSmallScale ? 72 : 1 << 10;
+const chunkWords: u32 = chunkIdsMax / 64 + 1;
 
-/** The maximum size in bytes of all pretokens of one call of `mergeLate`, unless there is only one. A power of two. */
+/** Segments of at most this many ids are merged where they are, and longer ones by merge-word.ts. */
+const fewIdsMax: u32 = isSmallScale ? 6 : 16;
+
+/** The maximum size in bytes of all pretokens of one call of `mergeLate`, unless there is only one. */
 export const groupBytesMax: u32 = isSmallScale ? 32 : 1 << 15;
 
 function reserveChunk(): bool {
-  isEnd = reserveTable(groupBytesMax);
-  joints = reserveTable(8 * (chunkIdsMax + 2));
+  lineEnds = reserveTable(2 * groupBytesMax);
+  joints = reserveTable(8 * chunkWords);
+  kept = reserveTable(8 * chunkWords);
+  pairs = reserveTable(4 * (chunkIdsMax / 2 + 2));
+  triples = reserveTable(4 * (chunkIdsMax / 3 + 2));
+  fours = reserveTable(4 * (chunkIdsMax / 4 + 2));
+  longer = reserveTable(8 * (chunkIdsMax / 5 + 2));
   ranks = reserveTable(4 * chunkIdsMax);
-  return isEnd !== 0 && joints !== 0 && ranks !== 0;
+  packing = reserveTable(256 * 16);
+  if (packing === 0) return false;
+  for (let set: u32 = 0; set < 256; set++) {
+    let to = packing + (set << 4);
+    for (let id: u32 = 0; id < 8; id++) {
+      store<u8>(to, <u8>(2 * id));
+      store<u8>(to, <u8>(2 * id + 1), 1);
+      to += ((set >> id) & 1) << 1;
+    }
+  }
+  return true;
+}
+
+/** The address of the first id of the pretokens whose late merges are made next. */
+let firstId: usize = 0;
+
+/** Begins a group of pretokens, of at most `groupBytesMax` bytes if they are more than one. */
+export function beginGroup(): void {
+  firstId = idsEnd;
+  lineEndsEnd = lineEnds;
+}
+
+/** Notes that a pretoken of the group ends after the last id, and another one follows. */
+export function endPretoken(): void {
+  store<u16>(lineEndsEnd, <u16>((idsEnd - firstId) >> (isNarrow ? 1 : 2)));
+  lineEndsEnd += 2;
 }
 
 /**
- * Makes the late merges in the ids from `firstId` on: those of the pretokens between the `endCount` ends at `ends`,
- * after all other merges. The memory from `room` on is free. Returns false if memory runs out.
+ * Makes the late merges in the ids of the group, which encode its pretokens by all other merges. The memory from `room`
+ * on is free. Returns false if memory runs out.
  */
-export function mergeLate(firstId: usize, ends: usize, endCount: u32, room: usize, isNarrow: bool): bool {
+export function mergeLate(room: usize): bool {
   if (firstId === idsEnd) return true;
   limitRanks(noRank);
-  swapPairs();
-  markEnds(ends, endCount, 1);
-  const positionMask = endCount === 2 ? 0 : groupBytesMax - 1;
-  const out = isNarrow
-    ? mergeIds<u16>(firstId, idsEnd - 2, positionMask, room)
-    : mergeIds<u32>(firstId, idsEnd - 4, positionMask, room);
-  markEnds(ends, endCount, 0);
-  swapPairs();
+  const out = isNarrow ? mergeIds<u16>(idsEnd - 2, room) : mergeIds<u32>(idsEnd - 4, room);
   limitRanks(lateRank);
   if (out !== 0) beginIds(out);
   return out !== 0;
 }
 
-/** Writes `mark` to `isEnd` where one of the pretokens ends and the next one begins. */
-function markEnds(ends: usize, endCount: u32, mark: u8): void {
-  const textStart = isEnd - load<u32>(ends);
-  for (let i: u32 = 1; i + 1 < endCount; i++) store<u8>(textStart + load<u32>(ends + (i << 2)), mark);
-}
-
-/** Merges the ids from `first` to the one at `last`. Returns the end of the result, or 0 if memory runs out. */
-function mergeIds<T>(first: usize, last: usize, positionMask: u32, room: usize): usize {
+/** Merges the ids from `firstId` to the one at `last`. Returns the end of the result, or 0 if memory runs out. */
+function mergeIds<T>(last: usize, room: usize): usize {
   const size = sizeof<T>();
+  let first = firstId;
   let out = first;
-  let end = lengthOf(<u32>load<T>(first));
-  while (first < last) {
-    let stop = min(last, first + chunkIdsMax * size);
-    let listEnd = listJoints<T>(first, stop, end, positionMask, isEnd, joints);
-    end = endAfter;
-    if (stop < last) {
-      // A segment that may continue after the chunk is left to the next one.
-      for (; listEnd > joints && load<u32>(listEnd - 8) === <u32>(stop - size); listEnd -= 8) {
-        end -= lengthOf(<u32>load<T>(stop));
-        stop -= size;
-      }
-      if (stop === first) {
-        const segmentLast = findSegmentEnd<T>(first, last, end, positionMask);
-        const leftCount = mergeMany<T>(first, <u32>((segmentLast - first) / size) + 1, out, 0, room);
-        if (leftCount === noRoom) return 0;
-        out += <usize>leftCount * size;
-        first = segmentLast + size;
-        end = endAfter;
-        continue;
-      }
+  while (first <= last) {
+    const count = min(<u32>((last - first) / size), chunkIdsMax);
+    markChunk<T>(first, count);
+    // A segment that may continue after the chunk is left to the next one.
+    const isLast = first + <usize>count * size === last;
+    const idCount = isLast ? count + 1 : lastEnd(count);
+    if (idCount === 0) {
+      const segmentLast = findSegmentEnd<T>(first + <usize>count * size, last);
+      const leftCount = mergeMany<T>(first, <u32>((segmentLast - first) / size) + 1, out, room);
+      if (leftCount === noRoom) return 0;
+      out += <usize>leftCount * size;
+      first = segmentLast + size;
+      continue;
     }
-    rankPairs<T>(joints, listEnd, ranks);
-    out = mergeSegments<T>(first, stop, listEnd, out, room);
+    out = mergeChunk<T>(first, idCount, out, room);
     if (out === 0) return 0;
-    const hasLast = listEnd > joints && load<u32>(listEnd - 8) === <u32>(stop - size);
-    first = hasLast ? stop + size : stop;
-  }
-  if (first === last) {
-    store<T>(out, load<T>(last));
-    out += size;
+    first += <usize>idCount * size;
   }
   return out;
 }
 
+/** Marks the joints among `count` ids from `first` on. There is none where a pretoken ends. */
+function markChunk<T>(first: usize, count: u32): void {
+  markJoints<T>(first, count, joints);
+  const before = <u32>((first - firstId) / sizeof<T>());
+  let end = lineEnds;
+  while (end < lineEndsEnd && load<u16>(end) <= before) end += 2;
+  for (; end < lineEndsEnd && load<u16>(end) <= before + count; end += 2) {
+    const joint = load<u16>(end) - before - 1;
+    const word = joints + ((<usize>joint >> 6) << 3);
+    store<u64>(word, load<u64>(word) & ~((<u64>1) << (joint & 63)));
+  }
+}
+
+/** Returns the number of ids up to the last of `count` that is no joint, or 0 if all are. */
+function lastEnd(count: u32): u32 {
+  for (let base = <i32>((count - 1) & ~63); base >= 0; base -= 64) {
+    let ends = ~load<u64>(joints + (base >> 3));
+    if (count - base < 64) ends &= ((<u64>1) << (count - base)) - 1;
+    if (ends !== 0) return base + 64 - <u32>clz(ends);
+  }
+  return 0;
+}
+
+/** Returns the address of the first id from `id` on that is no joint. */
+function findSegmentEnd<T>(id: usize, last: usize): usize {
+  while (id < last) {
+    const count = min(<u32>((last - id) / sizeof<T>()), chunkIdsMax);
+    markChunk<T>(id, count);
+    for (let base: u32 = 0; base < count; base += 64) {
+      const end = base + <u32>ctz(~load<u64>(joints + (base >> 3)));
+      if (end < min(base + 64, count)) return id + <usize>end * sizeof<T>();
+    }
+    id += <usize>count * sizeof<T>();
+  }
+  return last;
+}
+
 /**
- * Returns the address of the last id of the segment that begins at `first`, for segments of any length. Sets `endAfter`
- * to where the id after it ends.
+ * Merges the segments of `count` ids at `first`; the last one is no joint. Writes the result to `out`, which is not
+ * after `first`. Returns its end, or 0 if memory runs out.
+ *
+ * Most segments have two, three or four ids. Each of these lengths is merged in a loop of its own, without branches that
+ * a processor could not predict.
  */
-function findSegmentEnd<T>(first: usize, last: usize, end: u32, positionMask: u32): usize {
-  let id = first;
-  while (id < last && listJoints<T>(id, id + sizeof<T>(), end, positionMask, isEnd, joints) !== joints) {
+function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize {
+  listSegments(count);
+  for (let at = pairs; at < pairsEnd; at += 4) {
+    const index = load<u32>(at);
+    const id = first + <usize>index * sizeof<T>();
+    const rank = findLate(keyAt<T>(id));
+    if (rank !== noLateRank) store<T>(id, <T>mergedBy(rank));
+    else keepAfter(index, 2);
+  }
+  for (let at = triples; at < triplesEnd; at += 4) {
+    const index = load<u32>(at);
+    keepAfter(index, mergeThree<T>(first + <usize>index * sizeof<T>()));
+  }
+  for (let at = fours; at < foursEnd; at += 4) {
+    const index = load<u32>(at);
+    keepAfter(index, mergeFour<T>(first + <usize>index * sizeof<T>()));
+  }
+  // All ranks first, so that cache misses overlap.
+  for (let at = longer; at < longerEnd; at += 8) {
+    const last = load<u32>(at) + load<u32>(at, 4) - 1;
+    for (let i = load<u32>(at); i < last; i++)
+      store<u32>(ranks + (i << 2), findLate(keyAt<T>(first + <usize>i * sizeof<T>())));
+  }
+  for (let at = longer; at < longerEnd; at += 8) {
+    const index = load<u32>(at);
+    const length = load<u32>(at, 4);
+    const id = first + <usize>index * sizeof<T>();
+    const leftCount =
+      length > fewIdsMax
+        ? mergeMany<T>(id, length, id, room)
+        : mergeFew<T>(id, length, ranks + ((<usize>index) << 2));
+    if (leftCount === noRoom) return 0;
+    for (let i: u32 = 1; i < leftCount; i += 32) keepAfter(index + i - 1, min(33, leftCount - i + 1));
+  }
+  for (let base: u32 = 0; base < count; base += 64) {
+    out = pack<T>(
+      first + <usize>base * sizeof<T>(),
+      min(64, count - base),
+      load<u64>(kept + (base >> 3)),
+      out,
+    );
+  }
+  return out;
+}
+
+/** Lists the segments among `count` ids, and keeps the first id of each. */
+function listSegments(count: u32): void {
+  pairsEnd = pairs;
+  triplesEnd = triples;
+  foursEnd = fours;
+  longerEnd = longer;
+  let before: u64 = 0;
+  let done: u32 = 0;
+  for (let base: u32 = 0; base < count; base += 64) {
+    const word = load<u64>(joints + (base >> 3));
+    store<u64>(kept + (base >> 3), ~((word << 1) | (before >> 63)));
+    before = word;
+    let rest = word;
+    if (done > base) rest = done - base >= 64 ? 0 : rest & ((<u64>-1) << (done - base));
+    if (count - base < 64) rest &= ((<u64>1) << (count - base)) - 1;
+    while (rest !== 0) {
+      const start = base + <u32>ctz(rest);
+      let length = 1 + <u32>ctz(~(rest >> start));
+      rest &= rest + (rest & -rest);
+      if (start + length > base + 64) {
+        // The last joint is the last one of the word, so the segment continues in the next word.
+        while (isJoint(start + length - 1)) length++;
+        done = start + length;
+      }
+      store<u32>(pairsEnd, start);
+      store<u32>(triplesEnd, start);
+      store<u32>(foursEnd, start);
+      store<u32>(longerEnd, start);
+      store<u32>(longerEnd, length, 4);
+      pairsEnd += usize(length === 2) << 2;
+      triplesEnd += usize(length === 3) << 2;
+      foursEnd += usize(length === 4) << 2;
+      longerEnd += usize(length > 4) << 3;
+    }
+  }
+}
+
+function isJoint(index: u32): bool {
+  return ((load<u64>(joints + ((<usize>index >> 6) << 3)) >> (index & 63)) & 1) !== 0;
+}
+
+/** Keeps the first `count` ids, of up to 33, of those at an index in the chunk. The first one is kept already. */
+function keepAfter(index: u32, count: u32): void {
+  const bits = ((<u64>1) << (count - 1)) - 1;
+  const bit = (index + 1) & 63;
+  const word = kept + ((<usize>((index + 1) >> 6)) << 3);
+  store<u64>(word, load<u64>(word) | (bits << bit));
+  if (bit + count > 65) store<u64>(word, load<u64>(word, 8) | (bits >> (64 - bit)), 8);
+}
+
+/**
+ * Moves those of `count` ids at `id` whose bits are set in `left` to `out`, which is not after `id`. Returns the end of
+ * the result. Writes nothing after the last id that is read.
+ */
+function pack<T>(id: usize, count: u32, left: u64, out: usize): usize {
+  if (ASC_FEATURE_SIMD) {
+    if (sizeof<T>() === 2) {
+      const shuffles = packing;
+      for (; count >= 8; count -= 8) {
+        const set = <usize>(left & 255);
+        v128.store(out, i8x16.swizzle(v128.load(id), v128.load(shuffles + (set << 4))));
+        out += (<usize>popcnt(<u64>set)) << 1;
+        left >>= 8;
+        id += 16;
+      }
+    }
+  }
+  for (; count > 0; count--) {
+    store<T>(out, load<T>(id));
+    out += <usize>(left & 1) * sizeof<T>();
+    left >>= 1;
     id += sizeof<T>();
-    end = endAfter;
   }
-  return id;
+  return out;
 }
 
-/**
- * Merges the segments of the ids in [first, stop), and of the id at `stop` if it is in the last segment. `joints` ends
- * at `listEnd`. Writes the result to `out`, which is not after `first`. Returns its end, or 0 if memory runs out.
- */
-function mergeSegments<T>(first: usize, stop: usize, listEnd: usize, out: usize, room: usize): usize {
+/** Merges three ids in place. Returns the number of ids left. */
+function mergeThree<T>(id: usize): u32 {
+  const rank = findLate(keyAt<T>(id));
+  const nextRank = findLate(keyAt<T>(id + sizeof<T>()));
+  return joinThree<T>(
+    id,
+    <u32>load<T>(id),
+    <u32>load<T>(id, sizeof<T>()),
+    <u32>load<T>(id, 2 * sizeof<T>()),
+    rank,
+    nextRank,
+  );
+}
+
+/** Writes three ids to `id`, or those into which they merge, given the ranks of both pairs. Returns their number. */
+function joinThree<T>(id: usize, left: u32, middle: u32, right: u32, rank: u32, nextRank: u32): u32 {
+  const lower = min(rank, nextRank);
+  if (lower === noLateRank) {
+    store<T>(id, <T>left);
+    store<T>(id, <T>middle, sizeof<T>());
+    store<T>(id, <T>right, 2 * sizeof<T>());
+    return 3;
+  }
+  const merged = mergedBy(lower);
+  const isRight = nextRank < rank;
+  return joinTwo<T>(id, select(left, merged, isRight), select(merged, right, isRight));
+}
+
+/** Merges four ids in place. Returns the number of ids left. */
+function mergeFour<T>(id: usize): u32 {
   const size = sizeof<T>();
-  store<u64>(listEnd, 0);
-  store<u64>(listEnd, 0, 8);
-  let id = first;
-  let rank = ranks;
-  for (let joint = joints; joint < listEnd; ) {
-    const start = <usize>load<u32>(joint);
-    out = moveIds(id, start, out);
-    let count: usize = 2;
-    if (load<u32>(joint, 8) !== <u32>(start + size)) {
-      out = joinTwo<T>(out, <i32>load<T>(start), <i32>load<T>(start, size), load<i32>(rank));
-    } else if (load<u32>(joint, 16) !== <u32>(start + 2 * size)) {
-      count = 3;
-      out = mergeThree<T>(start, out, load<i32>(rank), load<i32>(rank, 4));
-    } else {
-      for (count = 4; load<u32>(joint + 8 * (count - 1)) === <u32>(start + (count - 1) * size); ) count++;
-      const leftCount = mergeMany<T>(start, <u32>count, out, rank, room);
-      if (leftCount === noRoom) return 0;
-      out += <usize>leftCount * size;
+  const rank0 = findLate(keyAt<T>(id));
+  const rank1 = findLate(keyAt<T>(id + size));
+  const rank2 = findLate(keyAt<T>(id + 2 * size));
+  const lower = min(min(rank0, rank1), rank2);
+  if (lower === noLateRank) return 4;
+  const merged = mergedBy(lower);
+  const isFirst = lower === rank0;
+  const isLast = rank2 < min(rank0, rank1);
+  const left = select(merged, <u32>load<T>(id), isFirst);
+  const middle = select(<u32>load<T>(id, 2 * size), select(<u32>load<T>(id, size), merged, isLast), isFirst);
+  const right = select(merged, <u32>load<T>(id, 3 * size), isLast);
+  const rank = findRareLate(keyOf<T>(left, middle));
+  const nextRank = findRareLate(keyOf<T>(middle, right));
+  return joinThree<T>(id, left, middle, right, select(rank0, rank, isLast), select(rank2, nextRank, isFirst));
+}
+
+/** Writes two ids to `id`, or the id into which they merge. Returns their number. */
+function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
+  const rank = findRareLate(keyOf<T>(left, right));
+  const isMerged = rank !== noLateRank;
+  store<T>(id, <T>select(mergedBy(select(rank, 0, isMerged)), left, isMerged));
+  store<T>(id, <T>right, sizeof<T>());
+  return 2 - u32(isMerged);
+}
+
+/**
+ * Merges up to `fewIdsMax` ids in place: compares all ranks for each merge. `pairRanks` has the rank of each pair. Returns
+ * the number of ids left.
+ */
+function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {
+  const size = sizeof<T>();
+  while (true) {
+    let best = noLateRank;
+    let at: u32 = 0;
+    for (let i: u32 = 0; i + 1 < count; i++) {
+      const rank = load<u32>(pairRanks + (i << 2));
+      const isLower = rank < best;
+      best = select(rank, best, isLower);
+      at = select(i, at, isLower);
     }
-    joint += 8 * (count - 1);
-    rank += 4 * (count - 1);
-    id = start + count * size;
-  }
-  return id < stop ? moveIds(id, stop, out) : out;
-}
-
-/** The number of bytes of ids that are moved at a time. */
-const movedBytes: usize = 16;
-
-/**
- * Moves the ids in [id, stop) to `out`, which is not after `id`. Returns the end of the result. May also overwrite
- * bytes between that and `stop`.
- */
-function moveIds(id: usize, stop: usize, out: usize): usize {
-  const outEnd = out + (stop - id);
-  if (out === id) return outEnd;
-  if (id - out >= movedBytes) {
-    for (; id < stop; id += movedBytes, out += movedBytes) {
-      store<u64>(out, load<u64>(id));
-      store<u64>(out, load<u64>(id, 8), 8);
+    if (best === noLateRank) return count;
+    const id = start + <usize>at * size;
+    const rank = pairRanks + (at << 2);
+    const merged = mergedBy(best);
+    store<T>(id, <T>merged);
+    count--;
+    for (let i = at + 1, to: usize = 1; i < count; i++, to++) {
+      store<T>(id + to * size, load<T>(id + to * size, size));
+      store<u32>(rank + (to << 2), load<u32>(rank + (to << 2), 4));
     }
-  } else for (; id < stop; id += 2, out += 2) store<u16>(out, load<u16>(id));
-  return outEnd;
+    if (at > 0) store<u32>(rank - 4, findRareLate(keyOf<T>(<u32>load<T>(id - size), merged)));
+    if (at + 1 < count) store<u32>(rank, findRareLate(keyOf<T>(merged, <u32>load<T>(id, size))));
+  }
 }
 
 /**
- * Merges the three ids at `start`. `rank` is the rank of the first two, `nextRank` that of the last two. Returns the
- * end of what was written.
+ * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is not after `start`. Returns the
+ * number of ids left, or `noRoom` if memory runs out.
  */
-function mergeThree<T>(start: usize, out: usize, rank: i32, nextRank: i32): usize {
-  const left = <i32>load<T>(start);
-  const middle = <i32>load<T>(start, sizeof<T>());
-  const right = <i32>load<T>(start, 2 * sizeof<T>());
-  if (nextRank < rank) {
-    const merged = mergedBy(nextRank);
-    return joinTwo<T>(out, left, merged, findPair(left, merged));
-  }
-  if (rank !== noRank) {
-    const merged = mergedBy(rank);
-    return joinTwo<T>(out, merged, right, findPair(merged, right));
-  }
-  store<T>(out, <T>left);
-  store<T>(out, <T>middle, sizeof<T>());
-  store<T>(out, <T>right, 2 * sizeof<T>());
-  return out + 3 * sizeof<T>();
-}
-
-/** Writes two ids, or the id that they merge to if `rank` is not `noRank`. Returns the end of what was written. */
-function joinTwo<T>(out: usize, left: i32, right: i32, rank: i32): usize {
-  store<T>(out, <T>(rank === noRank ? left : mergedBy(rank)));
-  store<T>(out, <T>right, sizeof<T>());
-  return out + (rank === noRank ? 2 * sizeof<T>() : sizeof<T>());
-}
-
-/**
- * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is not after `start`.
- * `knownRanks` has the ranks of its pairs, unless it is 0. Returns the number of ids left, or `noRoom` if memory runs
- * out.
- */
-function mergeMany<T>(start: usize, count: u32, out: usize, knownRanks: usize, room: usize): u32 {
+function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   const symbols = reserveSymbols(count, room);
   if (symbols === 0) return noRoom;
   for (let i: usize = 0; i < count; i++)
     store<i32>(symbols + (i << 2), <i32>load<T>(start + i * sizeof<T>()));
-  const leftCount =
-    knownRanks !== 0 && canScan(count)
-      ? mergeScanned(symbols, count, knownRanks)
-      : mergeSymbols(symbols, count);
+  const leftCount = mergeSymbols(symbols, count);
   if (leftCount === noRoom) return noRoom;
   for (let i: usize = 0; i < leftCount; i++)
     store<T>(out + i * sizeof<T>(), <T>load<i32>(symbols + (i << 2)));

@@ -30,6 +30,7 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
  *                                             be cut. All bits set: free
  *   finer        u32       finerEndsMax       the ends together with the cuts, a full array at a time
+ *   lineEnds     u16       finerEndsMax       if there are late merges: where in `finer` pretokens end before the last one
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;
@@ -37,6 +38,7 @@ let adjacency: usize = 0;
 let pairAnswers: usize = 0;
 let answers: usize = 0;
 let finer: usize = 0;
+let lineEnds: usize = 0;
 
 const never: u32 = 0;
 /** There is a cut. The value is also the size in bytes of a cut in `finer`, so adding it needs no branch. */
@@ -84,7 +86,8 @@ export function useCuts(model: EncodingModel): bool {
   pairAnswers = reserveTable(2 << pairAnswerBits);
   answers = reserveTable(8 << answerBits);
   finer = reserveTable(4 * finerEndsMax);
-  if (finer === 0) return false;
+  if (cutsLines) lineEnds = reserveTable(2 * finerEndsMax);
+  if (finer === 0 || (cutsLines && lineEnds === 0)) return false;
   memory.fill(places, <u8>unknown, 65536);
   memory.fill(answers, 255, 8 << answerBits);
   adjacency = model.adjacency;
@@ -130,6 +133,8 @@ let endCount: u32 = 0;
 let pos: u32 = 0;
 /** The address of the ends that the last `nextCuts` returned. */
 let cutEnds: usize = 0;
+/** The end of `lineEnds`. */
+export let lineEndsEnd: usize = 0;
 
 /** Begins to cut the pretokens between `count` ends, which are at least two, from `first` on. */
 export function beginCuts(first: u32, count: u32): void {
@@ -148,6 +153,7 @@ export function beginCuts(first: u32, count: u32): void {
  */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
+  lineEndsEnd = lineEnds;
   if (ASC_FEATURE_SIMD) {
     if (cutsLines) return nextLineCuts();
   }
@@ -173,6 +179,7 @@ export function nextCuts(): u32 {
     const end = endAt(next);
     count = cutPretoken(endAt(next - 1), end, count);
     if (count === finerEndsMax) break;
+    if (cutsLines && next + 1 < endCount) listLineEnd(count);
     store<u32>(finer + (count++ << 2), end);
     pos = end;
     next++;
@@ -202,10 +209,20 @@ function nextLineCuts(): u32 {
     const sure = sureCuts(textStart + at);
     const inside = last - at < 64 ? ((<u64>1) << (last - at)) - 1 : -1;
     const cuts = ((sure | findCuts(at, asked & inside & ~ends)) & inside) | ends;
+    for (let end = ends; end !== 0; end &= end - 1) {
+      listLineEnd(<u32>((cut - finer) >> 2) + <u32>popcnt(cuts & (end - 1) & ~end));
+    }
     cut = writeEnds(cut, at, cuts);
   }
+  if (next === endCount) lineEndsEnd -= 2;
   pos = load<u32>(cut - 4);
   return <u32>((cut - finer) >> 2);
+}
+
+/** Notes that a pretoken ends at an index in `finer`. */
+function listLineEnd(index: u32): void {
+  store<u16>(lineEndsEnd, <u16>index);
+  lineEndsEnd += 2;
 }
 
 /** Looks up the positions in `asked`, which are relative to `at`. Returns those where there is a cut. */
@@ -231,6 +248,7 @@ function isCutInLine(at: u32): bool {
 
 /** Returns the index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */
 function findPretokenToCut(index: u32): u32 {
+  if (cutsLines) return index;
   const stop = endsStart + (endCount << 2);
   const bytesMin = cutBytesMin;
   let at = endsStart + (index << 2);
@@ -245,6 +263,10 @@ function findPretokenToCut(index: u32): u32 {
 
 export function cutEndsAddress(): usize {
   return cutEnds;
+}
+
+export function lineEndsAddress(): usize {
+  return lineEnds;
 }
 
 function endAt(index: u32): u32 {

@@ -77,46 +77,11 @@ export function reservePairs(model: EncodingModel): bool {
   firstMerged = model.mergeCount > 0 ? load<i32>(mergedIds) : -1;
   firstTied = model.firstTied;
   if (firstTied !== 0) isExact = true;
-  return halves !== 0 && reserveSlots(model.mergeCount);
-}
-
-/** Reserves slots for `count` pairs, of which at most half are used. Returns false if memory runs out. */
-function reserveSlots(count: u32): bool {
   slotBits = 4;
-  while ((<u64>1) << slotBits < 2 * <u64>count) slotBits++;
+  while ((<u64>1) << slotBits < 2 * <u64>model.mergeCount) slotBits++;
   slots = reserveTable((<usize>4) << slotBits);
   filter = reserveTable((<usize>4) << (slotBits - filterShift));
-  return slots !== 0 && filter !== 0;
-}
-
-/**
- * Late merges (late-merges.ts) also have slots and a filter of their own, which are small enough to stay in the caches.
- */
-let lateSlots: usize = 0;
-let lateSlotBits: u32 = 0;
-let lateFilter: usize = 0;
-
-/** Adds the late merges to their slots. Returns false if memory runs out. */
-export function indexLatePairs(model: EncodingModel): bool {
-  swapPairs();
-  // Twice as many slots, because a second probe costs more here than the memory.
-  if (!reserveSlots(2 * (model.mergeCount - model.lateRank))) return false;
-  for (let rank = model.lateRank; rank < model.mergeCount; rank++) addPair(model, rank);
-  swapPairs();
-  return true;
-}
-
-/** Exchanges the slots of all merges and those of late merges. Between two calls, lookups find only late merges. */
-export function swapPairs(): void {
-  const before = slots;
-  const bitsBefore = slotBits;
-  const filterBefore = filter;
-  slots = lateSlots;
-  slotBits = lateSlotBits;
-  filter = lateFilter;
-  lateSlots = before;
-  lateSlotBits = bitsBefore;
-  lateFilter = filterBefore;
+  return halves !== 0 && slots !== 0 && filter !== 0;
 }
 
 /** Sets the rank of a merge's pair; returns whether the pair is new. */
@@ -195,38 +160,6 @@ export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   }
 }
 
-/**
- * Writes the rank of each pair in a list (seams.ts) to `ranks`. An entry of the list has the address of the pair's left
- * id, and the pair's hash. The filter is not consulted, because most of these pairs merge.
- */
-export function rankPairs<T>(list: usize, listEnd: usize, ranks: usize): void {
-  const known = slots;
-  const pairs = halves;
-  const tagShift = rankBits;
-  const shift = 32 - slotBits;
-  const last: u32 = (1 << slotBits) - 1;
-  for (; list < listEnd; list += 8, ranks += 4) {
-    const id = <usize>load<u32>(list);
-    const both = bothOf(<i32>load<T>(id), <i32>load<T>(id, sizeof<T>()));
-    const hash = load<u32>(list, 4);
-    const tag = hash << tagShift;
-    const home = hash >> shift;
-    let rank = noRank;
-    let pos = home;
-    for (let slot = load<u32>(known + (pos << 2)); slot !== 0; slot = load<u32>(known + (pos << 2))) {
-      const found = (slot ^ tag) - 1;
-      if ((slot ^ tag) >> tagShift === 0 && load<u64>(pairs + ((<usize>found) << 3)) === both) {
-        rank = <i32>found;
-        break;
-      }
-      pos = (pos + 1) & last;
-      // Only a damaged image has no free slot.
-      if (pos === home) unreachable();
-    }
-    store<i32>(ranks, rank);
-  }
-}
-
 /** Returns 1 if the pair passes the filter, else 0. */
 function mayBePair(hash: u32): u32 {
   return (load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2)) >> (hash & 31)) & 1;
@@ -257,7 +190,7 @@ function findMerge(hash: u32, both: u64, checks: bool): i32 {
   return noRank;
 }
 
-export function hashOf(left: u32, right: u32): u32 {
+function hashOf(left: u32, right: u32): u32 {
   return (left * multiplier0 + right) * multiplier1;
 }
 

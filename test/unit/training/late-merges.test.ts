@@ -84,7 +84,7 @@ const madeText = (letters: string, length: number) =>
 test("merges over spaces that are applied after all others give the ids of plain merging", () => {
   let lateCount = 0;
   for (let round = 0; round < rounds(40); round++) {
-    const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);
+    const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é ", "aB \x7f"]);
     const isNarrow = random(3) > 0;
     const { model, merges } = madeModel(1 + random(40), letters, isNarrow ? 256 : 70_000);
     const { mergeCount, lateRank } = factsOf(model);
@@ -126,7 +126,8 @@ test("a line of any length, with segments of any length, is merged like in plain
     const { model } = madeModel(30, letters, 256);
     const late = new EncodingKernel(model, true);
     const whole = new EncodingKernel(model, true, uncut);
-    const length = isThorough ? 1_000_000 : 50_000;
+    // More ids than 16 bits can count.
+    const length = isThorough ? 1_000_000 : 150_000;
     const part = madeText(letters, 2 + random(20));
     const texts = [part.repeat(length / part.length), madeText(letters, length)];
     for (const text of texts) {
@@ -142,6 +143,44 @@ test("a line of any length, with segments of any length, is merged like in plain
         count: wanted.length,
       });
     }
+  }
+});
+
+test("a segment of any length is merged like in plain merging", () => {
+  const [a, space] = [0x61, 0x20];
+  const merges = [
+    [a, space, 256],
+    [a, a, 257],
+    [257, 257, 258],
+    [258, 257, 259],
+    [258, 258, 260],
+  ];
+  const model = modelOf(merges);
+  expect(factsOf(model)).toEqual({ mergeCount: 5, lateRank: 0 });
+  const late = new EncodingKernel(model, true);
+  const whole = new EncodingKernel(model, true, uncut);
+  const around = [1, 3, 64, 72, 144, 216, 1024, 2048, 3072].flatMap((n) => [n, n + 1, n + 2, n + 3]);
+  for (const length of around) {
+    for (const before of ["", ",,,", "a ,"]) {
+      const text = `${before}${"a".repeat(length)} a,aa`;
+      const ends = [0, text.length];
+      const found = idsOf(late, text, ends, true);
+      expect({ before, length, found }).toEqual({ before, length, found: idsOf(whole, text, ends, true) });
+    }
+  }
+});
+
+test("many pretokens end at any position of a chunk", () => {
+  const { model } = madeModel(30, "ab ", 256);
+  const late = new EncodingKernel(model, true);
+  const whole = new EncodingKernel(model, true, uncut);
+  for (let round = 0; round < rounds(10); round++) {
+    const text = madeText("ab ", 6000);
+    const ends = [0];
+    while (ends.at(-1)! < text.length)
+      ends.push(Math.min(text.length, ends.at(-1)! + 1 + random(one([1, 4, 40]))));
+    const found = idsOf(late, text, ends, true);
+    expect({ seed, round, found }).toEqual({ seed, round, found: idsOf(whole, text, ends, true) });
   }
 });
 
@@ -166,6 +205,54 @@ test("a character with late merges does not exist before them", () => {
   const wanted = [262, 257, 262, 256, 259, a];
   expect(idsOf(new EncodingKernel(model, true, uncut), text, ends, true)).toEqual(wanted);
   expect(idsOf(new EncodingKernel(model, true), text, ends, true)).toEqual(wanted);
+});
+
+test("merges of a byte and a space are late if the byte is visible, at any position of a block", () => {
+  const [a, space] = [0x61, 0x20];
+  for (const byte of [0x00, 0x09, 0x0a, 0x1f, 0x20, 0x21, 0x41, 0x7e, 0x7f, 0xc3]) {
+    const merges = [
+      [byte, space, 256],
+      [a, space, 257],
+      [256, space, 258],
+      [257, byte, 259],
+    ];
+    const model = modelOf(merges);
+    const isVisible = byte > 0x20 && byte < 0x7f;
+    expect({ byte, ...factsOf(model) }).toEqual({ byte, mergeCount: 4, lateRank: isVisible ? 0 : 1 });
+    const late = new EncodingKernel(model, true);
+    for (let n = 0; n < 4; n++) {
+      const text = madeText(String.fromCharCode(byte, a, space, space), 250);
+      const found = idsOf(late, text, [0, text.length], true);
+      expect({ seed, byte, text, found }).toEqual({ seed, byte, text, found: naiveIds(merges, text) });
+    }
+  }
+});
+
+test("segments of every length, at every position, are merged like in plain merging", () => {
+  // Any two of these words may be joined, and a comma ends a segment. Equal pairs overlap.
+  const symbols = ["a", "b", " "];
+  const merges: number[][] = [];
+  const ids = [0x61, 0x62, 0x20];
+  for (let id = 256; merges.length < 30; id++) {
+    const [left, right] = merges.length === 0 ? [0x61, 0x20] : [one(ids), one(ids)];
+    if (merges.some(([l, r]) => l === left && r === right)) continue;
+    merges.push([left!, right!, id]);
+    ids.push(id);
+  }
+  const model = modelOf(merges);
+  const kernels = [true, false].map((isNarrow) => ({
+    isNarrow,
+    kernel: new EncodingKernel(model, isNarrow),
+  }));
+  for (let round = 0; round < rounds(60); round++) {
+    const parts = Array.from({ length: 1 + random(60) }, () =>
+      Array.from({ length: 1 + random(one([2, 3, 5, 8, 20, 90])) }, () => one(symbols)).join(""),
+    );
+    const text = parts.join(one([",", ",,", "\n"]));
+    const found = kernels.map(({ kernel, isNarrow }) => idsOf(kernel, text, [0, text.length], isNarrow));
+    const wanted = parts.length < 30 ? naiveIds(merges, text) : found[0]!;
+    expect({ seed, round, text, found }).toEqual({ seed, round, text, found: [wanted, wanted] });
+  }
 });
 
 const words = ["the", "of", "house", "in", "a", "x1", "12", "é", "漢字", "…", "“quoted”", "re-do", "don't"];
