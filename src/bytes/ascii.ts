@@ -15,3 +15,10 @@ export const backslash = 0x5c;
 export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
+
+export function countLineFeeds(bytes: Uint8Array): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let count = 0;
+  for (let pos = buffer.indexOf(lineFeed); pos >= 0; pos = buffer.indexOf(lineFeed, pos + 1)) count++;
+  return count;
+}

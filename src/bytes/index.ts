@@ -19,16 +19,6 @@ export {
   groupDigits,
 } from "./quantities.ts";
 export * as schema from "./schema.ts";
-export {
-  allocateText,
-  countLineFeeds,
-  growText,
-  paddingBytes,
-  releaseText,
-  skipSplitPair,
-  type Text,
-  type TextMaker,
-  textOf,
-} from "./text.ts";
+export { allocateText, growText, paddingBytes, skipSplitPair, type Text, textOf } from "./text.ts";
 export * as utf8 from "./utf8-characters.ts";
 export { describeValue, isPlainObject, showValue, typedArrayClass } from "./values.ts";

@@ -1,6 +1,3 @@
-import { host } from "#runtime";
-import * as ascii from "./ascii.ts";
-
 /**
  * Text: bytes in memory, with two views of one buffer. Hot loops load several bytes at a time and may read past the end
  * of the text, so the buffer is longer than the text by `paddingBytes`. The bytes there are not text.
@@ -34,22 +31,6 @@ export function growText(text: Text, byteCount: number): Text {
   return longer;
 }
 
-/**
- * Makes a text with a capacity of `capacityBytes` bytes plus padding. It may reuse the memory of the previous text that
- * it made, which must not be used afterwards.
- */
-export type TextMaker = (capacityBytes: number) => Text;
-
-/**
- * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small
- * memory is left to the collector.
- */
-export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
-  if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) host.releaseMemory(buffer);
-}
-
-const releasedBytesLeast = 1 << 18;
-
 /** Copies bytes into a padded text: for tests, examples and small inputs. */
 export function textOf(content: string | Uint8Array): Text {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
@@ -63,12 +44,4 @@ export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
   return end;
-}
-
-export function countLineFeeds(bytes: Uint8Array): number {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  let count = 0;
-  for (let pos = buffer.indexOf(ascii.lineFeed); pos >= 0; pos = buffer.indexOf(ascii.lineFeed, pos + 1))
-    count++;
-  return count;
 }

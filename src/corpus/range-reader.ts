@@ -1,7 +1,8 @@
 import { closeSync, readSync } from "node:fs";
-import { allocateText, releaseText, type Text, type TextMaker } from "#bytes";
+import { allocateText, type Text } from "#bytes";
 import { asOption, type FileWindow, files, machine, phrase, scaled, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
+import { releaseText, type TextMaker } from "./text-memory.ts";
 
 /**
  * The memory of one thread for a text and for the line, page or dictionary that contains it. A reader claims memory,

@@ -1,4 +1,4 @@
-import { countLineFeeds } from "#bytes";
+import { ascii } from "#bytes";
 import { scaled, yieldToEventLoop } from "#runtime";
 import type { Cut, RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input, type Range, recordSeparator, wholeRange } from "./input.ts";
@@ -221,7 +221,8 @@ class ChunkSequence {
     this.startByte += pos;
     this.startsInside = end === "inside";
     this.inputBytesBefore = this.stream.inputBytes;
-    if (this.input.format !== "text") this.lineCount += countLineFeeds(Buffer.from(read.buffer, 0, pos));
+    if (this.input.format !== "text")
+      this.lineCount += ascii.countLineFeeds(Buffer.from(read.buffer, 0, pos));
     return {
       kind: "chunk",
       inputIndex,

@@ -1,13 +1,6 @@
 import { byteCharacters, countNoun } from "#bytes";
-import {
-  type CompiledPattern,
-  compilePattern,
-  cutText,
-  describeLlamaCpp,
-  loadCompiler,
-  namedLlamaCpp,
-} from "#pattern";
-import { type Normalization, normalize } from "#text";
+import { type CompiledPattern, compilePattern, cutText, loadCompiler, patternForms } from "#pattern";
+import { type Normalization, normalForms } from "#text";
 import { derivation, probe, tokenizers, tokenTables } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
 import { rebuildsTokenizer } from "./class-checks.ts";
@@ -180,7 +173,7 @@ function checkNormalized(loaded: Loaded): Finding[] {
 const normalizedTexts = 256;
 
 function changedBy(normalization: Normalization, ids: readonly number[], textOf: (id: number) => string) {
-  const isChanged = (text: string) => normalize(text, normalization) !== text;
+  const isChanged = (text: string) => normalForms.normalize(text, normalization) !== text;
   const changed: number[] = [];
   for (let first = 0; first < ids.length; first += normalizedTexts) {
     const chunk = ids.slice(first, first + normalizedTexts);
@@ -284,10 +277,10 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
 export function checkEquals({ parts }: Loaded): Finding[] {
   const { patternName, patternSources } = parts.description;
   if (patternName === "none" || parts.model.beginning !== undefined) return [];
-  const llamaCpp = namedLlamaCpp(patternName);
+  const llamaCpp = patternForms.namedLlamaCpp(patternName);
   const hasEqual = llamaCpp !== undefined && llamaCpp.differsAt === undefined;
   const lacking = [
-    ...(hasEqual ? [] : [`llama.cpp: ${describeLlamaCpp(patternName)}`]),
+    ...(hasEqual ? [] : [`llama.cpp: ${patternForms.describeLlamaCpp(patternName)}`]),
     ...(patternSources.length > 1
       ? ["tiktoken: it takes one expression, and this tokenizer has several"]
       : []),

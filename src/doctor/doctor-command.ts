@@ -2,7 +2,7 @@ import { countNoun, groupDigits } from "#bytes";
 import { expectedTextBytes, findInputs, inspectFirstStream } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { findTokenizer, recordFiles } from "#formats";
-import { startJob } from "#jobs";
+import { jobs } from "#jobs";
 import { kinds, optionTables } from "#options";
 import { asOption, machine, UserError } from "#runtime";
 import {
@@ -29,7 +29,7 @@ export async function runDoctor(invocation: Invocation, output: Output): Promise
   const { pattern, specialTokens } = supplements;
   const options = { pattern, specialTokens };
   const counted = asked.texts === undefined ? null : await countText({ path, ...supplements }, asked, output);
-  const thread = startJob<ReturnType<typeof examiningJob>>("examining");
+  const thread = jobs.start<ReturnType<typeof examiningJob>>("examining");
   const forget = stopping.onStop(() => thread.end());
   const diagnosis = await thread.ask("examine", { path, options, counted }).finally(() => {
     thread.end();

@@ -1,5 +1,5 @@
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
-import { startJob } from "#jobs";
+import { jobs } from "#jobs";
 import { optionTables } from "#options";
 import { asOption, phrase, UserError } from "#runtime";
 import {
@@ -52,7 +52,7 @@ const inputHint = phrase`${asOption("input", "OLD=NEW")} says where an input is 
 
 /** Checks the files in a worker, because loading large tokenizers takes seconds without a yield. */
 async function checkInWorker(directory: string) {
-  const thread = startJob<ReturnType<typeof examiningJob>>("examining");
+  const thread = jobs.start<ReturnType<typeof examiningJob>>("examining");
   const forget = stopping.onStop(() => thread.end());
   return thread.ask("checkRecorded", directory).finally(() => {
     thread.end();

@@ -1,7 +1,7 @@
 import { countNoun, formatBytes, formatSeconds, showValue } from "#bytes";
 import { findTokenizer, modelFiles } from "#formats";
 import { optionTables } from "#options";
-import { describeLlamaCpp } from "#pattern";
+import { patternForms } from "#pattern";
 import { shell } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, stopping, summaryRows } from "#terminal";
 import { digestOfParts, tokenizerImage } from "#tokenizer";
@@ -44,7 +44,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
     output.warn("these files match special tokens in text; tekken.json never does");
   if (formatNames?.includes("gguf") === true) {
-    const said = describeLlamaCpp(parts.description.patternName);
+    const said = patternForms.describeLlamaCpp(parts.description.patternName);
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);
   }
   const { llamaControls, ...converted } = await convertTokenizer({

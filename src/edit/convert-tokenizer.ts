@@ -11,8 +11,8 @@ import {
   tokenizerFiles,
   trainingRecords,
 } from "#formats";
-import { startJob } from "#jobs";
-import { exportForm } from "#pattern";
+import { jobs } from "#jobs";
+import { patternForms } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import {
@@ -49,7 +49,7 @@ export function convertingJob() {
       return {
         vocabulary: vocabularyOf(parts, derived),
         normalization: parts.normalization,
-        exportForm: exportForm({ name: name ?? nameOf(sources), sources }),
+        exportForm: patternForms.exported({ name: name ?? nameOf(sources), sources }),
         model: modelSettings.settle(like, specials, {}),
         like,
       };
@@ -156,7 +156,7 @@ export type Conversion = Opened & {
 /** Writes a tokenizer in other formats. Before the files are published, they are loaded and compared. */
 export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = noGuard } = options;
-  const thread = startJob<ReturnType<typeof convertingJob>>("converting");
+  const thread = jobs.start<ReturnType<typeof convertingJob>>("converting");
   try {
     const { vocabulary, ...rest } = await thread.ask("finish", { path, parts: toSendable(parts) });
     const tokenBytes = TokenBytes.received(vocabulary.tokenBytes);

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { pruneCompanionFiles, readCompanionFiles, renumberingTables, tokenizerFiles } from "#formats";
-import { startJob, type Tell } from "#jobs";
+import { jobs } from "#jobs";
 import { asOption, files, phrase, UserError } from "#runtime";
 import { describeCounts, type Guard, noGuard } from "#store";
 import { type changes, derivation, type TokenizerParts, tokenizers } from "#tokenizer";
@@ -27,7 +27,7 @@ type Piece = { readonly name: string; readonly bytes: Uint8Array };
  * The job of the thread that prunes: a large tokenizer takes seconds without a yield. It reports the files
  * piece by piece.
  */
-export function pruningJob(tell: Tell<Piece>) {
+export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;
   const all: Made[] = [];
   return {
@@ -141,7 +141,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     });
   }
   const pieces = new Map<string, Uint8Array[]>();
-  const thread = startJob<ReturnType<typeof pruningJob>, Piece>("pruning", ({ name, bytes }) => {
+  const thread = jobs.start<ReturnType<typeof pruningJob>, Piece>("pruning", ({ name, bytes }) => {
     const chunks = pieces.get(name);
     if (chunks === undefined) pieces.set(name, [bytes]);
     else chunks.push(bytes);
@@ -191,7 +191,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
 
 /** Maps the ids of a tokenizer to pieces in a smaller tokenizer, which has its first merges. */
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
-  const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
+  const thread = jobs.start<ReturnType<typeof pruningJob>>("pruning");
   try {
     return await thread.ask("pieces", { big: toSendable(big), small: toSendable(small) });
   } finally {

@@ -1,5 +1,5 @@
 import { escapeBytes, Heap } from "#bytes";
-import { commonForm } from "#pattern";
+import { patternForms } from "#pattern";
 import { UserError } from "#runtime";
 import {
   changes,
@@ -108,7 +108,7 @@ export function describeCutting(parts: TokenizerParts): string {
   const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
   // If merging begins with characters, the pattern follows from the merges.
-  const form = model.beginning === undefined ? commonForm({ name, sources }) : "characters";
+  const form = model.beginning === undefined ? patternForms.common({ name, sources }) : "characters";
   return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }
 

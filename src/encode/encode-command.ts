@@ -3,7 +3,7 @@ import { expectedTextBytes, type FoundInputs, type keptField, sizeOfRanges } fro
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { type IdType, idFormats, idWriters } from "#ids";
-import { invalidBytes } from "#jobs";
+import { warnings } from "#jobs";
 import { type Option, optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { stagedFile } from "#store";
@@ -109,7 +109,9 @@ function summarize(
     return;
   }
   const { fileCount, documentCount, formerFileCount = 0 } = encoded as Partial<EncodedFiles>;
-  output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
+  output.tell(
+    warnings.invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }),
+  );
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   // The summary also counts the ids of runs that this run resumed.
   const did =

@@ -4,7 +4,7 @@ import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { filesMatching } from "#corpus";
 import { idMergesNames } from "#formats";
 import { type IdMerges, type IdType, idMerges, idReaders, idWriters } from "#ids";
-import { earlyStop } from "#jobs";
+import { warnings } from "#jobs";
 import { optionTables } from "#options";
 import {
   asOption,
@@ -81,7 +81,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   if (leftPath !== null) output.tell([{ kind: "files in the old result", path: leftPath }]);
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
   const wantedCount = mergeCountFor(trained.merges.alphabetSize);
-  output.tell(earlyStop(trained.merges.left.length, wantedCount, "merges"));
+  output.tell(warnings.earlyStop(trained.merges.left.length, wantedCount, "merges"));
   const summary = (columns: number | null) =>
     idsSummary(trained, record, { output: asked.output, keptPath, isFull: asked.isFull, columns });
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });

@@ -3,7 +3,7 @@ import { expectedTextBytes, type FoundInputs } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { evaluations } from "#evaluation";
 import { recordFiles } from "#formats";
-import { invalidBytes } from "#jobs";
+import { warnings } from "#jobs";
 import { optionTables } from "#options";
 import { files, MemoryBudget, machine, withForwardSlashes } from "#runtime";
 import {
@@ -155,7 +155,7 @@ function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elap
   const { tokens, bytes: sizeBytes, bytesPerToken } = total;
   const first = files.find((file) => file.invalidBytes > 0);
   output.tell(
-    invalidBytes({
+    warnings.invalidBytes({
       count: total.invalidBytes,
       ...(first && { path: first.path }),
       became: "was encoded as a pretoken of its own",

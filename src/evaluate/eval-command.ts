@@ -11,7 +11,7 @@ import {
   type TextFacts,
 } from "#evaluation";
 import { recordFiles } from "#formats";
-import { invalidBytes } from "#jobs";
+import { warnings } from "#jobs";
 import { kinds, optionTables } from "#options";
 import { reportFiles } from "#reports";
 import {
@@ -54,7 +54,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   );
   output.endOnlyStage();
   for (const { name: text, invalidBytes: count } of evaluation.texts) {
-    output.tell(invalidBytes({ count, text, became: "is taken for a word" }));
+    output.tell(warnings.invalidBytes({ count, text, became: "is taken for a word" }));
   }
   const elapsedMs = performance.now() - startMs;
   let full: Promise<FullEvaluation> | undefined;

@@ -1,5 +1,5 @@
 import { type differences, evaluations, NumberCounts, type TextWords, textWords } from "#evaluation";
-import { type AnswerOf, type RequestOf, startJobs } from "#jobs";
+import { jobs } from "#jobs";
 import { host, kernels, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
 import { compareCuts, differentWords, WordEncoder, type WordEncoding, wordCosts } from "./word-encoder.ts";
@@ -139,8 +139,8 @@ type Measured = {
 type Asked = "measure" | "compare";
 type Ask = <Method extends Asked>(
   method: Method,
-  request: RequestOf<EvaluationJob, Method>,
-) => Promise<AnswerOf<EvaluationJob, Method>>;
+  request: jobs.RequestOf<EvaluationJob, Method>,
+) => Promise<jobs.AnswerOf<EvaluationJob, Method>>;
 
 /**
  * The threads that encode the words of an evaluation, one text after another. They run until `close`. If there is only
@@ -169,7 +169,7 @@ export class EvaluationThreads {
       this.close = () => {};
       return;
     }
-    const workers = startJobs<EvaluationJob>("evaluating", threadCount);
+    const workers = jobs.startAll<EvaluationJob>("evaluating", threadCount);
     for (const worker of workers) void worker.ask("begin", setup);
     this.idle = workers.map((worker) => (method, request) => worker.ask(method, request));
     this.close = () => {
@@ -208,7 +208,7 @@ export class EvaluationThreads {
   }
 
   /** Sends a request to the next thread that is idle. */
-  private async ask<Method extends Asked>(method: Method, request: RequestOf<EvaluationJob, Method>) {
+  private async ask<Method extends Asked>(method: Method, request: jobs.RequestOf<EvaluationJob, Method>) {
     while (this.idle.length === 0) await new Promise<void>((take) => this.waiting.push(take));
     const ask = this.idle.pop()!;
     try {

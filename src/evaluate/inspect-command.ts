@@ -5,7 +5,7 @@ import { type CountedText, countTokensOf } from "#encoding";
 import { evaluations, type VocabularyStatistics, vocabularyStatistics } from "#evaluation";
 import { findTokenizer, modelFiles, recordFiles } from "#formats";
 import { optionTables } from "#options";
-import { describeAliases, describeLlamaCpp, type PatternName, patterns } from "#pattern";
+import { describeAliases, type PatternName, patternForms, patterns } from "#pattern";
 import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
 import {
@@ -140,7 +140,7 @@ function tokenizerRows(
     ["", called ?? ""],
     // The regular expressions are shown completely, so that they can be copied.
     ...patternSources.map((source): Row => ["", [source]]),
-    ["llama.cpp", model.beginning === undefined ? describeLlamaCpp(patternName) : ""],
+    ["llama.cpp", model.beginning === undefined ? patternForms.describeLlamaCpp(patternName) : ""],
     ["post-processor", describePostProcessing(parts, postProcessor)],
     ["decoder", decoder ?? ""],
     ...statistics.longestIds.map((id, i): Row => {

@@ -1,7 +1,7 @@
 import { ascii, escapeBytes } from "#bytes";
 import { type differences, evaluations, type NumberCounts, type TextWords, textWords } from "#evaluation";
 import { scaled } from "#runtime";
-import { type AddedToken, changesText, normalize } from "#text";
+import { type AddedToken, changesText, normalForms } from "#text";
 import { type EncodingParts, TextEncoding, TextNotes, type TokenTable, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
@@ -219,7 +219,7 @@ export class WordEncoder {
     const { normalization } = this.tokenizer.parts;
     return normalization === null
       ? text
-      : Buffer.from(normalize(Buffer.from(text).toString("utf8"), normalization));
+      : Buffer.from(normalForms.normalize(Buffer.from(text).toString("utf8"), normalization));
   }
 }
 

@@ -1,5 +1,5 @@
 import { utf8 } from "#bytes";
-import { contains, propertySet } from "#pattern";
+import { unicode } from "#pattern";
 
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 
@@ -79,7 +79,7 @@ export function holdsDigit(bytes: Uint8Array, start: number, end: number): boole
   return false;
 }
 
-let digits: ReturnType<typeof propertySet>;
+let digits: ReturnType<typeof unicode.propertySet>;
 
 /**
  * For each block of 64 code points, whether it contains digits. Most characters of a text are in blocks
@@ -88,7 +88,7 @@ let digits: ReturnType<typeof propertySet>;
 let digitBlocks: Uint8Array | undefined;
 
 function findDigitBlocks(): Uint8Array {
-  digits = propertySet("Nd")!;
+  digits = unicode.propertySet("Nd")!;
   const blocks = new Uint8Array(0x110000 >> 6);
   for (let i = 0; i < digits.length; i++) blocks[digits[i]! >> 6] = 1;
   return blocks;
@@ -111,5 +111,5 @@ function digitEndAt(bytes: Uint8Array, pos: number, end: number): number {
   digitBlocks ??= findDigitBlocks();
   if (digitBlocks[block] !== 1) return pos;
   const codePoint = utf8.codePointAt(bytes, pos, end);
-  return contains(digits!, codePoint) ? pos + utf8.byteCountOf(codePoint) : pos;
+  return unicode.contains(digits!, codePoint) ? pos + utf8.byteCountOf(codePoint) : pos;
 }

@@ -1,5 +1,5 @@
 import { utf8 } from "#bytes";
-import { contains, unionOf, whiteSpace } from "#pattern";
+import { unicode } from "#pattern";
 import { scaled } from "#runtime";
 import { SpecialTokenFinder } from "#text";
 import type { WordTable } from "#words";
@@ -15,7 +15,7 @@ import { holdsDigit } from "./number-counts.ts";
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 
-const whitespace = unionOf([whiteSpace, [0x1c, 0x1f]]);
+const whitespace = unicode.unionOf([unicode.whiteSpace, [0x1c, 0x1f]]);
 
 /**
  * TextWords: the distinct placed words of a text. Its arrays are in shared memory.
@@ -96,7 +96,7 @@ export function* slicesOf(end: number, start = 0): Generator<WordSlice> {
 
 /** Whether a text contains whitespace, which ends words. */
 export const holdsWhiteSpace = (text: string) =>
-  Array.from(text).some((character) => contains(whitespace, character.codePointAt(0)!));
+  Array.from(text).some((character) => unicode.contains(whitespace, character.codePointAt(0)!));
 
 /** Returns the length of the whitespace character at `pos`; 0 if another character is there. */
 function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number {
@@ -104,7 +104,7 @@ function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number 
   if (lead < 0x80)
     return lead === 0x20 || (lead >= 0x09 && lead <= 0x0d) || (lead >= 0x1c && lead <= 0x1f) ? 1 : 0;
   const codePoint = utf8.codePointAt(bytes, pos, end);
-  if (codePoint < 0 || !contains(whitespace, codePoint)) return 0;
+  if (codePoint < 0 || !unicode.contains(whitespace, codePoint)) return 0;
   return codePoint < 0x800 ? 2 : 3;
 }
 

@@ -1,4 +1,4 @@
-import type { PatternExport } from "#pattern";
+import type { patternForms } from "#pattern";
 import type { Normalization } from "#text";
 import type { Like, ModelSettings, RankedMerges, Vocabulary } from "#tokenizer";
 
@@ -6,7 +6,7 @@ import type { Like, ModelSettings, RankedMerges, Vocabulary } from "#tokenizer";
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;
-  readonly exportForm: PatternExport;
+  readonly exportForm: patternForms.PatternExport;
   readonly model: ModelSettings;
   /** The tokenizer given to --like. */
   readonly like?: Like | null;

@@ -1,5 +1,5 @@
 import { byteCharacters, bytesOf } from "#bytes";
-import { llamaCppOf } from "#pattern";
+import { patternForms } from "#pattern";
 import { assert } from "#runtime";
 import { modelSettings, vocabularies } from "#tokenizer";
 import { type FinishedTokenizer, pieceKinds } from "./finished-tokenizer.ts";
@@ -23,7 +23,7 @@ function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   fields.text("general.architecture", "llama");
   fields.text("general.name", "tokenizer");
   fields.text("tokenizer.ggml.model", characters ? "llama" : "gpt2");
-  fields.text("tokenizer.ggml.pre", characters ? "default" : llamaCppOf(exportForm)!.name);
+  fields.text("tokenizer.ggml.pre", characters ? "default" : patternForms.llamaCppOf(exportForm)!.name);
   if (characters) fields.flag("tokenizer.ggml.add_space_prefix", characters.addsPrefix);
   const unknown = characters?.kinds.indexOf("unknown") ?? -1;
   if (unknown >= 0 && roles.every(({ id }) => id !== unknown)) fields.number(keyOfRole.unk, unknown);
@@ -160,7 +160,7 @@ const takesWhole = new Set(["llama-bpe", "tekken"]);
 
 function obstacle(tokenizer: FinishedTokenizer): string | null {
   if (tokenizer.characters) return tokenizer.characters.llamaObstacle;
-  const pre = llamaCppOf(tokenizer.exportForm);
+  const pre = patternForms.llamaCppOf(tokenizer.exportForm);
   if (pre === undefined) return "llama.cpp has no pre-tokenizer for this pattern";
   const { others } = tokenizer.vocabulary;
   const areWhole = others?.areWhole === true;

@@ -1,6 +1,6 @@
 import { jsonLine } from "#bytes";
-import { describeLlamaCpp, type ResolvedPattern } from "#pattern";
-import { type Normalization, stepsOf } from "#text";
+import { patternForms, type ResolvedPattern } from "#pattern";
+import { type Normalization, normalForms } from "#text";
 import { type Like, type ModelSettings, modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
@@ -42,8 +42,9 @@ function modelCard(facts: CardFacts): string {
     later.length > 0 && `**Other added tokens**: ${later.map(code).join(", ")}.`,
     reserved.length > 0 && `**Reserved**: ${code(reserved[0]!)} to ${code(reserved.at(-1)!)}.`,
     `**Pretokenizer**: ${name === null ? splits.map(code).join(", then ") : code(name!)}.`,
-    normalization !== null && `**Normal form of text**: ${stepsOf(normalization).join(", then ")}.`,
-    `**llama.cpp**: ${describeLlamaCpp(pattern.name)}.`,
+    normalization !== null &&
+      `**Normal form of text**: ${normalForms.stepsOf(normalization).join(", then ")}.`,
+    `**llama.cpp**: ${patternForms.describeLlamaCpp(pattern.name)}.`,
     facts.textBytes > 0 &&
       `**Trained on**: ${grouped(facts.textBytes)} bytes of text in ${counted(facts.documentCount, "document")}${
         bytesPerToken === null ? "" : `, ${bytesPerToken.toFixed(3)} bytes per token`

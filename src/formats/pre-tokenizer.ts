@@ -2,10 +2,9 @@ import { json, schema, showValue } from "#bytes";
 import {
   type CompiledPattern,
   compilePattern,
-  huggingfaceForm,
   loadCompiler,
-  mayLeaveGaps,
   type NamedPattern,
+  patternForms,
   patterns,
 } from "#pattern";
 import { UserError } from "#runtime";
@@ -91,7 +90,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
   // The form that `bpe` writes for one pattern may be the source of another: gpt4 is written as llama3. So the forms
   // that other programs write are compared first, for all patterns.
-  const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
+  const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, patternForms.huggingface];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
       if (isSame(sources, formOf(named))) return { sources: named.sources, name, addsPrefixSpace };
@@ -198,7 +197,7 @@ export function compileSplits(sources: readonly string[], path: string): Compile
 
 /** Refuses a pattern that may leave text unmatched, for files that tiktoken reads: tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
-  if (!inFile(path, () => mayLeaveGaps({ name: nameOf(sources), sources }))) return;
+  if (!inFile(path, () => patternForms.mayLeaveGaps({ name: nameOf(sources), sources }))) return;
   refuse(
     path,
     `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,

@@ -1,7 +1,7 @@
 import { isPlainObject, schema } from "#bytes";
 import { inputFormats } from "#corpus";
 import type { Compat } from "#merge";
-import { normalizationCheck } from "#text";
+import { normalForms } from "#text";
 
 // The checks of the fields of a training record. Readers take those that they need.
 
@@ -55,7 +55,7 @@ export const option = {
   ),
   padTo: schema.optional(count),
   pattern,
-  normalization: schema.optional(schema.orNull(normalizationCheck)),
+  normalization: schema.optional(schema.orNull(normalForms.check)),
   superwords: schema.optional(schema.object({ fromVocabSize: count, wordPattern: pattern })),
   compat: schema.oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"]),
   wholeTexts: schema.optional(schema.flag),

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { json, showValue, utf8 } from "#bytes";
-import { type PatternExport, patterns } from "#pattern";
+import { type patternForms, patterns } from "#pattern";
 import { asOption, host, type Message, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
 import {
@@ -208,7 +208,8 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
   return obstacleOfRanks(tokenizer);
 }
 
-const sourcesOf = (form: PatternExport) => (form.kind === "splits" ? form : patterns.gpt2).sources;
+const sourcesOf = (form: patternForms.PatternExport) =>
+  (form.kind === "splits" ? form : patterns.gpt2).sources;
 
 /** Returns the bytes of an entry; undefined if it has no token. */
 function bytesOfEntry(vocabulary: Vocabulary, entry: number): Uint8Array | undefined {

@@ -1,15 +1,7 @@
 import { byteCharacters, json, schema, showValue, utf8 } from "#bytes";
-import { contains, type PatternExport, whiteSpace } from "#pattern";
+import { type patternForms, unicode } from "#pattern";
 import { assert, UserError } from "#runtime";
-import {
-  type AddedToken,
-  type Normalization,
-  type NormalizationStep,
-  normalizationSteps,
-  normalize,
-  plainSpecial,
-  stepsOf,
-} from "#text";
+import { type AddedToken, type Normalization, normalForms, plainSpecial } from "#text";
 import {
   changes,
   type Extension,
@@ -138,7 +130,7 @@ function* spelledMergeRows(
   yield chunk.take();
 }
 
-const stepTypes: Readonly<Record<NormalizationStep, string>> = {
+const stepTypes: Readonly<Record<normalForms.Step, string>> = {
   NFC: "NFC",
   NFD: "NFD",
   NFKC: "NFKC",
@@ -147,7 +139,7 @@ const stepTypes: Readonly<Record<NormalizationStep, string>> = {
 };
 
 function normalizerOf(normalization: Normalization | null): object | null {
-  const steps = normalization === null ? [] : stepsOf(normalization);
+  const steps = normalization === null ? [] : normalForms.stepsOf(normalization);
   const normalizers = steps.map((step) => ({ type: stepTypes[step] }));
   return normalizers.length > 1 ? { type: "Sequence", normalizers } : (normalizers[0] ?? null);
 }
@@ -156,7 +148,7 @@ function normalizerOf(normalization: Normalization | null): object | null {
  * Returns HF's pre-tokenizer. ByteLevel itself can cut by the gpt2 pattern. Any other pattern becomes Split
  * steps before it.
  */
-function preTokenizer(form: PatternExport): object {
+function preTokenizer(form: patternForms.PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   assert(form.kind === "splits", "only a tokenizer whose pattern is regular expressions is written here");
   const splits = form.regexes.map((regex) => ({
@@ -485,11 +477,11 @@ function readNormalizer(value: unknown, path: string): Normalization | null {
   return steps.length === 0 ? null : steps.join(",");
 }
 
-function normalizersIn(value: unknown, path: string): NormalizationStep[] {
+function normalizersIn(value: unknown, path: string): normalForms.Step[] {
   const { type, normalizers } = json.objectAt(value, path, "the normalizer");
   if (type === "Sequence" && Array.isArray(normalizers))
     return normalizers.flatMap((inner) => normalizersIn(inner, path));
-  const step = normalizationSteps.find((known) => type === stepTypes[known]);
+  const step = normalForms.stepNames.find((known) => type === stepTypes[known]);
   if (step !== undefined) return [step];
   refuse(
     path,
@@ -603,7 +595,7 @@ function refuseUnsupportedTokens(
     const byPattern = new Map<string, AddedToken>();
     for (const token of stage) {
       const isChanged = token.normalized && normalization !== null;
-      const pattern = isChanged ? normalize(token.content, normalization) : token.content;
+      const pattern = isChanged ? normalForms.normalize(token.content, normalization) : token.content;
       const other = byPattern.get(pattern);
       if (other !== undefined)
         refuse(
@@ -611,7 +603,7 @@ function refuseUnsupportedTokens(
           `its normalizer turns the added tokens ${quoted(other)} and ${quoted(token)} into the same text`,
         );
       byPattern.set(pattern, token);
-      if (stripping !== undefined && contains(whiteSpace, pattern.codePointAt(0)!)) {
+      if (stripping !== undefined && unicode.contains(unicode.whiteSpace, pattern.codePointAt(0)!)) {
         refuse(
           path,
           `the added token ${quoted(token)} begins with white space, which ${quoted(stripping)} strips (rstrip)`,

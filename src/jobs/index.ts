@@ -1,17 +1,7 @@
 // Work on threads: tasks of a corpus, progress, warnings as data. This is one module because tasks, progress, warnings
 // and failures cross threads by one protocol.
 
-export {
-  type AnswerOf,
-  JobThread,
-  type Post,
-  type RequestOf,
-  serveJob,
-  startJob,
-  startJobs,
-  type Tell,
-  Transferred,
-} from "./job.ts";
+export * as jobs from "./job.ts";
 export { loadInWorker, loadingBytes } from "./load-in-worker.ts";
 export { Pace } from "./pace.ts";
 export {
@@ -35,11 +25,5 @@ export {
   repeatReport,
   type StageProgress,
 } from "./stage-progress.ts";
-export {
-  countedInvalidBytes,
-  earlyStop,
-  formatWarning,
-  invalidBytes,
-  streamWithCache,
-  type Warning,
-} from "./warnings.ts";
+export type { Warning } from "./warnings.ts";
+export * as warnings from "./warnings.ts";

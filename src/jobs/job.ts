@@ -11,8 +11,8 @@ import {
 
 /*
  * The protocol between threads. A *job* is an object whose methods do the work. Each takes one request, which is plain
- * data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker, `serveJob`
- * calls the methods. The main thread calls them through a `JobThread`, or has a job of its own, without a worker.
+ * data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker, `jobs.serve`
+ * calls the methods. The main thread calls them through a `jobs.Thread`, or has a job of its own, without a worker.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
  *                    note            the same without an answer; served at once, even during an `ask`
@@ -50,15 +50,12 @@ export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
 export type Tell<News> = (news: News, transfer?: ArrayBuffer[]) => void;
 
 /** Returns the handler with which a worker receives the main thread's messages. */
-export function serveJob<News>(
-  makeJob: (tell: Tell<News>) => object,
-  post: Post,
-): (message: ToWorker) => void {
+export function serve<News>(makeJob: (tell: Tell<News>) => object, post: Post): (message: ToWorker) => void {
   const job = makeJob((news, transfer) => post({ kind: "news", news }, transfer)) as Record<
     PropertyKey,
     (request: unknown) => unknown
   >;
-  const serve = async ({ method, request }: ToWorker) => {
+  const answerWith = async ({ method, request }: ToWorker) => {
     const made = job[method]!(request);
     const answer = isGenerator(made) ? runToEnd(made) : await made;
     if (answer instanceof Transferred) post({ kind: "answer", answer: answer.answer }, answer.memory);
@@ -68,7 +65,7 @@ export function serveJob<News>(
   let served = Promise.resolve();
   return (message) => {
     if (message.kind === "note") job[message.method]!(message.request);
-    else served = served.then(() => serve(message)).catch(fail);
+    else served = served.then(() => answerWith(message)).catch(fail);
   };
 }
 
@@ -76,7 +73,7 @@ const isGenerator = (made: unknown): made is Generator =>
   typeof made === "object" && made !== null && Symbol.iterator in made && "next" in made;
 
 /** A worker with a job, as seen from the main thread. */
-export class JobThread<Job, News = never> {
+export class Thread<Job, News = never> {
   private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
   private failure: { readonly error: unknown } | undefined;
 
@@ -151,18 +148,18 @@ export class JobThread<Job, News = never> {
 }
 
 /** Starts workers for a job. The caller must end them. */
-export const startJobs = <Job, News = never>(
+export const startAll = <Job, News = never>(
   name: JobName,
   workerCount: number,
   hear?: (news: News) => void,
 ) =>
   Array.from(
     { length: workerCount },
-    (_, i) => new JobThread<Job, News>(`${name} worker ${i}`, startWorker(name), hear),
+    (_, i) => new Thread<Job, News>(`${name} worker ${i}`, startWorker(name), hear),
   );
 
-export const startJob = <Job, News = never>(name: JobName, hear?: (news: News) => void) =>
-  startJobs<Job, News>(name, 1, hear)[0]!;
+export const start = <Job, News = never>(name: JobName, hear?: (news: News) => void) =>
+  startAll<Job, News>(name, 1, hear)[0]!;
 
 /** An error in the form that crosses threads. */
 export type Failure =

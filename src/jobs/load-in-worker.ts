@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { formats, recordName, tokenizerFiles } from "#formats";
 import { files, machine, yieldToEventLoop } from "#runtime";
 import { type Like, type TokenizerParts, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
-import { startJob } from "./job.ts";
+import * as jobs from "./job.ts";
 
 /** A request to the loading thread. */
 export type LoadRequest = {
@@ -26,7 +26,7 @@ type LoadedTokenizer = {
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
   if (loadedHereMs(path) <= loadedHereMsMax) return tokenizerFiles.load(path, options);
-  const thread = startJob<typeof loadingJob>("loading");
+  const thread = jobs.start<typeof loadingJob>("loading");
   try {
     const { parts, tokens } = await thread.ask("load", request);
     // Deserializing the thread's answer may take 0.1 s.
@@ -40,7 +40,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
 /** Reads the settings for `--like`, large files in a worker. */
 export async function readLikeInWorker(path: string): Promise<Like> {
   if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
-  const thread = startJob<typeof loadingJob>("loading");
+  const thread = jobs.start<typeof loadingJob>("loading");
   try {
     return await thread.ask("like", path);
   } finally {

@@ -8,7 +8,7 @@ import {
   type WorkerThread,
   yieldToEventLoop,
 } from "#runtime";
-import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } from "./job.ts";
+import * as jobs from "./job.ts";
 
 /** A job as seen from the main thread: its tasks, the threads that do them, and the sink for their results. */
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
@@ -465,7 +465,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
 {
   /** The worker's tasks, in order. */
   private readonly turns: Turn<Part, Found>[] = [];
-  private readonly thread: JobThread<TaskServer<Setup, Part, Found, Rest, Common>, TaskNews<Part, Found>>;
+  private readonly thread: jobs.Thread<TaskServer<Setup, Part, Found, Rest, Common>, TaskNews<Part, Found>>;
   private hasBegun = false;
   private hasAll = false;
 
@@ -476,7 +476,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     name: string,
     private readonly setup: TaskSetup<Setup>,
   ) {
-    this.thread = new JobThread(name, worker, (news) => this.take(news));
+    this.thread = new jobs.Thread(name, worker, (news) => this.take(news));
   }
 
   /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had a task. */
@@ -666,7 +666,7 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
       return step.value;
     } catch (error) {
       const place = ` at byte ${job.offsetByte} of "${this.inputs[task.inputIndex]!.path}"`;
-      throw reviveFailure(describeFailure(error, place));
+      throw jobs.reviveFailure(jobs.describeFailure(error, place));
     }
   }
 }
@@ -685,7 +685,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 
   constructor(
     private readonly start: StartThread<Setup, Part, Found, Rest, Common>,
-    private readonly tell: Tell<TaskNews<Part, Found>>,
+    private readonly tell: jobs.Tell<TaskNews<Part, Found>>,
   ) {}
 
   begin({ setup, thread, inputs, bytesDone }: TaskSetup<Setup>): void {
@@ -727,21 +727,21 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
   }
 
   /** Returns the thread's final result. */
-  finish(): Transferred<Rest> {
+  finish(): jobs.Transferred<Rest> {
     const { job } = this.thread;
     job.close();
     if (job.finish !== undefined) runToEnd(job.finish(false));
-    return new Transferred(job.rest, job.restMemory);
+    return new jobs.Transferred(job.rest, job.restMemory);
   }
 
   share(share: Share<Common>): Generator<undefined, boolean> {
     return this.thread.job.share!(share);
   }
 
-  endShare(): Transferred<Rest> {
+  endShare(): jobs.Transferred<Rest> {
     const { job } = this.thread;
     runToEnd(job.endShare!());
-    return new Transferred(job.rest, job.restMemory);
+    return new jobs.Transferred(job.rest, job.restMemory);
   }
 }
 

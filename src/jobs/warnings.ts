@@ -60,7 +60,7 @@ export type Warning =
   | { readonly kind: "note"; readonly message: Message };
 
 /** Formats a warning as a sentence. */
-export function formatWarning(warning: Warning): Message {
+export function format(warning: Warning): Message {
   switch (warning.kind) {
     case "invalid bytes":
       return formatInvalidBytes(warning);

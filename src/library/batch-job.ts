@@ -1,4 +1,4 @@
-import { Transferred } from "#jobs";
+import { jobs } from "#jobs";
 import { kernels } from "#runtime";
 import { type EncodingParts, TextEncoding } from "#tokenizer";
 
@@ -27,7 +27,7 @@ export class BatchJob {
     this.encoding = new TextEncoding(parts);
   }
 
-  encode({ bytes, ends, specialTokensAsText }: TextShare): Transferred<EncodedShare> {
+  encode({ bytes, ends, specialTokensAsText }: TextShare): jobs.Transferred<EncodedShare> {
     const encoding = this.encoding!;
     encoding.open(specialTokensAsText);
     const counts = new Uint32Array(ends.length);
@@ -40,6 +40,6 @@ export class BatchJob {
     });
     const ids = new Uint32Array(encoding.out.flush());
     encoding.out.shrink();
-    return new Transferred({ ids, counts }, [ids.buffer, counts.buffer]);
+    return new jobs.Transferred({ ids, counts }, [ids.buffer, counts.buffer]);
   }
 }

@@ -1,5 +1,5 @@
 import { corpusEncoding } from "#encoding";
-import { type JobThread, startJobs } from "#jobs";
+import { jobs } from "#jobs";
 import { kernels, scaled, UserError, usageError } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
 import type { BatchJob, EncodedShare, TextShare } from "./batch-job.ts";
@@ -10,7 +10,7 @@ const shareBytes = scaled(2 ** 18, 64);
 /** How many milliseconds threads may be idle before they end. */
 const idleMs = 10_000;
 
-type Thread = JobThread<BatchJob>;
+type Thread = jobs.Thread<BatchJob>;
 type Texts = readonly (string | Uint8Array)[];
 
 /**
@@ -72,7 +72,7 @@ export class BatchThreads {
   private start(count: number): Thread[] {
     clearTimeout(this.idleTimer);
     this.runningCount++;
-    const missing = startJobs<BatchJob>("batch", Math.max(0, count - this.threads.length));
+    const missing = jobs.startAll<BatchJob>("batch", Math.max(0, count - this.threads.length));
     const setup = { kernelModule: kernels.sharedModule(), parts: corpusEncoding.encodingParts(this.parts) };
     for (const thread of missing) void thread.ask("begin", setup);
     this.threads.push(...missing);

@@ -1,16 +1,7 @@
 import { argument, describeValue, skipSplitPair } from "#bytes";
 import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
-import {
-  byBytes,
-  earlyStop,
-  formatWarning,
-  invalidBytes,
-  Pace,
-  type Report,
-  repeatReport,
-  type Warning,
-} from "#jobs";
+import { byBytes, Pace, type Report, repeatReport, type Warning, warnings } from "#jobs";
 import { optionTables } from "#options";
 import { messages, runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
@@ -98,7 +89,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
     },
   );
   for (const warning of warningsOf(training, trained))
-    onWarning?.(messages.spell(formatWarning(warning), spellInLibrary));
+    onWarning?.(messages.spell(warnings.format(warning), spellInLibrary));
   return new TrainedTokenizer(training, trained, await chosenFiles.loadFormats());
 }
 
@@ -178,9 +169,9 @@ function warningsOf(training: Training, { vocabulary, invalidByteCount }: Traine
   const { size, reservedCount } = vocabulary;
   const leastSize = vocabularies.baseSize(training.specialTokens, training.compat);
   return [
-    ...invalidBytes({ count: invalidByteCount, became: "was counted as a pretoken of its own" }),
+    ...warnings.invalidBytes({ count: invalidByteCount, became: "was counted as a pretoken of its own" }),
     ...vocabularies.describeSharedIds(vocabulary).map((message) => ({ kind: "note" as const, message })),
-    ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
+    ...warnings.earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
   ];
 }
 

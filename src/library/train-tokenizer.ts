@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { argument } from "#bytes";
 import { findCorpus, reasonSkipped } from "#corpus";
 import { tokenizerFiles } from "#formats";
-import { formatWarning, type Warning } from "#jobs";
+import { type Warning, warnings } from "#jobs";
 import { optionTables, type RequestedTraining, trainingOptions } from "#options";
 import { messages, usageError } from "#runtime";
 import {
@@ -75,7 +75,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 /** Returns how the library reads, locks, writes and reports. */
 function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
-  const warn = (warning: Warning) => onWarning?.(messages.spell(formatWarning(warning), spellInLibrary));
+  const warn = (warning: Warning) => onWarning?.(messages.spell(warnings.format(warning), spellInLibrary));
   return {
     warn,
     report(progress) {

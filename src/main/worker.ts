@@ -1,20 +1,20 @@
 // Entry of every worker: the first message names the worker's job, whose code handles all other messages.
 
-import { type OutputPart, type Post, type StartThread, serveJob } from "#jobs";
+import { jobs, type OutputPart, type StartThread } from "#jobs";
 import type { JobName } from "#runtime";
 
 type Serve = (message: never) => void;
 
-declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessage: Post };
+declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessage: jobs.Post };
 
-const post: Post = (message, transfer) => self.postMessage(message, transfer);
+const post: jobs.Post = (message, transfer) => self.postMessage(message, transfer);
 
 /** Serves a job that is done task by task (run-tasks.ts). */
 async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
   start: StartThread<Setup, Part, Found, Rest, Common>,
 ): Promise<Serve> {
   const { TaskServer } = await import("#jobs/run-tasks");
-  return serveJob((tell) => new TaskServer(start, tell), post);
+  return jobs.serve((tell) => new TaskServer(start, tell), post);
 }
 
 /** Loads the code of each job. A thread loads only what it needs. */
@@ -23,19 +23,19 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
   encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),
   batch: async () => {
     const { BatchJob } = await import("#library/batch-job");
-    return serveJob(() => new BatchJob(), post);
+    return jobs.serve(() => new BatchJob(), post);
   },
   evaluating: async () => {
     const { EvaluationJob } = await import("#evaluate/evaluation-threads");
-    return serveJob(() => new EvaluationJob(), post);
+    return jobs.serve(() => new EvaluationJob(), post);
   },
   loading: async () => {
     const { loadingJob } = await import("#jobs/load-in-worker");
-    return serveJob(() => loadingJob, post);
+    return jobs.serve(() => loadingJob, post);
   },
-  pruning: async () => serveJob((await import("#edit/prune-tokenizer")).pruningJob, post),
-  converting: async () => serveJob((await import("#edit/convert-tokenizer")).convertingJob, post),
-  examining: async () => serveJob((await import("#doctor/examine")).examiningJob, post),
+  pruning: async () => jobs.serve((await import("#edit/prune-tokenizer")).pruningJob, post),
+  converting: async () => jobs.serve((await import("#edit/convert-tokenizer")).convertingJob, post),
+  examining: async () => jobs.serve((await import("#doctor/examine")).examiningJob, post),
   merging: async () => (await import("#merge/merge-helpers")).helpMerging,
 };
 

@@ -4,7 +4,7 @@ import { describeValue, groupDigits, isPlainObject } from "#bytes";
 import { keptField } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
-import { readNormalization } from "#text";
+import { normalForms } from "#text";
 import { chatTemplates, type tokenizers } from "#tokenizer";
 
 // Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and states the
@@ -233,11 +233,11 @@ function readKeptField(option: Message, typed: string): keptField.Field {
 export const normalization = (steps: readonly string[]): Kind<string> => ({
   value: "LIST",
   words: steps,
-  read: ([text], name) => readNormalization(name, text!),
+  read: ([text], name) => normalForms.read(name, text!),
   wanted: "a string, or an array of strings",
   take(value, place) {
     const steps = isText(value) ? [value] : textsOf(value);
-    return steps === undefined ? wrongKind : readNormalization(place, steps.join(","));
+    return steps === undefined ? wrongKind : normalForms.read(place, steps.join(","));
   },
   type: "string | readonly string[]",
   schema: { $ref: "#/$defs/normalization" },

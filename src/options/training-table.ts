@@ -1,6 +1,6 @@
 import { formats } from "#formats";
 import { asOption, phrase } from "#runtime";
-import { normalizationSteps } from "#text";
+import { normalForms } from "#text";
 import {
   chatTemplate,
   decimals,
@@ -114,12 +114,12 @@ export const trainingOptions = optionTables.of({
   },
   normalize: {
     name: "normalize",
-    kind: normalization(normalizationSteps),
+    kind: normalization(normalForms.stepNames),
     topic: "tokens",
     rare: true,
     excludes: [fixedByBase, { other: "like", hint: "the normalization comes from that tokenizer" }],
     description: "normalize text before it is split, e.g. NFC or NFKC,lowercase",
-    details: `Steps in order, separated by commas: ${normalizationSteps.join(", ")}. They apply to text between special tokens, in training and whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.`,
+    details: `Steps in order, separated by commas: ${normalForms.stepNames.join(", ")}. They apply to text between special tokens, in training and whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.`,
   },
   compat: {
     name: "compat",

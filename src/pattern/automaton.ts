@@ -1,5 +1,5 @@
 import { classCountMax } from "./scan-tables.ts";
-import { type CodePointSet, lastCodePoint } from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /**
  * The streaming automaton of a sequence of splits, which reads symbols one by one and never backtracks. It keeps
@@ -114,7 +114,7 @@ const maskBits = 31;
  * (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there are too many classes.
  */
 export function divideIntoClasses(
-  sets: readonly CodePointSet[],
+  sets: readonly unicode.CodePointSet[],
   steps = new CompileSteps(),
 ): { classes: CharacterClasses; membership: Uint8Array[] } {
   const edges = edgesOf(sets);
@@ -125,7 +125,7 @@ export function divideIntoClasses(
   const runStarts: number[] = [];
   const runClasses: number[] = [];
   let lastClass = -1;
-  for (let edge = 0, codePoint = 0; codePoint <= lastCodePoint; ) {
+  for (let edge = 0, codePoint = 0; codePoint <= unicode.lastCodePoint; ) {
     for (; edge < edges.length && edges[edge]! < (codePoint + 1) * edgeSetBits; edge++) {
       const set = edges[edge]! % edgeSetBits;
       inside[Math.floor(set / maskBits)]! ^= 1 << (set % maskBits);
@@ -157,7 +157,7 @@ export function divideIntoClasses(
  * Returns the edges of all ranges of the sets, ascending. A range has two: its first code point, and the one after its
  * last. An edge is stored as code point * edgeSetBits + index of the set.
  */
-function edgesOf(sets: readonly CodePointSet[]): Float64Array {
+function edgesOf(sets: readonly unicode.CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
   sets.forEach((ranges, set) => {

@@ -10,7 +10,7 @@ import {
   type ScanTables,
   threeByteBlocks,
 } from "./scan-tables.ts";
-import { lastCodePoint } from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 const blockSize = 1 << blockBits;
 
@@ -72,13 +72,13 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   const blocks = new BlockList();
   // Fills the blocks of code points. A block inside one run is stored at once; a block where a run begins or ends is
   // collected in `mixed`.
-  const blockOf = new Uint16Array((lastCodePoint + 1) >> blockBits);
+  const blockOf = new Uint16Array((unicode.lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;
   for (let run = 0; run < runStarts.length; run++) {
     const column = firstClassColumn + runClasses[run]!;
     const start = runStarts[run]!;
-    const end = run + 1 < runStarts.length ? runStarts[run + 1]! : lastCodePoint + 1;
+    const end = run + 1 < runStarts.length ? runStarts[run + 1]! : unicode.lastCodePoint + 1;
     const firstBlock = start >> blockBits;
     const endBlock = end >> blockBits;
     if (firstBlock === mixedBlock) mixed.fill(column, start & (blockSize - 1));

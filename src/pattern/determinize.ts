@@ -13,7 +13,7 @@ import {
 } from "./automaton.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Split } from "./parse-pattern.ts";
-import { codePointRange } from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /**
  * A state of the automaton: everything that matters about the text before a position. This is the levels, the start set
@@ -41,7 +41,7 @@ export function buildAutomata(
 ): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
   // If lines are documents, the line feed is a class of its own.
-  const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
+  const newline = splits[0]?.isLinewise ? sets.idOf({ set: unicode.codePointRange(10), edge: false }) : -1;
   const { classes, membership } = divideIntoClasses(
     sets.items.map(({ set }) => set),
     steps,

@@ -1,13 +1,5 @@
-import {
-  type CodePointSet,
-  complementOf,
-  decimalDigits,
-  intersectionOf,
-  propertySet,
-  unionOf,
-  whiteSpace,
-  wordCharacters,
-} from "./unicode.ts";
+import * as unicode from "./unicode.ts";
+import { wordCharacters } from "./unicode.ts";
 
 /**
  * The two regular-expression engines whose patterns `bpe` reads, and all differences between them.
@@ -64,11 +56,11 @@ export type Dialect = {
    */
   readonly refusesCountedEmpties: boolean;
   /** The characters of `\w` outside classes, and of `\b`. */
-  readonly wordCharacters: () => CodePointSet;
+  readonly wordCharacters: () => unicode.CodePointSet;
   /** The characters of `\w` inside a class. */
-  readonly classWordCharacters: () => CodePointSet;
+  readonly classWordCharacters: () => unicode.CodePointSet;
   /** The characters of `[[:name:]]`; undefined for an unknown name. */
-  readonly parsePosixClass: (name: string) => CodePointSet | undefined;
+  readonly parsePosixClass: (name: string) => unicode.CodePointSet | undefined;
 };
 
 type Flag = "ignoreCase" | "dotMatchesAll" | "lineAnchors";
@@ -111,12 +103,13 @@ export const oniguruma: Dialect = {
   refusesRepeatedAssertions: true,
   refusesCountedEmpties: true,
   // Alphabetic characters, marks, decimal digits and connectors, without joiners; outside a class also ²³¹¼½¾.
-  wordCharacters: () => unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
+  wordCharacters: () =>
+    unicode.unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
   classWordCharacters: () => withoutJoiners(wordCharacters()),
   parsePosixClass: (name) => unicodeClasses[name]?.(),
 };
 
-const asciiClasses: Readonly<Record<string, CodePointSet>> = {
+const asciiClasses: Readonly<Record<string, unicode.CodePointSet>> = {
   alnum: [48, 57, 65, 90, 97, 122],
   alpha: [65, 90, 97, 122],
   ascii: [0, 127],
@@ -133,30 +126,34 @@ const asciiClasses: Readonly<Record<string, CodePointSet>> = {
   xdigit: [48, 57, 65, 70, 97, 102],
 };
 
-export const hexDigits: CodePointSet = asciiClasses.xdigit!;
+export const hexDigits: unicode.CodePointSet = asciiClasses.xdigit!;
 
-const unicodeClasses: Readonly<Record<string, () => CodePointSet>> = {
-  alnum: () => unionOf([propertySet("Alphabetic")!, decimalDigits()]),
-  alpha: () => propertySet("Alphabetic")!,
+const unicodeClasses: Readonly<Record<string, () => unicode.CodePointSet>> = {
+  alnum: () => unicode.unionOf([unicode.propertySet("Alphabetic")!, unicode.decimalDigits()]),
+  alpha: () => unicode.propertySet("Alphabetic")!,
   ascii: () => [0, 127],
-  blank: () => unionOf([propertySet("Zs")!, [9, 9]]),
-  cntrl: () => propertySet("Cc")!,
-  digit: decimalDigits,
+  blank: () => unicode.unionOf([unicode.propertySet("Zs")!, [9, 9]]),
+  cntrl: () => unicode.propertySet("Cc")!,
+  digit: unicode.decimalDigits,
   graph: () => graphic([]),
-  lower: () => propertySet("Lowercase")!,
-  print: () => graphic(propertySet("Zs")!),
-  punct: () => unionOf([propertySet("P")!, propertySet("S")!]),
-  space: () => whiteSpace,
-  upper: () => propertySet("Uppercase")!,
+  lower: () => unicode.propertySet("Lowercase")!,
+  print: () => graphic(unicode.propertySet("Zs")!),
+  punct: () => unicode.unionOf([unicode.propertySet("P")!, unicode.propertySet("S")!]),
+  space: () => unicode.whiteSpace,
+  upper: () => unicode.propertySet("Uppercase")!,
   word: () => withoutJoiners(wordCharacters()),
   xdigit: () => hexDigits,
 };
 
-function graphic(spaces: CodePointSet): CodePointSet {
-  const others = unionOf([propertySet("Cn")!, propertySet("Cc")!, whiteSpace]);
-  return unionOf([complementOf(others), spaces]);
+function graphic(spaces: unicode.CodePointSet): unicode.CodePointSet {
+  const others = unicode.unionOf([
+    unicode.propertySet("Cn")!,
+    unicode.propertySet("Cc")!,
+    unicode.whiteSpace,
+  ]);
+  return unicode.unionOf([unicode.complementOf(others), spaces]);
 }
 
-function withoutJoiners(set: CodePointSet): CodePointSet {
-  return intersectionOf(set, complementOf(propertySet("Join_Control")!));
+function withoutJoiners(set: unicode.CodePointSet): unicode.CodePointSet {
+  return unicode.intersectionOf(set, unicode.complementOf(unicode.propertySet("Join_Control")!));
 }

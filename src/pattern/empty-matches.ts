@@ -1,7 +1,7 @@
 import type { Dialect } from "./dialect.ts";
 import { canBeEmpty, isAssertion, type Node, parsePattern } from "./parse-pattern.ts";
 import { portableSource } from "./portable-source.ts";
-import { fullSet } from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /*
  * HF's engine accepts a pattern that can match the empty string. An empty match is a cut, and the search continues one
@@ -25,7 +25,7 @@ type Nullable = {
   readonly hasWorse?: boolean;
 };
 
-const anything: Node = { kind: "set", set: fullSet, text: "[\\s\\S]" };
+const anything: Node = { kind: "set", set: unicode.fullSet, text: "[\\s\\S]" };
 const sequence = (...items: Node[]): Node => (items.length === 1 ? items[0]! : { kind: "sequence", items });
 const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };

@@ -31,7 +31,7 @@ export type PatternExport =
       readonly mayLeaveGaps: boolean;
     };
 
-export function exportForm(pattern: {
+export function exported(pattern: {
   readonly name: string | null;
   readonly sources: readonly string[];
   readonly huggingfaceSources?: readonly string[];
@@ -40,7 +40,7 @@ export function exportForm(pattern: {
   const regexes =
     pattern.name === null
       ? (pattern.huggingfaceSources ?? pattern.sources.map((source) => loadCompiler().portableForm(source)))
-      : huggingfaceForm(named[pattern.name]!);
+      : huggingface(named[pattern.name]!);
   return { kind: "splits", regexes, sources: pattern.sources, mayLeaveGaps: mayLeaveGaps(pattern) };
 }
 
@@ -48,24 +48,23 @@ export function exportForm(pattern: {
  * Returns the canonical form of a pattern: its regular expressions in HF's files. A name and the regex of the named
  * pattern have the same form.
  */
-export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
+export function common({ name, sources }: { name: string | null; sources: readonly string[] }) {
   const typed = JSON.stringify(sources);
   const same = Object.entries<NamedPattern>(patterns).find(
     ([, other]) => JSON.stringify(other.sources) === typed,
   );
   const known = name ?? same?.[0] ?? null;
-  const form = exportForm({ name: known === "gpt2" ? "r50k" : known, sources });
+  const form = exported({ name: known === "gpt2" ? "r50k" : known, sources });
   return form.kind === "splits" ? form.regexes : [];
 }
 
 /** The regular expressions of a named pattern for HF's engine. */
-export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
+export const huggingface = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
 
 /** Returns llama.cpp's pre-tokenizer for a pattern as HF's files express it; undefined if there is none. */
 export function llamaCppOf(form: PatternExport) {
   const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
-  const isOne = (pattern: NamedPattern) =>
-    JSON.stringify(huggingfaceForm(pattern)) === JSON.stringify(regexes);
+  const isOne = (pattern: NamedPattern) => JSON.stringify(huggingface(pattern)) === JSON.stringify(regexes);
   return Object.values(named).find(isOne)?.llamaCpp;
 }
 

@@ -4,16 +4,7 @@
 export { loadCompiler } from "#ready-made";
 export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";
-export {
-  commonForm,
-  describeLlamaCpp,
-  exportForm,
-  huggingfaceForm,
-  llamaCppOf,
-  mayLeaveGaps,
-  namedLlamaCpp,
-  type PatternExport,
-} from "./export-form.ts";
+export * as patternForms from "./export-form.ts";
 export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
 export {
   describeAliases,
@@ -30,5 +21,5 @@ export {
   type ResolvedPattern,
   resolvePattern,
 } from "./pattern.ts";
-export { contains, propertySet, unionOf, whiteSpace } from "./unicode.ts";
+export * as unicode from "./unicode.ts";
 export { unicodeVersion } from "./unicode-version.ts";

@@ -1,7 +1,7 @@
 import { UserError } from "#runtime";
 import { type Dialect, fancyRegex } from "./dialect.ts";
 import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
-import { type CodePointSet, complementOf } from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /**
  * Translates a pattern to JavaScript: `new RegExp(source, "gu")` finds the same pieces in any well-formed text. Classes
@@ -102,8 +102,8 @@ function countSource(min: number, max: number): string {
  */
 const rangesMax = 8;
 
-function setSource(set: CodePointSet, text: string | null): string {
-  const complement = complementOf(set);
+function setSource(set: unicode.CodePointSet, text: string | null): string {
+  const complement = unicode.complementOf(set);
   if (Math.min(set.length, complement.length) > 2 * rangesMax && text !== null) {
     const written = classOfText(text);
     if (written !== undefined) return written;

@@ -17,15 +17,7 @@ import { buildAutomata, buildLookAutomaton } from "./determinize.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Split } from "./parse-pattern.ts";
 import { firstClassColumn } from "./scan-tables.ts";
-import {
-  type CodePointSet,
-  codePointRange,
-  complementOf,
-  intersectionOf,
-  lastCodePoint,
-  setOf,
-  unionOf,
-} from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /*
  * Compiles a split with unbounded look-ahead, such as a+b|a, to a bimachine: two passes in opposite directions, as in
@@ -156,7 +148,7 @@ function buildBimachine(
 ): PatternTables {
   const { tree, isLinewise } = split!;
   const sets = new SymbolSets();
-  const lineEndSet = isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
+  const lineEndSet = isLinewise ? sets.idOf({ set: unicode.codePointRange(10), edge: false }) : -1;
   const program = buildNfa(tree, sets, true);
   const others = buildAutomata(rest, sets, steps);
   const { classes, membership } = divideIntoClasses(
@@ -336,7 +328,7 @@ function encodeSymbols(
   const symbolsOf = setOfClass.map((_, c) => [...new Set(symbols.map((row) => row[c]!))]);
   const plain = symbolsOf.map((some) => (some.length === 1 ? some[0] : undefined));
   const standIns = rangesByLength.map((range, i) => {
-    const sets = setOfClass.map((set) => intersectionOf(set, range));
+    const sets = setOfClass.map((set) => unicode.intersectionOf(set, range));
     return chooseStandIns(sets, symbolsOf, rareCodePoints[i]!);
   });
   const borrowed = new Map(
@@ -345,7 +337,9 @@ function encodeSymbols(
   const setsOfSymbols = new Map<number, number[]>();
   for (const [point, symbol] of borrowed)
     setsOfSymbols.set(symbol, [...(setsOfSymbols.get(symbol) ?? []), point]);
-  const borrowedSets = [...setsOfSymbols.values()].map((points) => setOf(points.sort((a, b) => a - b)));
+  const borrowedSets = [...setsOfSymbols.values()].map((points) =>
+    unicode.setOf(points.sort((a, b) => a - b)),
+  );
   const all = divideIntoClasses([...setOfClass, ...borrowedSets]).classes;
   const firstPoints = setsOfClasses(all).map((set) => set[0]!);
   const classOf = firstPoints.map((point) => classAt(classes, point));
@@ -384,7 +378,7 @@ function encodeSymbols(
   standIns.forEach(({ characterOf }, i) => {
     for (const [symbol, point] of characterOf) replacements[((symbol + 1) << 2) | i] = packed(point);
   });
-  const live = unionOf(setsOfClasses(all).filter((_, k) => !isQuiet(k)));
+  const live = unicode.unionOf(setsOfClasses(all).filter((_, k) => !isQuiet(k)));
   return { ...tables, annotation: { steps: annotationSteps, replacements, quiet, live: liveRows(live) } };
 }
 
@@ -398,13 +392,13 @@ type StandIns = {
 
 /** Chooses characters of one length. Throws BeyondAutomaton if there are fewer characters than symbols. */
 function chooseStandIns(
-  sets: readonly CodePointSet[],
+  sets: readonly unicode.CodePointSet[],
   symbolsOf: readonly (readonly number[])[],
   from: number,
 ): StandIns {
   const characterOf = new Map<number, number>();
   const encoded = new Set<number>();
-  const free: CodePointSet[] = [];
+  const free: unicode.CodePointSet[] = [];
   sets.forEach((set, c) => {
     if (set.length === 0) return;
     const [symbol, ...more] = symbolsOf[c]!;
@@ -414,10 +408,14 @@ function chooseStandIns(
       for (const ownSymbol of symbolsOf[c]!) encoded.add(ownSymbol);
     }
   });
-  const all = unionOf(sets);
-  const own = unionOf(free);
-  const others = intersectionOf(all, complementOf(own));
-  const order = [own, intersectionOf(others, codePointRange(from, lastCodePoint)), others];
+  const all = unicode.unionOf(sets);
+  const own = unicode.unionOf(free);
+  const others = unicode.intersectionOf(all, unicode.complementOf(own));
+  const order = [
+    own,
+    unicode.intersectionOf(others, unicode.codePointRange(from, unicode.lastCodePoint)),
+    others,
+  ];
   const points = pointsOf(order, new Set(characterOf.values()));
   const borrowed = new Map<number, number>();
   for (const symbol of encoded) {
@@ -431,7 +429,7 @@ function chooseStandIns(
 }
 
 /** Yields the characters of the sets, each once, except those in `taken`. */
-function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator<number, undefined> {
+function* pointsOf(sets: readonly unicode.CodePointSet[], taken: Set<number>): Generator<number, undefined> {
   for (const set of sets)
     for (let i = 0; i < set.length; i += 2)
       for (let point = set[i]!; point <= set[i + 1]!; point++) {
@@ -443,19 +441,19 @@ function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator
 
 /** The characters whose UTF-8 has one, two, three and four bytes. */
 const rangesByLength = [
-  codePointRange(0, 0x7f),
-  codePointRange(0x80, 0x7ff),
+  unicode.codePointRange(0, 0x7f),
+  unicode.codePointRange(0x80, 0x7ff),
   [0x800, 0xd7ff, 0xe000, 0xffff],
-  codePointRange(0x10000, 0x10ffff),
+  unicode.codePointRange(0x10000, 0x10ffff),
 ];
 
 const classAt = ({ runStarts, runClasses }: CharacterClasses, point: number) =>
   runClasses[runStarts.findLastIndex((start) => start <= point)]!;
 
-function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses): CodePointSet[] {
+function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses): unicode.CodePointSet[] {
   const ranges: number[][] = Array.from({ length: classCount }, () => []);
   for (const [run, start] of runStarts.entries())
-    ranges[runClasses[run]!]!.push(start, (runStarts[run + 1] ?? lastCodePoint + 1) - 1);
+    ranges[runClasses[run]!]!.push(start, (runStarts[run + 1] ?? unicode.lastCodePoint + 1) - 1);
   return ranges;
 }
 
@@ -481,10 +479,10 @@ const firstBytes = [0, 0xc0, 0xe0, 0xf0];
  * Builds the table `live`, which marks the bytes that may begin a character that is not quiet. A row has the 16 bytes
  * with the same upper half. Equal rows share a bit, and all rows from the eighth distinct one on share the last bit.
  */
-function liveRows(set: CodePointSet): Uint8Array {
+function liveRows(set: unicode.CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
   rangesByLength.forEach((range, i) => {
-    const members = intersectionOf(set, range);
+    const members = unicode.intersectionOf(set, range);
     const leadOf = (point: number) => firstBytes[i]! | (point >> (6 * i));
     for (let r = 0; r < members.length; r += 2)
       isLive.fill(1, leadOf(members[r]!), leadOf(members[r + 1]!) + 1);

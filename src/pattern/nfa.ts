@@ -1,14 +1,6 @@
 import { BeyondAutomaton, Numbering } from "./automaton.ts";
 import { canBeEmpty, type Node } from "./parse-pattern.ts";
-import {
-  type CodePointSet,
-  complementOf,
-  emptySet,
-  fullSet,
-  intersectionOf,
-  isFull,
-  unionOf,
-} from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /**
  * A pattern as a program. `determinize.ts` builds an automaton that runs all threads at once, in order of preference.
@@ -57,7 +49,7 @@ type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
     // Caches the texts of sets by identity: every mention of a property in the pattern has the same array.
-    const texts = new Map<CodePointSet, string>();
+    const texts = new Map<unicode.CodePointSet, string>();
     super(({ set, edge }) => {
       const text = texts.get(set) ?? set.join();
       texts.set(set, text);
@@ -161,7 +153,7 @@ class NfaBuilder {
       return isAny(left) ? following : this.add(nfaOp.lookbehind, this.sets.idOf(left), following);
     });
     if (entries.length === 0)
-      return this.add(nfaOp.lookahead, this.sets.idOf({ set: emptySet, edge: false }), next);
+      return this.add(nfaOp.lookahead, this.sets.idOf({ set: unicode.emptySet, edge: false }), next);
     return entries.reduceRight((other, preferred) => this.fork(preferred, other));
   }
 
@@ -188,7 +180,7 @@ class NfaBuilder {
     if (mode !== "possessive" || body.kind !== "set" || min === max)
       return this.addTurns(node, empty, taken, empty, taken);
     // A possessive repeat of one set C ends only where no C follows: C*+ is C*(?!C).
-    const noneFollows = onTheRight({ set: complementOf(body.set), edge: true });
+    const noneFollows = onTheRight({ set: unicode.complementOf(body.set), edge: true });
     const leave = (next: number) => this.addGuard(noneFollows, next);
     const leaveEmpty = leave(empty);
     const leaveTaken = empty === taken ? leaveEmpty : leave(taken);
@@ -230,7 +222,7 @@ class NfaBuilder {
 const lookBehindHint = "a look-behind may span only one character; a look-ahead may span any number";
 
 /** A condition on a neighbour of a position: a character of the set or, with `edge`, the start or end of the text. */
-type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
+type Neighbour = { readonly set: unicode.CodePointSet; readonly edge: boolean };
 
 /**
  * An assertion that depends only on the two neighbours of a position. In at least one of the pairs, both sides must
@@ -238,14 +230,14 @@ type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
  */
 type Guard = readonly { readonly left: Neighbour; readonly right: Neighbour }[];
 
-const any: Neighbour = { set: fullSet, edge: true };
-const onlyEdge: Neighbour = { set: emptySet, edge: true };
+const any: Neighbour = { set: unicode.fullSet, edge: true };
+const onlyEdge: Neighbour = { set: unicode.emptySet, edge: true };
 const always: Guard = [{ left: any, right: any }];
 
 /** The maximum number of pairs in a guard. */
 const pairCountMax = 64;
 
-const isAny = ({ set, edge }: Neighbour): boolean => edge && isFull(set);
+const isAny = ({ set, edge }: Neighbour): boolean => edge && unicode.isFull(set);
 
 /**
  * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends
@@ -375,13 +367,13 @@ const onTheLeft = (left: Neighbour): Guard => [{ left, right: any }];
 const onTheRight = (right: Neighbour): Guard => [{ left: any, right }];
 
 function complementOfNeighbour({ set, edge }: Neighbour): Neighbour {
-  return { set: complementOf(set), edge: !edge };
+  return { set: unicode.complementOf(set), edge: !edge };
 }
 
 function intersectNeighbours(a: Neighbour, b: Neighbour): Neighbour {
   if (isAny(a)) return b;
   if (isAny(b)) return a;
-  return { set: intersectionOf(a.set, b.set), edge: a.edge && b.edge };
+  return { set: unicode.intersectionOf(a.set, b.set), edge: a.edge && b.edge };
 }
 
 const isNone = ({ set, edge }: Neighbour): boolean => !edge && set.length === 0;
@@ -413,7 +405,7 @@ function complementOfGuard(guard: Guard): Guard {
 /** Merges pairs of a guard that have no condition on the left, and pairs that have none on the right. */
 function mergePairs(guard: Guard): Guard {
   const join = (neighbours: Neighbour[]): Neighbour => ({
-    set: unionOf(neighbours.map(({ set }) => set)),
+    set: unicode.unionOf(neighbours.map(({ set }) => set)),
     edge: neighbours.some(({ edge }) => edge),
   });
   const onlyRight = guard.filter(({ left }) => isAny(left));

@@ -1,25 +1,6 @@
 import { exitCode, UserError } from "#runtime";
 import { type Dialect, fancyRegex, hexDigits } from "./dialect.ts";
-import {
-  type CodePointSet,
-  caseClasses,
-  caseClassOf,
-  codePointRange,
-  complementOf,
-  contains,
-  decimalDigits,
-  emptySet,
-  foldCase,
-  fullSet,
-  generalCategorySet,
-  intersectionOf,
-  looseName,
-  propertySet,
-  scriptSet,
-  setOf,
-  unionOf,
-  whiteSpace,
-} from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 import { fullFoldings } from "./unicode-data.ts";
 
 /** The maximum count of a repeat. Larger ones are refused, because repeats are unrolled. */
@@ -39,7 +20,7 @@ export function parsePattern(source: string, dialect: Dialect = fancyRegex): Nod
   return new Parser(source, dialect).parse();
 }
 
-const newline = codePointRange(10);
+const newline = unicode.codePointRange(10);
 const anyNewline: Node = { kind: "set", set: newline, text: null };
 
 /** Returns an assertion that one of `items` or the end of the text follows. */
@@ -100,9 +81,9 @@ class Parser {
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
   /** Caches sets, so that a named set, or a set derived from one, is the same array everywhere. */
-  private readonly namedSets = new Map<string, CodePointSet>();
-  private readonly foldedSets = new Map<CodePointSet, CodePointSet>();
-  private readonly complements = new Map<CodePointSet, CodePointSet>();
+  private readonly namedSets = new Map<string, unicode.CodePointSet>();
+  private readonly foldedSets = new Map<unicode.CodePointSet, unicode.CodePointSet>();
+  private readonly complements = new Map<unicode.CodePointSet, unicode.CodePointSet>();
   private rangeCount = 0;
 
   constructor(
@@ -257,7 +238,7 @@ class Parser {
       case "^":
         return this.flags.lineAnchors ? lineStart(!this.dialect.hasLineAnchors) : { kind: "start" };
       case ".":
-        return this.set(startPos, this.flags.dotMatchesAll ? fullSet : complementOf(newline));
+        return this.set(startPos, this.flags.dotMatchesAll ? unicode.fullSet : unicode.complementOf(newline));
       case "?":
       case "*":
       case "+":
@@ -268,7 +249,7 @@ class Parser {
           `write \\${character} to match the character itself`,
         );
       default:
-        return this.literalNode(startPos, codePointRange(character.codePointAt(0)!));
+        return this.literalNode(startPos, unicode.codePointRange(character.codePointAt(0)!));
     }
   }
 
@@ -277,31 +258,31 @@ class Parser {
     return this.characters.slice(startPos, this.pos).join("");
   }
 
-  private set(startPos: number, set: CodePointSet): Node {
+  private set(startPos: number, set: unicode.CodePointSet): Node {
     const text = this.flags.ignoreCase ? null : this.textFrom(startPos);
     return { kind: "set", set, text };
   }
 
   /** Creates a node for one character; if case is ignored, for all characters that equal it. */
-  private literalNode(startPos: number, set: CodePointSet): Node {
+  private literalNode(startPos: number, set: unicode.CodePointSet): Node {
     const node = this.set(startPos, this.foldIfIgnored(set));
     if (this.flags.ignoreCase) this.refuseMultiCharacterFolds(startPos, node, set);
     return node;
   }
 
-  private foldIfIgnored(set: CodePointSet): CodePointSet {
-    return this.flags.ignoreCase ? this.cached(this.foldedSets, set, foldCase) : set;
+  private foldIfIgnored(set: unicode.CodePointSet): unicode.CodePointSet {
+    return this.flags.ignoreCase ? this.cached(this.foldedSets, set, unicode.foldCase) : set;
   }
 
-  private complement(set: CodePointSet): CodePointSet {
-    return this.cached(this.complements, set, complementOf);
+  private complement(set: unicode.CodePointSet): unicode.CodePointSet {
+    return this.cached(this.complements, set, unicode.complementOf);
   }
 
   private cached(
-    made: Map<CodePointSet, CodePointSet>,
-    set: CodePointSet,
-    make: (set: CodePointSet) => CodePointSet,
-  ): CodePointSet {
+    made: Map<unicode.CodePointSet, unicode.CodePointSet>,
+    set: unicode.CodePointSet,
+    make: (set: unicode.CodePointSet) => unicode.CodePointSet,
+  ): unicode.CodePointSet {
     const known = made.get(set);
     if (known !== undefined) return known;
     this.countRanges(set);
@@ -310,12 +291,12 @@ class Parser {
     return result;
   }
 
-  private countRanges(set: CodePointSet): void {
+  private countRanges(set: unicode.CodePointSet): void {
     this.rangeCount += set.length >> 1;
     if (this.rangeCount > rangeCountMax) this.fail("its character classes have too many ranges", this.pos);
   }
 
-  private refuseMultiCharacterFolds(startPos: number, node: Node, set: CodePointSet): void {
+  private refuseMultiCharacterFolds(startPos: number, node: Node, set: unicode.CodePointSet): void {
     const character = this.folds?.register(node, set);
     if (character === undefined) return;
     this.fail(
@@ -473,7 +454,7 @@ class Parser {
   }
 
   /** Parses an escape that matches characters; `pos` is after the backslash. */
-  private escapedSet(startPos: number, isInClass = false): CodePointSet {
+  private escapedSet(startPos: number, isInClass = false): unicode.CodePointSet {
     const character = this.characters[this.pos++];
     const instead = character === undefined ? undefined : this.dialect.refusedEscapes[character];
     if (instead !== undefined) {
@@ -482,13 +463,13 @@ class Parser {
     }
     switch (character) {
       case "s":
-        return whiteSpace;
+        return unicode.whiteSpace;
       case "S":
-        return this.complement(whiteSpace);
+        return this.complement(unicode.whiteSpace);
       case "d":
-        return decimalDigits();
+        return unicode.decimalDigits();
       case "D":
-        return this.complement(decimalDigits());
+        return this.complement(unicode.decimalDigits());
       case "w":
         return this.wordSet(isInClass);
       case "W":
@@ -496,11 +477,11 @@ class Parser {
       case "h":
         return hexDigits;
       case "H":
-        return complementOf(hexDigits);
+        return unicode.complementOf(hexDigits);
       case "N":
         return this.complement(newline);
       case "O":
-        return fullSet;
+        return unicode.fullSet;
       case "p":
         return this.parseProperty(startPos, false);
       case "P":
@@ -515,20 +496,23 @@ class Parser {
     if (control !== undefined) {
       if (character === "0" && /[0-9]/.test(this.next ?? ""))
         this.fail("octal numbers are not supported", startPos, "write \\x{7}");
-      return codePointRange(control);
+      return unicode.codePointRange(control);
     }
     if (/[A-Za-z0-9]/.test(character)) this.fail(`unknown escape \\${character}`, startPos);
-    return codePointRange(character.codePointAt(0)!);
+    return unicode.codePointRange(character.codePointAt(0)!);
   }
 
-  private wordSet(isInClass: boolean): CodePointSet {
+  private wordSet(isInClass: boolean): unicode.CodePointSet {
     const { classWordCharacters, wordCharacters } = this.dialect;
     return isInClass
       ? this.namedSet("words of classes", classWordCharacters)!
       : this.namedSet("words", wordCharacters)!;
   }
 
-  private namedSet(name: string, make: () => CodePointSet | undefined): CodePointSet | undefined {
+  private namedSet(
+    name: string,
+    make: () => unicode.CodePointSet | undefined,
+  ): unicode.CodePointSet | undefined {
     const known = this.namedSets.get(name);
     if (known !== undefined) return known;
     const set = make();
@@ -537,7 +521,7 @@ class Parser {
   }
 
   /** Parses `\pL`, `\p{L}` and `\p{^L}`. */
-  private parseProperty(startPos: number, negated: boolean): CodePointSet {
+  private parseProperty(startPos: number, negated: boolean): unicode.CodePointSet {
     let name = this.characters[this.pos++] ?? "";
     if (name !== "{" && !this.dialect.hasPerlForms)
       this.fail(`\\p needs a name in braces in ${this.dialect.engine}`, startPos, "write \\p{L} for \\pL");
@@ -555,14 +539,14 @@ class Parser {
     const set =
       key === undefined
         ? /^[\w -]+$/.test(name)
-          ? propertySet(name)
+          ? unicode.propertySet(name)
           : undefined
         : !this.dialect.hasPerlForms
           ? undefined
-          : scriptKeys.has(looseName(key))
-            ? scriptSet(value!)
-            : categoryKeys.has(looseName(key))
-              ? generalCategorySet(value!)
+          : scriptKeys.has(unicode.looseName(key))
+            ? unicode.scriptSet(value!)
+            : categoryKeys.has(unicode.looseName(key))
+              ? unicode.generalCategorySet(value!)
               : undefined;
     if (set === undefined) {
       this.fail(
@@ -578,12 +562,12 @@ class Parser {
    * Returns the set of an escape or of `[:alpha:]`; if `negated`, its complement. Under `(?i)`, if the dialect folds
    * each item by itself, case is folded before the set is negated.
    */
-  private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
+  private negatedIf(negated: boolean, set: unicode.CodePointSet): unicode.CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
   }
 
   /** Parses `\x41`, `\u0041` and `\x{1F600}`. */
-  private parseCodePoint(startPos: number, digitCount: number): CodePointSet {
+  private parseCodePoint(startPos: number, digitCount: number): unicode.CodePointSet {
     const isByte = digitCount === 2 && this.next !== "{";
     if (digitCount === 4 && this.next === "{" && !this.dialect.hasPerlForms)
       this.fail(`\\u{ is not supported in ${this.dialect.engine}`, startPos, "write \\x{1F600}");
@@ -606,7 +590,7 @@ class Parser {
         `write \\x{${digits}}`,
       );
     this.pos = end;
-    return codePointRange(value);
+    return unicode.codePointRange(value);
   }
 
   // ---- classes
@@ -614,23 +598,23 @@ class Parser {
   private classNode(startPos: number): Node {
     const { set, negated } = this.classParts(startPos);
     if (this.dialect.foldsOneByOne || !this.flags.ignoreCase)
-      return this.set(startPos, negated ? complementOf(set) : set);
-    const folded = foldCase(set);
-    const node = this.set(startPos, negated ? complementOf(folded) : folded);
+      return this.set(startPos, negated ? unicode.complementOf(set) : set);
+    const folded = unicode.foldCase(set);
+    const node = this.set(startPos, negated ? unicode.complementOf(folded) : folded);
     if (!negated) this.refuseMultiCharacterFolds(startPos, node, set);
     return node;
   }
 
   /** Parses `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. Case is folded before negation. */
-  private classParts(startPos: number): { set: CodePointSet; negated: boolean } {
+  private classParts(startPos: number): { set: unicode.CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
     /** The items so far. A Set removes most duplicates, because equal sets are usually the same array. */
-    let items = new Set<CodePointSet>();
-    const unions = new Set<CodePointSet>();
+    let items = new Set<unicode.CodePointSet>();
+    const unions = new Set<unicode.CodePointSet>();
     const unite = () => {
       if (items.size > 1) for (const item of items) this.countRanges(item);
-      unions.add(items.size === 0 ? emptySet : unionOf([...items]));
+      unions.add(items.size === 0 ? unicode.emptySet : unicode.unionOf([...items]));
       items = new Set();
     };
     for (let isFirst = true; isFirst || this.next !== "]"; isFirst = false) {
@@ -644,10 +628,10 @@ class Parser {
     unite();
     if (unions.size > 1) for (const union of unions) this.countRanges(union);
     const [set] = unions;
-    return { set: unions.size === 1 ? set! : intersectionOf(...unions), negated };
+    return { set: unions.size === 1 ? set! : unicode.intersectionOf(...unions), negated };
   }
 
-  private classItem(startPos: number): CodePointSet {
+  private classItem(startPos: number): unicode.CodePointSet {
     const itemPos = this.pos;
     const nested = this.startsWith("[:")
       ? this.foldedItem(this.parsePosixClass(itemPos))
@@ -695,20 +679,20 @@ class Parser {
         "write \\- to match the character itself",
       );
     if (last[0]! < first[0]!) this.fail("the range ends before it begins", itemPos);
-    return this.foldedItem(codePointRange(first[0]!, last[0]!));
+    return this.foldedItem(unicode.codePointRange(first[0]!, last[0]!));
   }
 
-  private nestedClass(startPos: number): CodePointSet {
+  private nestedClass(startPos: number): unicode.CodePointSet {
     const { set, negated } = this.classParts(startPos);
     return negated ? this.complement(set) : set;
   }
 
-  private foldedItem(set: CodePointSet): CodePointSet {
+  private foldedItem(set: unicode.CodePointSet): unicode.CodePointSet {
     return this.dialect.foldsOneByOne ? this.foldIfIgnored(set) : set;
   }
 
   /** Parses `[:alpha:]` and `[:^alpha:]` inside a class. */
-  private parsePosixClass(startPos: number): CodePointSet {
+  private parsePosixClass(startPos: number): unicode.CodePointSet {
     const close = this.characters.indexOf("]", startPos);
     const [, negation, name] =
       /^\[:(\^?)([a-z]+):\]$/.exec(this.characters.slice(startPos, close + 1).join("")) ?? [];
@@ -720,17 +704,17 @@ class Parser {
     return this.negatedIf(negation === "^", set);
   }
 
-  private classCharacter(startPos: number): CodePointSet {
+  private classCharacter(startPos: number): unicode.CodePointSet {
     if (this.next === undefined) this.fail("`[` is not closed", startPos);
     const character = this.characters[this.pos++]!;
-    if (character === "\\" && this.accept("b")) return codePointRange(8);
+    if (character === "\\" && this.accept("b")) return unicode.codePointRange(8);
     return character === "\\"
       ? this.escapedSet(this.pos - 1, true)
-      : codePointRange(character.codePointAt(0)!);
+      : unicode.codePointRange(character.codePointAt(0)!);
   }
 }
 
-function isSingle(set: CodePointSet): boolean {
+function isSingle(set: unicode.CodePointSet): boolean {
   return set.length === 2 && set[0] === set[1];
 }
 
@@ -740,7 +724,7 @@ function isSingle(set: CodePointSet): boolean {
  * single characters and classes that equal several characters, and adjacent characters that equal a single one.
  */
 class MultiCharacterFolds {
-  private static multiCharacterFoldings: CodePointSet | undefined;
+  private static multiCharacterFoldings: unicode.CodePointSet | undefined;
   /** The characters that occur in the result of some full case folding. */
   private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
   /** The case-folded character of each node that is part of the result of a full folding. */
@@ -749,10 +733,10 @@ class MultiCharacterFolds {
   /**
    * Registers a node that matches `set`. Returns a character of `set` that equals several characters, if there is one.
    */
-  register(node: Node, set: CodePointSet): string | undefined {
+  register(node: Node, set: unicode.CodePointSet): string | undefined {
     const { written } = MultiCharacterFolds;
     if (isSingle(set)) {
-      const members = caseClassOf(set[0]!) ?? [set[0]!];
+      const members = unicode.caseClassOf(set[0]!) ?? [set[0]!];
       const folded = members.find((member) => written.has(member));
       if (folded !== undefined) this.folded.set(node, folded);
     }
@@ -764,7 +748,7 @@ class MultiCharacterFolds {
         codePoint <= multiCharacterFoldings[i + 1]!;
         codePoint++
       ) {
-        if (contains(set, codePoint)) return String.fromCodePoint(codePoint);
+        if (unicode.contains(set, codePoint)) return String.fromCodePoint(codePoint);
       }
     }
     return undefined;
@@ -826,10 +810,10 @@ class MultiCharacterFolds {
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
 const noEdges: Edges = { first: new Set(), last: new Set(), isNullable: true };
 
-function charactersOfLongFoldings(): CodePointSet {
+function charactersOfLongFoldings(): unicode.CodePointSet {
   const froms = new Set(fullFoldings.map(([from]) => from!));
-  const alike = caseClasses().filter((members) => members.some((codePoint) => froms.has(codePoint)));
-  return setOf([...new Set([...froms, ...alike.flat()])].sort((a, b) => a - b));
+  const alike = unicode.caseClasses().filter((members) => members.some((codePoint) => froms.has(codePoint)));
+  return unicode.setOf([...new Set([...froms, ...alike.flat()])].sort((a, b) => a - b));
 }
 
 /**
@@ -841,7 +825,7 @@ export type Node =
    * `text` is the node's text in the pattern. For a set it is null if case was folded; for other nodes it is only used
    * in errors.
    */
-  | { readonly kind: "set"; readonly set: CodePointSet; readonly text: string | null }
+  | { readonly kind: "set"; readonly set: unicode.CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
   | { readonly kind: "choice"; readonly options: readonly Node[] }
   | {
@@ -865,7 +849,7 @@ export type Node =
   | { readonly kind: "start" }
   | { readonly kind: "end" }
   /** `word` is the set of word characters. */
-  | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: CodePointSet };
+  | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: unicode.CodePointSet };
 
 /** greedy prefers more repetitions, lazy prefers fewer; possessive takes all it can and never backtracks. */
 type RepeatMode = "greedy" | "lazy" | "possessive";
@@ -944,7 +928,7 @@ export const parseSplit = (source: string, isLinewise: boolean): Split => ({
  */
 function consumingCharacters(tree: Node): Node {
   if (!isAssertion(tree)) return tree;
-  const any: Node = { kind: "set", set: fullSet, text: null };
+  const any: Node = { kind: "set", set: unicode.fullSet, text: null };
   const noCut: Node = { kind: "look", behind: false, negated: true, body: tree };
   const more: Node = { kind: "sequence", items: [noCut, any] };
   const repeated: Node = {

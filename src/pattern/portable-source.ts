@@ -1,13 +1,6 @@
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { mayBeAssertion, type Node, parsePattern } from "./parse-pattern.ts";
-import {
-  type CodePointSet,
-  complementOf,
-  emptySet,
-  intersectionOf,
-  lastCodePoint,
-  unionOf,
-} from "./unicode.ts";
+import * as unicode from "./unicode.ts";
 
 /**
  * Writes a syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets keep the
@@ -93,7 +86,7 @@ const definitions = [wordClass, classWordsOfOniguruma, wordsOfOniguruma];
 const spelledWords = definitions.flatMap((spelled) => [`[${spelled}]`, `[^${spelled}]`]);
 
 /** Returns the first notation that all engines read as this set. */
-function setSource(set: CodePointSet, text: string | null): string {
+function setSource(set: unicode.CodePointSet, text: string | null): string {
   const written = text === null ? [] : [text, ...definitions.map((w) => spellOut(text, w))];
   const isSame = (source: string, dialect: Dialect) => {
     const read = readAs(source, dialect);
@@ -117,10 +110,10 @@ function countSource(min: number, max: number): string {
   return min === 0 && max === 1 ? "?" : min === max ? `{${min}}` : `{${min},${max}}`;
 }
 
-function classSource(set: CodePointSet): string {
+function classSource(set: unicode.CodePointSet): string {
   // Oniguruma refuses an empty class.
   if (withoutSurrogates(set).length === 0) return "(?!)";
-  const complement = complementOf(set);
+  const complement = unicode.complementOf(set);
   const [ranges, sign] = complement.length < set.length ? [complement, "^"] : [set, ""];
   // Only surrogates are excluded, so the class matches every character.
   if (withoutSurrogates(ranges).length === 0) return "[\\s\\S]";
@@ -132,31 +125,31 @@ function classSource(set: CodePointSet): string {
 }
 
 /** Returns the ranges of a set without surrogates, which no engine accepts as characters. */
-function withoutSurrogates(set: CodePointSet): [first: number, last: number][] {
+function withoutSurrogates(set: unicode.CodePointSet): [first: number, last: number][] {
   const parts: [number, number][] = [];
   for (let i = 0; i < set.length; i += 2) {
     parts.push([set[i]!, Math.min(set[i + 1]!, 0xd7ff)]);
-    parts.push([Math.max(set[i]!, 0xe000), Math.min(set[i + 1]!, lastCodePoint)]);
+    parts.push([Math.max(set[i]!, 0xe000), Math.min(set[i + 1]!, unicode.lastCodePoint)]);
   }
   return parts.filter(([first, last]) => first <= last);
 }
 
 /** Whether some text may have a character outside all matches; see `mayLeaveGaps` in export-form.ts. */
 export function mayLeaveGaps(source: string): boolean {
-  const surrogates: CodePointSet = [0xd800, 0xdfff];
-  const taken = unionOf([sureStarts(parsePattern(source)).characters, surrogates]);
-  return complementOf(taken).length > 0;
+  const surrogates: unicode.CodePointSet = [0xd800, 0xdfff];
+  const taken = unicode.unionOf([sureStarts(parsePattern(source)).characters, surrogates]);
+  return unicode.complementOf(taken).length > 0;
 }
 
 type Sure = {
   /** If one of these is the next character, there is a match, whatever follows. */
-  readonly characters: CodePointSet;
+  readonly characters: unicode.CodePointSet;
   /** Whether there is a match, possibly empty, at every position. */
   readonly anywhere: boolean;
 };
 
-const never: Sure = { characters: emptySet, anywhere: false };
-const empty: Sure = { characters: emptySet, anywhere: true };
+const never: Sure = { characters: unicode.emptySet, anywhere: false };
+const empty: Sure = { characters: unicode.emptySet, anywhere: true };
 
 function sureStarts(node: Node): Sure {
   switch (node.kind) {
@@ -168,7 +161,7 @@ function sureStarts(node: Node): Sure {
     case "choice": {
       const options = node.options.map(sureStarts);
       return {
-        characters: unionOf([emptySet, ...options.map(({ characters }) => characters)]),
+        characters: unicode.unionOf([unicode.emptySet, ...options.map(({ characters }) => characters)]),
         anywhere: options.some(({ anywhere }) => anywhere),
       };
     }
@@ -193,10 +186,12 @@ function sureStarts(node: Node): Sure {
 }
 
 /** Returns those of the given characters before which the item is empty, or can backtrack to empty. */
-function withoutKept(characters: CodePointSet, item: Node): CodePointSet {
-  if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : emptySet;
+function withoutKept(characters: unicode.CodePointSet, item: Node): unicode.CodePointSet {
+  if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : unicode.emptySet;
   if (item.mode !== "possessive") return characters;
-  return item.body.kind !== "set" ? emptySet : intersectionOf(characters, complementOf(item.body.set));
+  return item.body.kind !== "set"
+    ? unicode.emptySet
+    : unicode.intersectionOf(characters, unicode.complementOf(item.body.set));
 }
 
 const isNothing = (node: Node) => node.kind === "sequence" && node.items.length === 0;

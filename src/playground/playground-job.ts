@@ -1,6 +1,6 @@
 import { type Excerpt, type SampleToken, selectExcerpts } from "#evaluation";
 import { rankFiles } from "#formats";
-import { type StageProgress, serveJob, type Tell } from "#jobs";
+import { jobs, type StageProgress } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
 import type { Compat } from "#merge";
 import { resolvePattern } from "#pattern";
@@ -80,7 +80,7 @@ export class PlaygroundJob {
   private joined: JoinedWords | undefined;
   private asked: readonly Exercise[] = [];
 
-  constructor(private readonly tell: Tell<StageProgress>) {}
+  constructor(private readonly tell: jobs.Tell<StageProgress>) {}
 
   async train({ corpus, settings }: { corpus: Corpus; settings: Settings }): Promise<TrainAnswer> {
     const warnings: string[] = [];
@@ -261,7 +261,7 @@ export function servePlayground(scope: {
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   onmessage: ((event: { data: never }) => void) | null;
 }): void {
-  const serve = serveJob<StageProgress>(
+  const serve = jobs.serve<StageProgress>(
     (tell) => new PlaygroundJob(tell),
     (message, transfer = []) => scope.postMessage(message, transfer),
   );

@@ -1,4 +1,4 @@
-import { availableParallelism, hasKernelAsserts, readKernel, totalmem } from "#embedded";
+import * as embedded from "#embedded";
 import * as host from "#host";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
@@ -10,12 +10,12 @@ export type Kernel = {
 };
 
 const hasSimd = () => WebAssembly.validate(simdProbe);
-const readModule = () => readKernel(moduleName());
+const readModule = () => embedded.readKernel(moduleName());
 
 function moduleName() {
   if (isSmallScale) return "kernel-small";
   if (!hasSimd()) return "kernel-baseline";
-  return hasKernelAsserts ? "kernel-asserts" : "kernel";
+  return embedded.hasKernelAsserts ? "kernel-asserts" : "kernel";
 }
 
 /** A WebAssembly module that is valid only if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
@@ -61,8 +61,8 @@ export function create(memory = largestMemory(largestPageCount, smallestPageCoun
   return { exports: exports as KernelExports, memory };
 }
 
-const readEncodingKernel = () => readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
-const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
+const readEncodingKernel = () => embedded.readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
+const readTextKernel = () => embedded.readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
 /** The parts of the kernel that other programs run in their own process (native/). */
 export const readNative = () => [readEncodingKernel(), readTextKernel()];
@@ -73,7 +73,7 @@ export const readNative = () => [readEncodingKernel(), readTextKernel()];
  */
 export function createForEncoding(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
-  const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
+  const code = hasSimd() ? readEncodingKernel() : embedded.readKernel("kernel-encode-baseline");
   const { exports } = new WebAssembly.Instance(moduleOf(code), { env: { memory, poll() {} } });
   return { exports: exports as KernelExports, memory };
 }
@@ -90,7 +90,7 @@ let compiledText: WebAssembly.Module | undefined;
  * parts
  */
 export function createForText(countIds: CountIds = () => 0): TextKernel {
-  compiledText ??= moduleOf(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
+  compiledText ??= moduleOf(hasSimd() ? readTextKernel() : embedded.readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {}, countIds } });
   return { exports: exports as TextKernelExports, memory };
@@ -118,7 +118,7 @@ let openedBytes = 0;
  */
 export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   openedBytes += memory.buffer.byteLength;
-  if (openedBytes > totalmem()) {
+  if (openedBytes > embedded.totalmem()) {
     host.collectGarbage();
     openedBytes = memory.buffer.byteLength;
   }
@@ -134,8 +134,8 @@ export function createWithRegions(memory: WebAssembly.Memory): Kernel {
  */
 export function wholeMemoryBytes(
   wantedBytes: number,
-  memoryCount = availableParallelism() + 1,
-  machineBytes = totalmem(),
+  memoryCount = embedded.availableParallelism() + 1,
+  machineBytes = embedded.totalmem(),
 ): number {
   const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
   let sizeBytes = smallestWholeBytes;

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { countNoun, formatBytes, groupDigits, jsonLine } from "#bytes";
 import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
-import { type EncodeProgress, formatWarning, type StageProgress, type Warning } from "#jobs";
+import { type EncodeProgress, type StageProgress, type Warning, warnings } from "#jobs";
 import { sharedOptions } from "#options";
 import {
   asOption,
@@ -142,8 +142,8 @@ export class Output {
   }
 
   /** Shows warnings in the words of the command line. */
-  tell(warnings: readonly Warning[]): void {
-    for (const warning of warnings) this.warn(formatWarning(warning));
+  tell(given: readonly Warning[]): void {
+    for (const warning of given) this.warn(warnings.format(warning));
   }
 
   /** Logs each file that is not read. People see only their number, in the summary. */

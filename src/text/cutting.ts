@@ -1,5 +1,6 @@
 import { type CompiledPattern, loadCompiler } from "#pattern";
-import { type Normalization, normalize, stepIndices } from "./normalization.ts";
+import type { Normalization } from "./normalization.ts";
+import * as normalForms from "./normalization.ts";
 import type { PrefixRule, SectionSettings, TokenToFind } from "./text-sections.ts";
 
 /** A token that is found in a text before the pattern cuts it. The fields are HF's, with HF's meaning. */
@@ -97,12 +98,14 @@ function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken
 export function sectionSettings(cutting: Cutting): SectionSettings {
   const { addedTokens, normalization, addsPrefixSpace, prefixRule, isLinewise = false } = cutting;
   const inForm = (token: AddedToken) =>
-    normalization === null ? token : { ...token, content: normalize(token.content, normalization) };
+    normalization === null
+      ? token
+      : { ...token, content: normalForms.normalize(token.content, normalization) };
   return {
     early: addedTokens.filter(({ normalized }) => !normalized).map(toFind),
     late: addedTokens.filter(({ normalized }) => normalized).map((token) => toFind(inForm(token))),
     words: addedTokens.some(({ singleWord }) => singleWord) ? [...loadCompiler().wordCharacters()] : [],
-    steps: normalization === null ? [] : stepIndices(normalization),
+    steps: normalization === null ? [] : normalForms.stepIndices(normalization),
     addsSpace: addsPrefixSpace,
     ...(prefixRule !== undefined && { prefixRule }),
     isLinewise,

@@ -16,16 +16,8 @@ export {
   textCutting,
   tokensWhileCutting,
 } from "./cutting.ts";
-export {
-  type Normalization,
-  type NormalizationStep,
-  normalizationCheck,
-  normalizationSteps,
-  normalize,
-  readNormalization,
-  stepsOf,
-  TextNormalizer,
-} from "./normalization.ts";
+export * as normalForms from "./normalization.ts";
+export { type Normalization, TextNormalizer } from "./normalization.ts";
 export {
   lookaheadBytes,
   Pretokens,

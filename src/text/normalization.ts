@@ -6,41 +6,41 @@ import { TextSections, type TextSink } from "./text-sections.ts";
  * Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel identifies a step
  * by its index.
  */
-export const normalizationSteps = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
-export type NormalizationStep = (typeof normalizationSteps)[number];
+export const stepNames = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
+export type Step = (typeof stepNames)[number];
 
 /** Steps in order, separated by commas: "NFC", "NFKC,lowercase". */
 export type Normalization = string;
 
-export const stepsOf = (normalization: Normalization) => normalization.split(",") as NormalizationStep[];
+export const stepsOf = (normalization: Normalization) => normalization.split(",") as Step[];
 
-/** Parses the value of `option`, and returns the steps as `normalizationSteps` spells them. */
-export function readNormalization(option: Message, typed: string): Normalization {
+/** Parses the value of `option`, and returns the steps as `stepNames` spells them. */
+export function read(option: Message, typed: string): Normalization {
   const steps = typed.split(",").map((asked) => {
     const name = asked.trim().toLowerCase();
-    const step = normalizationSteps.find((known) => known.toLowerCase() === name);
+    const step = stepNames.find((known) => known.toLowerCase() === name);
     if (step !== undefined) return step;
     throw usageError(
       phrase`${option}: unknown step "${asked.trim()}"`,
-      `list steps in order, separated by commas: ${normalizationSteps.join(", ")}`,
+      `list steps in order, separated by commas: ${stepNames.join(", ")}`,
     );
   });
   return steps.join(",");
 }
 
 /** Checks a normalization that a file states. */
-export const normalizationCheck: schema.Check<Normalization> = (value, name) => {
+export const check: schema.Check<Normalization> = (value, name) => {
   const steps = schema.text(value, name);
-  if (stepsOf(steps).every((step) => normalizationSteps.includes(step))) return steps;
-  throw new schema.Mismatch(value, name, `not a list of ${normalizationSteps.join(", ")}`);
+  if (stepsOf(steps).every((step) => stepNames.includes(step))) return steps;
+  throw new schema.Mismatch(value, name, `not a list of ${stepNames.join(", ")}`);
 };
 
 /** The maximum number of steps that an image can store. */
 const stepsMax = 255;
 
-/** Returns the steps as indices of `normalizationSteps`. */
+/** Returns the steps as indices of `stepNames`. */
 export function stepIndices(normalization: Normalization): number[] {
-  const steps = stepsOf(normalization).map((step) => normalizationSteps.indexOf(step));
+  const steps = stepsOf(normalization).map((step) => stepNames.indexOf(step));
   if (steps.length > stepsMax) throw new UserError(`a normalization has at most ${stepsMax} steps`);
   return steps;
 }

@@ -1,7 +1,7 @@
 import type { Text } from "#bytes";
 import { scaled } from "#runtime";
 import { type Cutting, canBeCut, isCutUnchanged, sectionSettings, tokensWhileCutting } from "./cutting.ts";
-import { loweredAscii } from "./normalization.ts";
+import * as normalForms from "./normalization.ts";
 import { lookaheadBytes, Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
@@ -106,7 +106,7 @@ export class TextChain {
     if (!this.direct) this.sections!.end(this.window, following !== undefined);
     if (following !== undefined) {
       const lowers = this.cutting.normalization?.includes("lowercase") ?? false;
-      this.window.end(lowers ? loweredAscii(following) : following);
+      this.window.end(lowers ? normalForms.loweredAscii(following) : following);
     } else if (this.direct) this.window.end();
   }
 

@@ -18,7 +18,7 @@ export type SectionSettings = {
   readonly late?: readonly TokenToFind[];
   /** The first and the last code point of each range of word characters. */
   readonly words?: readonly number[];
-  /** Indices of `normalizationSteps`. */
+  /** Indices of `stepNames`. */
   readonly steps?: readonly number[];
   readonly addsSpace?: boolean;
   readonly prefixRule?: PrefixRule;

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { schema } from "#bytes";
 import { compilePattern } from "#pattern";
 import { kernels, UserError } from "#runtime";
-import { normalizationCheck } from "#text";
+import { normalForms } from "#text";
 import {
   droppedByte,
   type EncodingModel,
@@ -90,7 +90,7 @@ const addedTokens = schema.list(
 );
 const settingsCheck: schema.Check<unknown> = schema.object({
   isNarrow: schema.flag,
-  normalization: schema.orNull(normalizationCheck),
+  normalization: schema.orNull(normalForms.check),
   addsPrefixSpace: schema.flag,
   prefixRule: schema.optional(
     schema.oneOf(["every section", "sections without mark", "start without mark", "start"] as const),

@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
-import { countedInvalidBytes, type StageProgress, streamWithCache } from "#jobs";
+import { type StageProgress, warnings } from "#jobs";
 import { optionTables } from "#options";
 import { MemoryBudget, machine, runSliced } from "#runtime";
 import {
@@ -59,7 +59,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { memory, cached } = await openMemory(asked, cutting, budget, (message) => output.warn(message));
   stopping.onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
-  if (cache !== undefined) output.tell(streamWithCache(inputs));
+  if (cache !== undefined) output.tell(warnings.streamWithCache(inputs));
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
     cutting: trainings.cuttingOf(cutting),
@@ -79,7 +79,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { parts, words, statistics, keepRest } = isStreamed
     ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
     : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
-  output.tell(countedInvalidBytes(inputs, statistics));
+  output.tell(warnings.countedInvalidBytes(inputs, statistics));
   const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)

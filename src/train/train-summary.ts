@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { countNoun, escapeBytes, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import type { TrainingRecord, trainingRecords } from "#formats";
-import { describeLlamaCpp } from "#pattern";
+import { patternForms } from "#pattern";
 import { type Row, summaryRows } from "#terminal";
 import {
   type ModelSettings,
@@ -109,7 +109,7 @@ function trainingRows(
     ["counts", counts, record.inputs.length === 0 ? counts : ""],
     inBoth("pattern", outcome.isPatternChosen ? patternText(name, outcome.patternTyped) : defaultPattern),
     inFull("normal form", options.normalization ?? ""),
-    inFull("llama.cpp", describeLlamaCpp(name)),
+    inFull("llama.cpp", patternForms.describeLlamaCpp(name)),
     inFull("pretokens", pretokensText(record)),
     inBoth("vocabulary", vocabularyText(vocabulary.size, record)),
     inFull("half size", halfText(record)),

@@ -1,6 +1,6 @@
 import { argument } from "#bytes";
 import { type FinishedTokenizer, formats, type OutputFile, type TokenizerFormat } from "#formats";
-import { exportForm } from "#pattern";
+import { patternForms } from "#pattern";
 import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
@@ -78,7 +78,7 @@ export function findsSpecialTokens(
 export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): FinishedTokenizer => ({
   vocabulary,
   normalization: training.normalization,
-  exportForm: exportForm(encodingPatternOf(training)),
+  exportForm: patternForms.exported(encodingPatternOf(training)),
   model: training.model,
   like: training.like,
 });

@@ -6,7 +6,7 @@ import {
   type InputOptions,
   type Texts,
 } from "#corpus";
-import { countedInvalidBytes, earlyStop, Pace, type Report, streamWithCache, type Warning } from "#jobs";
+import { Pace, type Report, type Warning, warnings } from "#jobs";
 import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
 import { describeCounts, type Guard } from "#store";
@@ -199,7 +199,7 @@ async function trainOpened(
 ): Promise<Finished | undefined> {
   const { asked, training, corpus, counts } = opened;
   const warn = (warnings: readonly Warning[]) => warnings.forEach(host.warn);
-  if (cached !== undefined) warn(streamWithCache(corpus.inputs));
+  if (cached !== undefined) warn(warnings.streamWithCache(corpus.inputs));
   const former =
     cached === undefined || asked.output === undefined
       ? undefined
@@ -226,7 +226,7 @@ async function trainOpened(
     ...(host.tellMemory && { tellMemory: host.tellMemory }),
     write: async (trained: TrainedVocabulary | Extended) => {
       host.onLearned?.(trained);
-      warn(countedInvalidBytes(corpus.inputs, trained.statistics));
+      warn(warnings.countedInvalidBytes(corpus.inputs, trained.statistics));
       if (training.compat === "huggingface" && training.base === null)
         warn(foundSpecialTokens(corpus.inputs, trained.statistics));
       const result = { ...opened, trained };
@@ -267,7 +267,7 @@ function warningsOfEnd(
     const madeCount = trained.extensions.at(-1)!.tokens.length;
     const { parts, newSpecials } = training.base!;
     const wantedCount = training.vocabSize - parts.tokens.idLimit - newSpecials.length;
-    return [...atPlace, ...earlyStop(madeCount, wantedCount, "new tokens")];
+    return [...atPlace, ...warnings.earlyStop(madeCount, wantedCount, "new tokens")];
   }
   const { size, reservedCount } = trained.vocabulary;
   const leastSize = vocabularies.baseSize(training.specialTokens, training.compat);
@@ -277,6 +277,6 @@ function warningsOfEnd(
       .map((message) => ({ kind: "note" as const, message })),
     ...(training.parity?.ratio == null ? unevenLanguages(trained.languages) : []),
     ...atPlace,
-    ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
+    ...warnings.earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
   ];
 }

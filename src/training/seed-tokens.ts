@@ -3,7 +3,7 @@ import type { Warning } from "#jobs";
 import { type Compat, limitsOf, seedMerges, type TokenLimits } from "#merge";
 import { compilePattern, cutText } from "#pattern";
 import { asOption, type Message, phrase, usageError } from "#runtime";
-import { type Normalization, normalize } from "#text";
+import { type Normalization, normalForms } from "#text";
 
 /** The settings of cutting that affect seeds. */
 type SeedCutting = {
@@ -59,7 +59,7 @@ export function settleSeedTokens(
         `it has ${bytes.length} bytes, more than a token may have`,
         phrase`see ${asOption("max-token-length")}`,
       );
-    const inForm = normalization === null ? seed : normalize(seed, normalization);
+    const inForm = normalization === null ? seed : normalForms.normalize(seed, normalization);
     if (inForm !== seed) refuse(`with ${normalization}, it becomes ${shown(inForm)} in text`);
     const pieces = cutsOf(seed);
     if (pieces !== undefined) {

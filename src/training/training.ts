@@ -2,9 +2,8 @@ import type { BaseFiles, recordFiles, trainingRecords } from "#formats";
 import type { Compat, Parity, TokenLimits, TokenPair } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import {
-  exportForm,
   loadCompiler,
-  mayLeaveGaps,
+  patternForms,
   patternOfSources,
   type ResolvedPattern,
   resolvePattern,
@@ -612,7 +611,7 @@ function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
 
 /** Throws a usage error if HF's engine could not read the pattern as tokenizer.json states it. */
 function checkForExport(pattern: ResolvedPattern): void {
-  const form = exportForm(pattern);
+  const form = patternForms.exported(pattern);
   if (form.kind !== "splits") return;
   for (const regex of form.regexes) {
     try {
@@ -637,7 +636,7 @@ function checkForRustbpe(pattern: ResolvedPattern): void {
       "rustbpe takes one regular expression, and this pattern is a sequence of several",
       phrase`train with ${asOption("compat", "cs336")} or huggingface`,
     );
-  if (mayLeaveGaps(pattern))
+  if (patternForms.mayLeaveGaps(pattern))
     refuse(
       "the pattern may leave text unmatched, and rustbpe drops such text",
       phrase`with |[\\s\\S] at its end, a pattern matches every character; ${asOption("compat", "cs336")} keeps unmatched text`,

@@ -1,7 +1,7 @@
 import { allocateText, copyBytes, grow, growText, schema, showValue, type Text } from "#bytes";
 import { describePattern, unicodeVersion } from "#pattern";
 import { host, scaled, UserError } from "#runtime";
-import { type Normalization, normalizationCheck } from "#text";
+import { type Normalization, normalForms } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
@@ -128,7 +128,7 @@ const patterns: schema.Check<string[]> = (value, name) => {
 export const optionFields = {
   patterns,
   specialTokens: schema.list(schema.text),
-  normalization: schema.optional(normalizationCheck),
+  normalization: schema.optional(normalForms.check),
   isLinewise: schema.flag,
 };
 const headerFields = { ...optionFields, unicode: schema.textLike(/^\d[\d.]{0,19}$/, "not a version") };

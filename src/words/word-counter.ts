@@ -522,7 +522,7 @@ const mostWords = (textBytes: number) => ({
 const memoryBytesPerTextByte = 128;
 
 /**
- * Returns the text size with which a memory, made for that size, has room for fixed tables of `tableBytes`. These get a
+ * Returns the text size with which a memory, made for that size, has room for fixed tables of `wordTables.bytesOf`. These get a
  * sixteenth of the memory (src/kernel/regions.ts).
  */
 export const textBytesForTables = (tableBytes: number) =>

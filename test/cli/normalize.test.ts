@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "tokenizers";
 import { randomSource } from "../../bench/random.ts";
-import { normalize } from "../../src/text/normalization.ts";
+import * as normalForms from "../../src/text/normalization.ts";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
@@ -32,7 +32,7 @@ const corpus = put(home, "corpus.txt", text);
 const all = "NFKC,lowercase";
 const plainer = text
   .split("<|end|>")
-  .map((part) => normalize(part, all))
+  .map((part) => normalForms.normalize(part, all))
   .join("<|end|>");
 put(home, "normalized.txt", plainer);
 
@@ -177,7 +177,7 @@ test("each record and each pipe is normalized separately", () => {
   put(
     home,
     "plain.jsonl",
-    lines.map((line) => `${JSON.stringify({ text: normalize(line, all) })}\n`).join(""),
+    lines.map((line) => `${JSON.stringify({ text: normalForms.normalize(line, all) })}\n`).join(""),
   );
   expect(train("plain", "plain.jsonl").code).toBe(0);
   expect(train("made", "lines.jsonl", "--normalize", all, "-w", "2").code).toBe(0);

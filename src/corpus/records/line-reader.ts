@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { allocateText, ascii, countLineFeeds, grow, type Text, utf8 } from "#bytes";
+import { allocateText, ascii, grow, type Text, utf8 } from "#bytes";
 import { asOption, assert, type Message, phrase, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
@@ -120,7 +120,7 @@ function linesBefore(source: ByteSource, range: LineRange): number {
   for (let offset = 0; offset < range.startByte; ) {
     const wantedBytes = Math.min(window.length, range.startByte - offset);
     const readBytes = source.read(window, 0, wantedBytes, offset);
-    count += countLineFeeds(window.subarray(0, readBytes));
+    count += ascii.countLineFeeds(window.subarray(0, readBytes));
     offset += readBytes;
   }
   return count;

@@ -1,5 +1,6 @@
-import { allocateText, copyBytes, grow, paddingBytes, releaseText, type Text, type TextMaker } from "#bytes";
+import { allocateText, copyBytes, grow, paddingBytes, type Text } from "#bytes";
 import { scaled } from "#runtime";
+import { releaseText, type TextMaker } from "../text-memory.ts";
 import type * as keptField from "./kept-fields.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { JobThread, type StageProgress } from "#jobs";
+import { jobs, type StageProgress } from "#jobs";
 import type { unpacked } from "#pages";
 import type { WorkerThread } from "#runtime";
 import { vocabularyOfLearned } from "../learned.ts";
 import type { Corpus, PlaygroundJob, Settings, TrainAnswer } from "../playground-job.ts";
 import { startScript } from "./page-parts.ts";
 
-export type Thread = JobThread<PlaygroundJob, StageProgress>;
+export type Thread = jobs.Thread<PlaygroundJob, StageProgress>;
 
 /** The result of a training, its worker, and its settings. */
 export type Trained = TrainAnswer & {
@@ -16,7 +16,7 @@ export type Trained = TrainAnswer & {
 };
 
 const startThread = (hear: (progress: StageProgress) => void): Thread =>
-  new JobThread("the worker", startScript() as unknown as WorkerThread, hear);
+  new jobs.Thread("the worker", startScript() as unknown as WorkerThread, hear);
 
 /**
  * The training that the page shows. Each training has its own worker. If a training is cancelled, the page keeps the

@@ -1,11 +1,12 @@
 // Part of `npm run suite real`: real tokenizers converted into other formats give the same ids as before, by the
 // programs that read these formats, or `bpe` refuses to convert them and says why.
+
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { controlNames } from "../../../src/formats/llama-pieces.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { describeLlamaCpp } from "../../../src/pattern/export-form.ts";
+import * as patternForms from "../../../src/pattern/export-form.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 import { askLlama, askOracle, encode, home, linesOf, materialOf, pathOf } from "./programs.ts";
 import { commonTexts, ownTexts } from "./texts.ts";
@@ -131,7 +132,7 @@ const newToLlama =
 
 /** Returns whether the program of this format may give other ids for a text, which `bpe convert` warns of. */
 function knownDifference({ parts, specials }: Source, format: Format): (text: string) => boolean {
-  const said = format === "gguf" ? describeLlamaCpp(parts.description.patternName) : "";
+  const said = format === "gguf" ? patternForms.describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
   const atEnd = said.includes("at white space that ends");
   // tekken.json never recognizes special tokens in a text.

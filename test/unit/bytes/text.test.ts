@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import * as ascii from "../../../src/bytes/ascii.ts";
 import * as decimal from "../../../src/bytes/decimal.ts";
 import * as json from "../../../src/bytes/json.ts";
-import { countLineFeeds } from "../../../src/bytes/text.ts";
 import * as utf8 from "../../../src/bytes/utf8-characters.ts";
 import { randomNumbers } from "../../random.ts";
 
@@ -27,8 +27,8 @@ test("white space is that of JSON", () => {
 });
 
 test("line feeds are counted in a part of a buffer", () => {
-  expect(countLineFeeds(bytesOf("\na\n\nb\n").subarray(1, 5))).toBe(2);
-  expect(countLineFeeds(new Uint8Array(0))).toBe(0);
+  expect(ascii.countLineFeeds(bytesOf("\na\n\nb\n").subarray(1, 5))).toBe(2);
+  expect(ascii.countLineFeeds(new Uint8Array(0))).toBe(0);
 });
 
 test("a byte-order mark is three bytes", () => {

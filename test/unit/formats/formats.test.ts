@@ -9,7 +9,7 @@ import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
 import * as trainingRecords from "../../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
-import type { PatternExport } from "../../../src/pattern/export-form.ts";
+import type * as patternForms from "../../../src/pattern/export-form.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import type { AskedModelSettings } from "../../../src/tokenizer/model-settings.ts";
 import * as modelSettings from "../../../src/tokenizer/model-settings.ts";
@@ -34,20 +34,20 @@ const specialTokens = [
   "\u2028",
 ];
 const text = madeText(seed, 1500);
-const byteLevel: PatternExport = { kind: "byte-level" };
+const byteLevel: patternForms.PatternExport = { kind: "byte-level" };
 /** The pattern of GPT-2 as Splits with HF's regular expressions. */
 const asSplits = {
   kind: "splits",
   mayLeaveGaps: false,
   regexes: patterns.gpt2.sources,
   sources: patterns.gpt2.sources,
-} as const satisfies PatternExport;
+} as const satisfies patternForms.PatternExport;
 const merges = naiveMerges(text, 200);
 let directoryCount = 0;
 
 function finished(
   compat: Compat,
-  exportForm: PatternExport = byteLevel,
+  exportForm: patternForms.PatternExport = byteLevel,
   learned: Merges = merges,
   specials = specialTokens,
   asked: AskedModelSettings = {},
@@ -230,7 +230,8 @@ test("tokenizer.json describes GPT-2's cuts and decoding like HF's own files, an
     trim_offsets: true,
     use_regex: usesRegex,
   });
-  const jsonOf = (form: PatternExport) => JSON.parse(written(finished("cs336", form))["tokenizer.json"]!);
+  const jsonOf = (form: patternForms.PatternExport) =>
+    JSON.parse(written(finished("cs336", form))["tokenizer.json"]!);
   const plain = jsonOf(byteLevel);
   expect([plain.pre_tokenizer, plain.decoder]).toEqual([part(false, true), part(true, true)]);
   const split = jsonOf(asSplits);

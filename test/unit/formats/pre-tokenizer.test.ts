@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Tokenizer } from "tokenizers";
 import { compileSplits, readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
-import { exportForm } from "../../../src/pattern/export-form.ts";
+import * as patternForms from "../../../src/pattern/export-form.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../random.ts";
@@ -36,7 +36,7 @@ test("a named pattern is recognized by its own expressions, or by those of other
 test("and in its written form, though some are written as an equivalent one", () => {
   const writtenAs: Record<string, string> = { ...twins, r50k: "gpt2", p50k: "gpt2", gpt4: "llama3" };
   for (const [name, { sources }] of entries) {
-    const form = exportForm({ name, sources });
+    const form = patternForms.exported({ name, sources });
     if (form.kind === "splits") expect(nameOf(form.regexes)).toBe(writtenAs[name] ?? name);
   }
 });

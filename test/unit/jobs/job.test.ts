@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { JobThread, serveJob, type Tell, Transferred } from "../../../src/jobs/job.ts";
+import * as jobs from "../../../src/jobs/job.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import type { WorkerThread } from "../../../src/runtime/worker-jobs.ts";
 
 /** Returns a job that reports each request. */
-function countingJob(tell: Tell<string>) {
+function countingJob(tell: jobs.Tell<string>) {
   let sum = 0;
   let wake = () => {};
   return {
@@ -21,7 +21,7 @@ function countingJob(tell: Tell<string>) {
     },
     handOver: (length: number) => {
       const bytes = new Uint8Array(length);
-      return new Transferred(bytes, [bytes.buffer]);
+      return new jobs.Transferred(bytes, [bytes.buffer]);
     },
     sleep: () =>
       new Promise<string>((resolve) => {
@@ -58,11 +58,11 @@ function startThread(hear?: (told: string) => void) {
     unref() {},
     ref() {},
   };
-  const serve = serveJob(countingJob, (message, transfer = []) => {
+  const serve = jobs.serve(countingJob, (message, transfer = []) => {
     const data = structuredClone(message, { transfer });
     setImmediate(() => worker.onmessage?.({ data: data as never }));
   });
-  const thread = new JobThread<ReturnType<typeof countingJob>, string>("test worker", worker, hear);
+  const thread = new jobs.Thread<ReturnType<typeof countingJob>, string>("test worker", worker, hear);
   return { thread, worker, ended, close: () => close() };
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompileSteps } from "../../../src/pattern/automaton.ts";
 import { type CompiledPattern, patternDigest } from "../../../src/pattern/compiled-pattern.ts";
-import { exportForm } from "../../../src/pattern/export-form.ts";
+import * as patternForms from "../../../src/pattern/export-form.ts";
 import { buildFourByteTables } from "../../../src/pattern/four-byte-tables.ts";
 import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
@@ -395,15 +395,15 @@ describe("--pattern", () => {
   });
 
   test("exports its patterns in HF's form", () => {
-    expect(exportForm(resolvePattern("gpt2"))).toEqual({ kind: "byte-level" });
-    expect(exportForm(resolvePattern("cl100k"))).toMatchObject({
+    expect(patternForms.exported(resolvePattern("gpt2"))).toEqual({ kind: "byte-level" });
+    expect(patternForms.exported(resolvePattern("cl100k"))).toMatchObject({
       kind: "splits",
       regexes: [
         String.raw`'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s`,
       ],
       mayLeaveGaps: false,
     });
-    expect(exportForm(resolvePattern("\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"))).toEqual({
+    expect(patternForms.exported(resolvePattern("\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"))).toEqual({
       sources: ["\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"],
       kind: "splits",
       regexes: ["(?>\\p{N}{1,2})|(?>a{1,3})\\z|[\\x{53}\\x{73}\\x{17f}]|[^\\s]"],

@@ -1,21 +1,13 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import {
-  type CodePointSet,
-  categoryNames,
-  complementOf,
-  intersectionOf,
-  propertySet,
-  setOf,
-  unionOf,
-} from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
 import { isThorough } from "../../rounds.ts";
 
 /** All code points that can occur in a text, which excludes surrogates. */
-export const characters = complementOf([0xd800, 0xdfff]);
+export const characters = unicode.complementOf([0xd800, 0xdfff]);
 export const everyCharacter = textOf(characters);
 
-export function textOf(set: CodePointSet): string {
+export function textOf(set: unicode.CodePointSet): string {
   const parts: string[] = [];
   for (let i = 0; i < set.length; i += 2) {
     for (let codePoint = set[i]!; codePoint <= set[i + 1]!; codePoint++)
@@ -25,25 +17,27 @@ export function textOf(set: CodePointSet): string {
 }
 
 /** Returns the characters at both edges of each range of the set, inside and outside. */
-export function edgesOf(set: CodePointSet): CodePointSet {
-  const edges = [...set, ...complementOf(set)];
-  return intersectionOf(setOf([...new Set(edges)].sort((a, b) => a - b)), characters);
+export function edgesOf(set: unicode.CodePointSet): unicode.CodePointSet {
+  const edges = [...set, ...unicode.complementOf(set)];
+  return unicode.intersectionOf(unicode.setOf([...new Set(edges)].sort((a, b) => a - b)), characters);
 }
 
-let categoryEdges: CodePointSet | undefined;
+let categoryEdges: unicode.CodePointSet | undefined;
 
 /**
  * Returns the characters with which an engine is tested on a set: all of them or, in a quick run, only those at the
  * edges of the set and of every general category, about 10,000.
  */
-export function textAbout(set: CodePointSet): string {
+export function textAbout(set: unicode.CodePointSet): string {
   if (isThorough) return everyCharacter;
-  categoryEdges ??= unionOf(Object.keys(categoryNames).map((name) => edgesOf(propertySet(name)!)));
-  return textOf(unionOf([edgesOf(set), categoryEdges]));
+  categoryEdges ??= unicode.unionOf(
+    Object.keys(unicode.categoryNames).map((name) => edgesOf(unicode.propertySet(name)!)),
+  );
+  return textOf(unicode.unionOf([edgesOf(set), categoryEdges]));
 }
 
-export function setIn(text: string): CodePointSet {
-  return setOf(Array.from(text, (character) => character.codePointAt(0)!));
+export function setIn(text: string): unicode.CodePointSet {
+  return unicode.setOf(Array.from(text, (character) => character.codePointAt(0)!));
 }
 
 /** Returns an engine's consecutive matches in a text in which no character occurs twice. */
@@ -75,6 +69,6 @@ export const tiktoken: Engine = (regex, text) => {
   return [Buffer.from(bytes).toString()];
 };
 
-export function askedOf(engine: Engine, regex: string, text = everyCharacter): CodePointSet {
+export function askedOf(engine: Engine, regex: string, text = everyCharacter): unicode.CodePointSet {
   return setIn(engine(`(?:${regex})+`, text).join(""));
 }

@@ -3,7 +3,7 @@ import { cutText } from "../../../src/pattern/cut-text.ts";
 import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { contains, emptySet, generalCategorySet } from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { randomLookPattern, randomPattern, randomText } from "./random-patterns.ts";
@@ -30,7 +30,7 @@ function ourPieces(sources: readonly string[], text: string): string[] {
   );
 }
 
-const unassigned = generalCategorySet("Cn") ?? emptySet;
+const unassigned = unicode.generalCategorySet("Cn") ?? unicode.emptySet;
 
 /**
  * Returns random characters of all planes, assigned in Unicode 16. Many are white space, digits, marks, or letters
@@ -41,7 +41,7 @@ function randomUnicode(random: (below: number) => number, lengthMax: number): st
   let text = "";
   for (let left = random(lengthMax + 1); left > 0; left--) {
     const codePoint = random(2) === 0 ? random(0x3000) : random(0x110000);
-    const isUsable = !contains(unassigned, codePoint) && (codePoint < 0xd800 || codePoint > 0xdfff);
+    const isUsable = !unicode.contains(unassigned, codePoint) && (codePoint < 0xd800 || codePoint > 0xdfff);
     text += isUsable && random(3) > 0 ? String.fromCodePoint(codePoint) : common[random(common.length)];
   }
   return text.toWellFormed();

@@ -1,6 +1,6 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { exportForm, type PatternExport } from "../../../src/pattern/export-form.ts";
+import * as patternForms from "../../../src/pattern/export-form.ts";
 import type { PatternName } from "../../../src/pattern/named-patterns.ts";
 
 /** Returns the ends of the pretokens in bytes. The text must be valid UTF-8. */
@@ -8,7 +8,7 @@ export type Oracle = (text: string) => number[];
 
 /** Cuts with HF `tokenizers`, with the pattern in the form of our tokenizer.json. */
 export function huggingfaceOracle(pattern: { name: PatternName | null; sources: readonly string[] }): Oracle {
-  const form = exportForm(pattern);
+  const form = patternForms.exported(pattern);
   const byteLevel = (useRegex: boolean) => ({
     type: "ByteLevel",
     add_prefix_space: false,
@@ -68,4 +68,4 @@ export function tiktokenOracle(
   };
 }
 
-const regexesOf = (form: PatternExport) => (form.kind === "splits" ? form.regexes : []);
+const regexesOf = (form: patternForms.PatternExport) => (form.kind === "splits" ? form.regexes : []);

@@ -4,7 +4,7 @@ import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns
 import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { mayLeaveGaps, portableForm } from "../../../src/pattern/portable-source.ts";
-import { caseClasses, intersectionOf } from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../../src/pattern/unicode-data.ts";
 import { errorOf } from "../../thrown.ts";
 import {
@@ -122,7 +122,7 @@ describe("a pattern of HF's engine", () => {
 
   test("ignores case like HF's engine, for every character with case that is not refused", () => {
     const refused = new Set(fullFoldings.map(([from]) => from!));
-    const classes = caseClasses().filter((members) => !members.some((member) => refused.has(member)));
+    const classes = unicode.caseClasses().filter((members) => !members.some((member) => refused.has(member)));
     const text = classes.map((members) => String.fromCodePoint(...members)).join("\0");
     const chosen = classes.map(([first]) => `\\x{${first!.toString(16)}}`).join("");
     expect(preTokenize(isolated(`(?i:[${chosen}])+`), text)).toEqual(
@@ -187,9 +187,9 @@ describe.each([
   test.each(sources)("are ours, on all code points, or at all edges in a quick run: %s", (source) => {
     const tree = parsePattern(source, dialect);
     if (tree.kind !== "set") throw new Error("it is a set");
-    const ours = intersectionOf(tree.set, allCharacters);
+    const ours = unicode.intersectionOf(tree.set, allCharacters);
     const text = textAbout(ours);
-    expect(askedOf(engine, source, text)).toEqual(intersectionOf(ours, setIn(text)));
+    expect(askedOf(engine, source, text)).toEqual(unicode.intersectionOf(ours, setIn(text)));
   });
 });
 

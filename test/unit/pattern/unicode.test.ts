@@ -1,19 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
 import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
-import {
-  caseClasses,
-  categoryNames,
-  contains,
-  decimalDigits,
-  foldCase,
-  intersectionOf,
-  propertySet,
-  setOf,
-  unionOf,
-  whiteSpace,
-  wordCharacters,
-} from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
+import { wordCharacters } from "../../../src/pattern/unicode.ts";
 import { binaryPropertyBase64, scriptBase64 } from "../../../src/pattern/unicode-data.ts";
 import { unicodeVersion } from "../../../src/pattern/unicode-version.ts";
 import { turns } from "../../rounds.ts";
@@ -35,25 +24,29 @@ import {
  * Then use the package of that version in scripts/generate-unicode-data.ts, and update docs/internals/pattern.md.
  */
 
-const generalCategories = Object.keys(categoryNames).filter((name) => name.length === 2 && name !== "LC");
+const generalCategories = Object.keys(unicode.categoryNames).filter(
+  (name) => name.length === 2 && name !== "LC",
+);
 
 test("the embedded data have the pinned version", () => {
   expect(unicodeVersion).toBe("16.0.0");
 });
 
 test("the categories partition all code points", () => {
-  const sets = generalCategories.map((name) => propertySet(name)!);
+  const sets = generalCategories.map((name) => unicode.propertySet(name)!);
   const sizes = sets.flat().map((bound, i) => (i % 2 === 0 ? -bound : bound + 1));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(0x110000);
-  expect(unionOf(sets)).toEqual([0, 0x10ffff]);
+  expect(unicode.unionOf(sets)).toEqual([0, 0x10ffff]);
 });
 
 test("names are matched loosely, by Unicode's rule", () => {
-  expect(propertySet("uppercase letter")).toEqual(propertySet("Lu")!);
-  expect(propertySet("LC")).toEqual(unionOf(["Lu", "Ll", "Lt"].map((name) => propertySet(name)!)));
-  expect(parsePattern("\\p{Script=Han}")).toMatchObject({ set: propertySet("han") });
-  expect(parsePattern("\\p{gc=Lu}")).toMatchObject({ set: propertySet("Lu") });
-  expect(propertySet("Nonsense")).toBeUndefined();
+  expect(unicode.propertySet("uppercase letter")).toEqual(unicode.propertySet("Lu")!);
+  expect(unicode.propertySet("LC")).toEqual(
+    unicode.unionOf(["Lu", "Ll", "Lt"].map((name) => unicode.propertySet(name)!)),
+  );
+  expect(parsePattern("\\p{Script=Han}")).toMatchObject({ set: unicode.propertySet("han") });
+  expect(parsePattern("\\p{gc=Lu}")).toMatchObject({ set: unicode.propertySet("Lu") });
+  expect(unicode.propertySet("Nonsense")).toBeUndefined();
 });
 
 describe.each([
@@ -62,18 +55,18 @@ describe.each([
 ] as const)("%s", (_, engine) => {
   test("has our categories, on all code points", () => {
     for (const name of [...generalCategories, "L", "M", "N", "P", "S", "Z", "LC"]) {
-      const ours = intersectionOf(propertySet(name)!, characters);
+      const ours = unicode.intersectionOf(unicode.propertySet(name)!, characters);
       // The characters between the edges are tested together below.
       const text = textOf(edgesOf(ours));
       expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
         name,
-        intersectionOf(ours, setIn(text)),
+        unicode.intersectionOf(ours, setIn(text)),
       ]);
     }
     for (const name of turns(["L", "N", "Cn"], 1)) {
       expect([name, askedOf(engine, `\\p{${name}}`)]).toEqual([
         name,
-        intersectionOf(propertySet(name)!, characters),
+        unicode.intersectionOf(unicode.propertySet(name)!, characters),
       ]);
     }
   });
@@ -81,22 +74,22 @@ describe.each([
   test("has our scripts and binary properties, at all their edges", () => {
     for (const name of [...Object.keys(scriptBase64), ...Object.keys(binaryPropertyBase64)]) {
       if (name === "Unknown") continue;
-      const ours = propertySet(name)!;
+      const ours = unicode.propertySet(name)!;
       const text = textOf(edgesOf(ours));
       expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
         name,
-        intersectionOf(ours, setIn(text)),
+        unicode.intersectionOf(ours, setIn(text)),
       ]);
     }
   });
 
   test("has our s and d, on all code points, or at all edges in a quick run", () => {
     for (const [source, ours] of [
-      ["\\s", whiteSpace],
-      ["\\d", decimalDigits()],
+      ["\\s", unicode.whiteSpace],
+      ["\\d", unicode.decimalDigits()],
     ] as const) {
       const text = textAbout(ours);
-      expect(askedOf(engine, source, text)).toEqual(intersectionOf(ours, setIn(text)));
+      expect(askedOf(engine, source, text)).toEqual(unicode.intersectionOf(ours, setIn(text)));
     }
   });
 });
@@ -107,15 +100,17 @@ test("tiktoken has our \\w, on all code points", () => {
 
 test("tiktoken has our case folding, on all code points", () => {
   // Every class has a number. Each query has a member of each class whose number has one bit set, or not set.
-  const classes = caseClasses().map((members) => setOf(members));
-  const text = textOf(unionOf(classes));
+  const classes = unicode.caseClasses().map((members) => unicode.setOf(members));
+  const text = textOf(unicode.unionOf(classes));
   for (let bit = 1; bit < classes.length; bit *= 2) {
     for (const isSet of [true, false]) {
       const chosen = classes.filter((__, number) => ((number & bit) !== 0) === isSet);
       const firsts = chosen.map(([first]) => `\\x{${first!.toString(16)}}`);
       const regex = `(?i:[${firsts.join("")}])`;
-      expect(foldCase(unionOf(chosen.map(([first]) => [first!, first!])))).toEqual(unionOf(chosen));
-      expect(askedOf(tiktoken, regex, bit === 1 ? everyCharacter : text)).toEqual(unionOf(chosen));
+      expect(unicode.foldCase(unicode.unionOf(chosen.map(([first]) => [first!, first!])))).toEqual(
+        unicode.unionOf(chosen),
+      );
+      expect(askedOf(tiktoken, regex, bit === 1 ? everyCharacter : text)).toEqual(unicode.unionOf(chosen));
     }
   }
   expect(classes.length).toBeGreaterThan(1000);
@@ -133,6 +128,6 @@ test.each([
   const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);
-  expect(setIn(cut.join(""))).toEqual(intersectionOf(tree.set, setIn(asked)));
-  expect(contains(tree.set, 0x61)).toBe(false);
+  expect(setIn(cut.join(""))).toEqual(unicode.intersectionOf(tree.set, setIn(asked)));
+  expect(unicode.contains(tree.set, 0x61)).toBe(false);
 });

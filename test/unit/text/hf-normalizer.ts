@@ -1,9 +1,10 @@
 import { Tokenizer } from "tokenizers";
-import { type Normalization, stepsOf } from "../../../src/text/normalization.ts";
+import type { Normalization } from "../../../src/text/normalization.ts";
+import * as normalForms from "../../../src/text/normalization.ts";
 
 /** Returns a function that normalizes a text with HF's normalizers for these steps. */
 export function hfNormalizer(normalization: Normalization): (text: string) => string {
-  const normalizers = stepsOf(normalization).map((step) => ({
+  const normalizers = normalForms.stepsOf(normalization).map((step) => ({
     type: step === "lowercase" ? "Lowercase" : step,
   }));
   const json = {

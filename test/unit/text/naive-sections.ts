@@ -1,8 +1,10 @@
 import * as ascii from "../../../src/bytes/ascii.ts";
 import * as utf8 from "../../../src/bytes/utf8-characters.ts";
-import { contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
+import { wordCharacters } from "../../../src/pattern/unicode.ts";
 import type { AddedToken, Cutting } from "../../../src/text/cutting.ts";
-import { normalize, TextNormalizer } from "../../../src/text/normalization.ts";
+import * as normalForms from "../../../src/text/normalization.ts";
+import { TextNormalizer } from "../../../src/text/normalization.ts";
 
 /**
  * A section that the pattern cuts, or an added token with the white space that it strips. Text is Latin-1, one
@@ -75,8 +77,8 @@ export function naiveSections(
         .at(-1);
       const end = pos + Buffer.byteLength(token?.content ?? "");
       const touches =
-        contains(wordCharacters(), utf8.codePointBefore(bytes, pos)) ||
-        contains(wordCharacters(), utf8.codePointAt(bytes, end, bytes.length));
+        unicode.contains(wordCharacters(), utf8.codePointBefore(bytes, pos)) ||
+        unicode.contains(wordCharacters(), utf8.codePointAt(bytes, end, bytes.length));
       const isText = token?.special && !trusts[labels[pos]!];
       const counts = token && !isText && !(token.singleWord && touches);
       const last = counts && token.rstrip ? spaceEnd(bytes, end) : end;
@@ -94,7 +96,7 @@ export function naiveSections(
   return cut(early, labelled, (section) => cut(late, inForm(section), finish));
 }
 
-const isSpace = (codePoint: number) => codePoint >= 0 && contains(whiteSpace, codePoint);
+const isSpace = (codePoint: number) => codePoint >= 0 && unicode.contains(unicode.whiteSpace, codePoint);
 
 function spaceStart(text: Buffer, done: number, end: number): number {
   const codePoint = end > done ? utf8.codePointBefore(text, end) : -1;
@@ -124,7 +126,9 @@ function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
 function formOf(text: Labelled, normalization: string, trusts: boolean[]): Labelled {
   const formed = stretchesOf(text, TextNormalizer.of(normalization)).map((stretch): Labelled => {
     const isValid = utf8.codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;
-    const bytes = isValid ? Buffer.from(normalize(stretch.bytes.toString(), normalization)) : stretch.bytes;
+    const bytes = isValid
+      ? Buffer.from(normalForms.normalize(stretch.bytes.toString(), normalization))
+      : stretch.bytes;
     if (bytes.equals(stretch.bytes)) return stretch;
     const isMixed = stretch.labels.some((label) => label !== stretch.labels[0]);
     const label = isMixed ? trusts.push(false) - 1 : stretch.labels[0]!;

@@ -4,7 +4,8 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
-import { type Normalization, normalize, stepIndices } from "../../../src/text/normalization.ts";
+import type { Normalization } from "../../../src/text/normalization.ts";
+import * as normalForms from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { type CountOptions, countCorpus } from "../../../src/training/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";
@@ -52,7 +53,7 @@ const lowerCase = (letters: string) => letters.toLowerCase();
 /** Returns the normalized text that the kernel's sections return for bytes pushed in pieces. */
 function linked(bytes: Uint8Array, normalization: Normalization, pieceSize: () => number): Buffer {
   const parts: Buffer[] = [];
-  const sections = new TextSections({ steps: stepIndices(normalization) });
+  const sections = new TextSections({ steps: normalForms.stepIndices(normalization) });
   const sink: TextSink = {
     push: (text, start, end) => void parts.push(Buffer.from(text.slice(start, end))),
     end: () => {},
@@ -77,7 +78,7 @@ const counted = async (options: CountOptions) => {
 const naiveNormalized = (text: string, normalization: Normalization) =>
   text
     .split("<|end|>")
-    .map((part) => normalize(part, normalization))
+    .map((part) => normalForms.normalize(part, normalization))
     .join("<|end|>");
 
 describe("text is normalized as a whole, however it arrives", () => {
@@ -119,7 +120,7 @@ describe("text is normalized as a whole, however it arrives", () => {
       const normalization = normalizations[trial % normalizations.length]!;
       const text = Buffer.from(madeText(random, 1 + random.below(300)));
       const changes: { start: number; end: number; toStart: number; toEnd: number }[] = [];
-      const sections = new TextSections({ steps: stepIndices(normalization) });
+      const sections = new TextSections({ steps: normalForms.stepIndices(normalization) });
       sections.open(false, true);
       const parts: Uint8Array[] = [];
       sections.pushText(text, 0, text.length, {
@@ -150,7 +151,7 @@ describe("text is normalized as a whole, however it arrives", () => {
   });
 
   test("text that needs more memory than there is, is refused, and the next text is right", () => {
-    const { kernel } = new TextSections({ steps: stepIndices("NFC") });
+    const { kernel } = new TextSections({ steps: normalForms.stepIndices("NFC") });
     const { exports, memory } = kernel;
     for (const byteCount of [2 ** 32 - 1, 2 ** 31, 2 ** 29]) expect(exports.pieceAddress(byteCount)).toBe(0);
     const text = Buffer.from("e\u0301");
@@ -170,15 +171,15 @@ describe("text is normalized as a whole, however it arrives", () => {
     for (const normalization of ["NFC", "NFKD"]) {
       const bytes = Buffer.from(`a${group.repeat(markCount)}`);
       const got = between(linked(bytes, normalization, () => 1 << 16).toString());
-      const wanted = between(normalize(group.repeat(3), normalization))[0]!;
+      const wanted = between(normalForms.normalize(group.repeat(3), normalization))[0]!;
       expect([got.length, new Set(got)]).toEqual([markCount - 1, new Set([wanted])]);
     }
     // Even with small pieces, no piece is scanned, moved or sorted again.
     const long = `a${"\u0344".repeat(markCount)}${"\u0301\u0316".repeat(markCount)}`;
     const inPieces = linked(Buffer.from(long), "NFC", () => 16).toString();
-    expect(inPieces).toBe(normalize(long, "NFC"));
+    expect(inPieces).toBe(normalForms.normalize(long, "NFC"));
     // Without newer marks among them, all marks are sorted by class, and the sort is stable.
-    const all = normalize(`a${"\u0301\u0316\u0300\u0334".repeat(100_000)}`, "NFD");
+    const all = normalForms.normalize(`a${"\u0301\u0316\u0300\u0334".repeat(100_000)}`, "NFD");
     expect(all).toBe(
       `a${"\u0334".repeat(100_000)}${"\u0316".repeat(100_000)}${"\u0301\u0300".repeat(100_000)}`,
     );

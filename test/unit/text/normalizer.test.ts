@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../../bench/random.ts";
-import { type NormalizationStep, normalizationSteps, normalize } from "../../../src/text/normalization.ts";
+import * as normalForms from "../../../src/text/normalization.ts";
 import { hfNormalizer } from "./hf-normalizer.ts";
 
-const forms = normalizationSteps;
+const forms = normalForms.stepNames;
 const seed = Number(process.env.TEST_SEED ?? 15);
 
 /** Every character of the planes that have letters and marks. */
@@ -16,10 +16,10 @@ for (let point = 0; point < 0x30000; point++) {
  * Returns the texts whose form differs from HF's. Many are normalized at once, separated by an ASCII character, which
  * begins a new sequence in every form.
  */
-function differing(texts: readonly string[], form: NormalizationStep): string[] {
+function differing(texts: readonly string[], form: normalForms.Step): string[] {
   const split = (text: string) => text.split("\n");
   const wanted = split(hfNormalizer(form)(texts.join("\n")));
-  const got = texts.map((text) => normalize(text, form));
+  const got = texts.map((text) => normalForms.normalize(text, form));
   return texts.filter((_, i) => got[i] !== wanted[i]);
 }
 

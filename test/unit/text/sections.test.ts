@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { type CodePointSet, contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
+import { wordCharacters } from "../../../src/pattern/unicode.ts";
 import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../../src/text/cutting.ts";
-import { loweredAscii } from "../../../src/text/normalization.ts";
+import * as normalForms from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -172,7 +173,7 @@ test(`added tokens are found within segments, special ones only in trusted ones:
     for (let round = 0; round < 4; round++) {
       // If normalization changes only the case of ASCII in a part, the part may be assigned to one segment or to
       // several. Lower-casing the text first makes the result unambiguous.
-      const text = Buffer.from(loweredAscii(madeBytes(random, cutting)));
+      const text = Buffer.from(normalForms.loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);
       const most = pick(random, [1, 16, 1000]);
@@ -200,15 +201,15 @@ test("white space and word characters are exactly those of Unicode", () => {
     );
     return tokens.map((part) => Buffer.from(part.text, "latin1").toString());
   };
-  const wanted = (set: CodePointSet, spelled: (character: string, isIn: boolean) => string) =>
+  const wanted = (set: unicode.CodePointSet, spelled: (character: string, isIn: boolean) => string) =>
     characters
-      .map((codePoint) => spelled(String.fromCodePoint(codePoint), contains(set, codePoint)))
+      .map((codePoint) => spelled(String.fromCodePoint(codePoint), unicode.contains(set, codePoint)))
       .filter((part) => part !== "");
   expect(found({ lstrip: true }, (character) => `x${character}<m>`)).toEqual(
-    wanted(whiteSpace, (character, isIn) => (isIn ? `${character}<m>` : "<m>")),
+    wanted(unicode.whiteSpace, (character, isIn) => (isIn ? `${character}<m>` : "<m>")),
   );
   expect(found({ rstrip: true }, (character) => `<m>${character}x`)).toEqual(
-    wanted(whiteSpace, (character, isIn) => (isIn ? `<m>${character}` : "<m>")),
+    wanted(unicode.whiteSpace, (character, isIn) => (isIn ? `<m>${character}` : "<m>")),
   );
   for (const text of [(character: string) => ` ${character}<m> `, (character: string) => ` <m>${character} `])
     expect(found({ singleWord: true }, text)).toEqual(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
-import { exportForm } from "../../../src/pattern/export-form.ts";
+import * as patternForms from "../../../src/pattern/export-form.ts";
 import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
 import { TextWindow } from "../../../src/text/text-chain.ts";
@@ -67,7 +67,7 @@ export function writeTokenizer(
   compat: Compat = "cs336",
   directory = scratch(),
 ): string {
-  const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
+  const form = patternForms.exported({ name: pattern, sources: patterns[pattern].sources });
   const model = modelSettings.settleAsked(specialTokens, {});
   const tokenizer = { vocabulary: madeVocabulary(compat), normalization: null, exportForm: form, model };
   for (const { writing } of formats.values()) {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import * as ascii from "../../../src/bytes/ascii.ts";
 import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
-import { contains, whiteSpace } from "../../../src/pattern/unicode.ts";
+import * as unicode from "../../../src/pattern/unicode.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import type { AddedToken } from "../../../src/text/cutting.ts";
 import * as obstacles from "../../../src/tokenizer/offset-obstacles.ts";
@@ -104,7 +104,7 @@ function trimmed(
 
 function spacesAround(spelled: string): Spaces {
   const isSpace = (character: string) =>
-    character === spelledSpace || contains(whiteSpace, character.codePointAt(0)!);
+    character === spelledSpace || unicode.contains(unicode.whiteSpace, character.codePointAt(0)!);
   const characters = [...spelled];
   const first = characters.findIndex((character) => !isSpace(character));
   if (first < 0) return { before: characters.length, after: characters.length };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { exportForm } from "../../../src/pattern/export-form.ts";
+import * as patternForms from "../../../src/pattern/export-form.ts";
 import type { TrainedVocabulary } from "../../../src/training/learn-merges.ts";
 import { train } from "../../../src/training/train.ts";
 import { settle, trainingPattern } from "../../../src/training/training.ts";
@@ -178,7 +178,7 @@ describe("the pattern of a training", () => {
     const typed = "\\w+$|\\w|\\W";
     const pattern = trainingPattern(typed, "huggingface");
     expect(pattern.sources).not.toEqual([typed]);
-    expect(exportForm(pattern)).toMatchObject({ regexes: [typed] });
+    expect(patternForms.exported(pattern)).toMatchObject({ regexes: [typed] });
     expect(trainingPattern("\\p{L}+|.", "huggingface").sources).toEqual(["\\p{L}+|."]);
     expect(errorOf(() => trainingPattern("(?i:ss)|.", "huggingface")).exitCode).toBe(2);
   });
@@ -186,7 +186,7 @@ describe("the pattern of a training", () => {
   test("otherwise follows tiktoken, and is spelled out for HF", () => {
     const pattern = trainingPattern("a$|[\\s\\S]", "cs336");
     expect(pattern.sources).toEqual(["a$|[\\s\\S]"]);
-    expect(exportForm(pattern)).toMatchObject({ regexes: ["a\\z|[\\s\\S]"] });
+    expect(patternForms.exported(pattern)).toMatchObject({ regexes: ["a\\z|[\\s\\S]"] });
   });
 
   test("without a form for HF's engine is refused", () => {

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
-import { copyBytes, releaseText } from "#bytes";
+import { copyBytes } from "#bytes";
 import { scaled } from "#runtime";
 import type { Input } from "../../input.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
+import { releaseText } from "../../text-memory.ts";
 import { RecordBatch } from "../record-batch.ts";
 import { KeptColumnReader } from "./kept-columns.ts";
 import {

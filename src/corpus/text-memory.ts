@@ -1,0 +1,18 @@
+import type { Text } from "#bytes";
+import { host } from "#runtime";
+
+/**
+ * Makes a text with a capacity of `capacityBytes` bytes plus padding. It may reuse the memory of the previous text that
+ * it made, which must not be used afterwards.
+ */
+export type TextMaker = (capacityBytes: number) => Text;
+
+/**
+ * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small
+ * memory is left to the collector.
+ */
+export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
+  if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) host.releaseMemory(buffer);
+}
+
+const releasedBytesLeast = 1 << 18;
