@@ -57,7 +57,7 @@ export function cutPassages({ texts, tokenizers, warn }: Omit<Compared, "evaluat
   const bytesMax = tokenizers.length > 1 ? reports.searchedBytes : undefined;
   return reports.cutSamples(
     reports.sampleTextsOf(texts, warn, bytesMax),
-    tokenizers.map(({ parts }) => parts),
+    tokenizers.map(({ parts }) => reports.cutterOf(parts)),
   );
 }
 

@@ -27,14 +27,6 @@ export type VocabularyData = {
   /** The text in which tokens were counted, if not the training corpus. */
   readonly textName: string | null;
   readonly curve: Curve | null;
-  /**
-   * Passages of texts, with the byte lengths of their pretokens and added tokens. The page applies the merges.
-   */
-  readonly samples: readonly {
-    readonly text: string;
-    readonly content: string;
-    readonly pieces: readonly number[];
-  }[];
   /** Passages of texts, cut by the tokenizer. */
   readonly excerpts: readonly Excerpt[];
   readonly summary: readonly Fact[];

@@ -154,24 +154,36 @@ function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   return text.subarray(0, end);
 }
 
+/** Encodes passages, and tells the bytes of their tokens. */
+type Cutter = {
+  readonly parts: TokenizerParts;
+  readonly encode: (text: Uint8Array) => Iterable<number>;
+  readonly bytesOf: (id: number) => Uint8Array;
+};
+
+/** Cuts passages by any tokenizer. */
+export function cutterOf(parts: TokenizerParts): Cutter {
+  const encoding = new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" });
+  const encode = (text: Uint8Array) => {
+    encoding.pushText(text, 0, text.length);
+    return encoding.out.flush();
+  };
+  return { parts, encode, bytesOf: (id) => tokenTables.bytesOf(parts.tokens, id) };
+}
+
 /** Cuts each text by each tokenizer. */
-export function cutSamples(texts: readonly SampleText[], tokenizers: readonly TokenizerParts[]): CutText[] {
-  const encodings = tokenizers.map((parts) => ({
-    encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
-    tokens: parts.tokens,
-    shared: tokenKeys.textsOfShared(parts),
-  }));
+export function cutSamples(texts: readonly SampleText[], cutters: readonly Cutter[]): CutText[] {
+  const shared = cutters.map(({ parts }) => tokenKeys.textsOfShared(parts));
   return texts.map(({ name, bytes }) => ({
     name,
-    cuts: encodings.map(({ encoding, tokens, shared }) => {
-      encoding.pushText(bytes, 0, bytes.length);
+    cuts: cutters.map(({ encode, bytesOf }, t) => {
       let pos = 0;
-      return Array.from(encoding.out.flush(), (id) => {
-        let token = tokenTables.bytesOf(tokens, id);
+      return Array.from(encode(bytes), (id) => {
+        let token = bytesOf(id);
         // If an added and a learned token share an id, the id is the added token's wherever the text does not have the
         // learned token's bytes.
         const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;
-        if (shared.has(id) && !isThere()) token = shared.get(id)!;
+        if (shared[t]!.has(id) && !isThere()) token = shared[t]!.get(id)!;
         pos += token.length;
         return { id, bytes: token };
       });

@@ -1,7 +1,7 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
-import { evaluations, selectExcerpts, type VocabularyStatistics } from "#evaluation";
+import { type Excerpt, evaluations, selectExcerpts, type VocabularyStatistics } from "#evaluation";
 import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
   axes,
@@ -11,17 +11,17 @@ import {
   type PageText,
   packLoaded,
   packTrained,
-  type VocabularyData,
   yardsticks,
 } from "#pages";
-import { compiledForTexts, type ResolvedPattern } from "#pattern";
+import type { ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
 import type { Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
-import { type TokenizerParts, textPieces, tokenizers, type Vocabulary } from "#tokenizer";
+import { encodeAsLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
 import type { learning } from "#training";
 import {
   cutSamples,
+  cutterOf,
   deflate,
   pageFacts,
   programFact,
@@ -59,7 +59,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
   // This comes before the text, because it may add a warning.
-  const samples = samplesOf(finished, addedTokens);
+  const excerpts = excerptsOf(finished);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;
   const curve =
@@ -91,8 +91,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
     addedTokens,
     textName: null,
     curve,
-    samples,
-    excerpts: [],
+    excerpts,
     summary,
     made: factsOf(record),
   });
@@ -136,28 +135,20 @@ const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> =>
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Cuts a passage of each input by the new tokenizer, without the tables of all its tokens. */
+function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): Excerpt[] {
+  const { vocabulary } = trained;
+  const parts = tokenizers.trained(vocabulary, pattern, normalization);
+  const encode = (text: Uint8Array) => encodeAsLearned(parts, text) ?? cutterOf(parts).encode(text);
+  const bytesOf = (id: number) => bytesOfId(vocabulary, id);
+  return selectExcerpts(cutSamples(sampleTextsOf(textsOfInputs(inputs), warn), [{ parts, encode, bytesOf }]));
+}
 
-/** Cuts, by the pattern, passages of inputs that are valid UTF-8. The page itself applies the merges. */
-function samplesOf(
-  { inputs, pattern, normalization, warn }: Finished,
-  addedTokens: readonly AddedToken[],
-): VocabularyData["samples"] {
-  const cutting = {
-    pattern: compiledForTexts(pattern),
-    normalization,
-    addsPrefixSpace: false,
-    addedTokens,
-  };
-  return sampleTextsOf(textsOfInputs(inputs), warn).flatMap(({ name, bytes }) => {
-    const pieces = textPieces(cutting, bytes);
-    try {
-      const content = strict.decode(Buffer.concat(pieces));
-      return [{ text: name, content, pieces: pieces.map(({ length }) => length) }];
-    } catch {
-      return [];
-    }
-  });
+function bytesOfId({ entries, specialTokens, tokenBytes }: Vocabulary, id: number): Uint8Array {
+  const entry = entries[id]!;
+  return vocabularies.isSpecialEntry(entry)
+    ? new TextEncoder().encode(specialTokens[vocabularies.specialOfEntry(entry)])
+    : tokenBytes.copy(entry);
 }
 
 /** Provenance: the options, inputs and version needed to repeat the training. */
@@ -210,11 +201,12 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
     addedTokens: tokenizers.allAddedTokens(parts),
     textName: text === undefined ? null : shortName(text.path),
     curve,
-    samples: [],
     excerpts:
       text === undefined
         ? []
-        : selectExcerpts(cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [parts])),
+        : selectExcerpts(
+            cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [cutterOf(parts)]),
+          ),
     summary: summaryOf(rows),
     made: [
       ["command", command],

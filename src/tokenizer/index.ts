@@ -7,6 +7,7 @@ export * as changes from "./changes.ts";
 export { chatTemplates } from "./chat-templates.ts";
 export type { Derivations } from "./derivations.ts";
 export * as derivation from "./derivations.ts";
+export { encodeAsLearned } from "./encode-as-learned.ts";
 export { EncodingKernel, IdBuffer, type Ids, segmentWords, WordMerger } from "./encoding-kernel.ts";
 export type { EncodingModel, PackedTokens, RankedMerges } from "./encoding-model.ts";
 export * as encodingModels from "./encoding-model.ts";

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { inspectFirstStream } from "../../src/corpus/inspect-input.ts";
-import { cutPieces } from "../../src/pages/app/merge-pieces.ts";
 import { isIntermediate } from "../../src/pages/app/observations.ts";
 import { unpack } from "../../src/pages/unpacked.ts";
 import { sampleTextsOf, textsOfInputs } from "../../src/reports/report-writer.ts";
@@ -190,17 +189,8 @@ test("the page cuts a text like bpe encode, even if HF's trainer cuts differentl
     expect(bpe(["train", lines, "-n", "270", "-o", output, "--report", path, "-q", ...more])).toMatchObject({
       code: 0,
     });
-    const { samples, vocabulary, addedTokens } = dataOf(readFileSync(path, "utf8"));
-    const [{ content, pieces }] = samples;
-    const added = new Map(
-      addedTokens.map(({ content, id }: { content: string; id: number }) => [content, id]),
-    );
-    const { ids, lengths } = cutPieces(
-      await unpack(vocabulary),
-      content,
-      pieces,
-      added as Map<string, number>,
-    );
+    const [{ content, cuts }] = dataOf(readFileSync(path, "utf8")).excerpts;
+    const { ids, lengths } = cuts[0] as { ids: number[]; lengths: number[] };
     const shown = put(directory, "shown.txt", content);
     const encoded = bpe(["encode", shown, "--tokenizer", output, "-q"]).stdout.trim().split(" ").map(Number);
     expect(ids.length).toBeGreaterThan(50);
@@ -213,8 +203,8 @@ test("inputs that are not text are left out of the page", () => {
   const bad = put(directory, "bad.txt", Buffer.from([0x61, 0xff, 0x62, 0x0a]));
   const [output, path] = [join(directory, "bad"), join(directory, "bad.html")];
   expect(bpe(["train", bad, text, "-n", "262", "-o", output, "--report", path, "-q"]).code).toBe(0);
-  const { samples } = dataOf(readFileSync(path, "utf8"));
-  expect(samples.map(({ text }: { text: string }) => text)).toEqual([basename(text)]);
+  const { excerpts } = dataOf(readFileSync(path, "utf8"));
+  expect(excerpts.map(({ text }: { text: string }) => text)).toEqual([basename(text)]);
 });
 
 test("eval --report writes the measures that it prints, and how each tokenizer cuts each text", () => {

@@ -1,6 +1,7 @@
 import { groupDigits } from "#bytes";
 import { type Axis, axes, type Curve, type CurvePoint } from "#pages";
 import { h, svg } from "./dom.ts";
+import { gridLines, tickLabels } from "./dot-plot.ts";
 
 // A chart of bytes per token by vocabulary size. Positions are percentages of the plot. Only lines are stretched, so
 // text and dots keep their size on every screen.
@@ -80,20 +81,15 @@ function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: 
 }
 
 function grid(x: Axis, y: Axis) {
-  const [xNames, yNames] = [axes.tickNames(x), axes.tickNames(y)];
+  const names = axes.tickNames(y);
   return [
-    x.ticks.map((tick, i) => {
-      const place = axes.lengthOf(axes.placeOn(x, tick));
-      return [
-        svg("line.grid", { x1: place, x2: place, y2: "100%" }),
-        svg("text", { x: place, y: "100%", dy: 18, "text-anchor": "middle" }, xNames[i]),
-      ];
-    }),
+    gridLines(x),
+    tickLabels(x, { y: "100%", dy: 18 }),
     y.ticks.map((tick, i) => {
       const place = axes.lengthOf(1 - axes.placeOn(y, tick));
       return [
         svg("line.grid", { x2: "100%", y1: place, y2: place }),
-        svg("text", { y: place, dx: -6, dy: 4, "text-anchor": "end" }, yNames[i]),
+        svg("text", { y: place, dx: -6, dy: 4, "text-anchor": "end" }, names[i]),
       ];
     }),
   ];

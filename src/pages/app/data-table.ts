@@ -1,4 +1,5 @@
 import { groupDigits } from "#bytes";
+import type { evaluations } from "#evaluation";
 import { axes } from "#pages";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
@@ -73,7 +74,7 @@ class TableView<Row> {
     this.heads = columns.map((column, i) => this.headOf(column, i));
     const element = h("table", h("thead", h("tr", this.heads)), this.body);
     const scroll = { tabindex: 0, role: "region", "aria-label": label };
-    this.pages = h("p.pages", { hidden: rows.length <= pageRows }, this.turns(), this.status);
+    this.pages = h("p.row.pages", { hidden: rows.length <= pageRows }, this.turns(), this.status);
     this.element = h("div.table", h("div.scroll", scroll, element), this.pages);
     if (sorted !== undefined) this.mark(sorted.column, sorted.isDescending);
     this.show(0);
@@ -151,13 +152,31 @@ export const bar = (share: number, colour = 0) =>
     svg("rect", { width: axes.lengthOf(share), height: "100%" }),
   );
 
-export type Share = { readonly name: string; readonly tokenCount: number };
+type Shares = Pick<evaluations.VocabularyDetails, "scripts" | "lengths">;
+
+/** Tables of the shares of scripts and lengths in vocabularies. */
+export const shareTables = (vocabularies: readonly Shares[], heads: readonly Child[]): Child => [
+  h(
+    "p.lead",
+    "Shares of tokens, without special ones, by the script of their first letter or by content, and by length.",
+  ),
+  h(
+    "div.columns",
+    [["script", "scripts"] as const, ["bytes", "lengths"] as const].map(([kind, list]) =>
+      shareTable(
+        kind,
+        heads,
+        vocabularies.map((vocabulary) => vocabulary[list]),
+      ),
+    ),
+  ),
+];
 
 /**
  * A table with a row per kind of token. It has the kind's share of each vocabulary and, for a single tokenizer, also
  * the number of tokens.
  */
-export function shareTable(kind: string, heads: readonly Child[], lists: readonly (readonly Share[])[]) {
+function shareTable(kind: string, heads: readonly Child[], lists: readonly Shares["scripts"][]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
   const sums = lists.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));
   const shareOf = (t: number, name: string) => (counts[t]!.get(name) ?? 0) / Math.max(1, sums[t]!);

@@ -33,16 +33,15 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
         ),
       ),
     h(
-      "div.two",
+      "div.columns",
       text !== null && text.mostFrequent.length > 0 && wordSection(names, text),
       section("counts", "What they share", movedNote, countTable(names, difference, counts)),
-      // Without a text, the tokens themselves are the best answer to how the tokenizers differ.
-      text === null && ownTokens.map((own, t) => ownSection(t, ...own)),
     ),
     h(
       "section.folds",
       { id: "more", "aria-label": "More" },
-      text !== null && ownTokens.map(([title, count, rows]) => list(title, count, rows, tokenColumns)),
+      // Without a text, the tokens themselves are the best answer to how the tokenizers differ.
+      ownTokens.map(([title, count, rows]) => list(title, count, rows, tokenColumns, text === null)),
       list("Tokens with another id", counts.tokens.moved, tokens.moved, [
         tokenColumn,
         ranks(`id in ${a}`, ({ idA }) => idA),
@@ -88,8 +87,6 @@ function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, c
   });
 }
 
-const pageRows = 20;
-
 type Word = NonNullable<Difference["text"]>["mostFrequent"][number];
 
 function wordSection(names: DiffData["names"], text: NonNullable<Difference["text"]>): HTMLElement {
@@ -120,31 +117,21 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   );
 }
 
-/** Returns a collapsed list; null if the list is empty. */
+/** Returns a list that can be opened; null if it is empty. */
 function list<Row>(
-  title: string,
-  count: number,
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-): Child {
-  if (count === 0) return null;
-  return fold(`${title}: ${groupDigits(count)}`, () => listTable(title, count, rows, columns, pageRows));
-}
-
-const listTable = <Row>(
   label: string,
   count: number,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  pageRows: number,
-): Child => [
-  count > rows.length && h("p.lead", `The first ${groupDigits(listMax)}; bpe diff --json has all.`),
-  dataTable<Row>({ label, columns, rows, pageRows }),
-];
-
-/** The tokens that only one tokenizer has; null if there are none. */
-const ownSection = (t: number, title: string, count: number, rows: Difference["tokens"]["onlyInA"]): Child =>
-  count > 0 && section(`own-${t}`, title, null, listTable(title, count, rows, tokenColumns, 10));
+  isOpen = false,
+): Child {
+  if (count === 0) return null;
+  const filled = () => [
+    count > rows.length && h("p.lead", `The first ${groupDigits(listMax)}; bpe diff --json has all.`),
+    dataTable<Row>({ label, columns, rows, pageRows: 20 }),
+  ];
+  return fold(`${label}: ${groupDigits(count)}`, filled, isOpen);
+}
 
 type WithToken = { readonly token: string; readonly isSpecial: boolean };
 const tokenColumn = words<WithToken>(

@@ -69,7 +69,7 @@ export function sectionLinks(sections: readonly HTMLElement[]): HTMLElement {
     const title = section.querySelector("h2")!.textContent!;
     return h("li", h("a", { href: `#${section.id}` }, title));
   });
-  return h("nav", { "aria-label": "Sections" }, h("ul", links));
+  return h("nav", { "aria-label": "Sections" }, h("ul.row", links));
 }
 
 /** Returns a collapsed section, filled when first opened. */
@@ -111,5 +111,5 @@ export function choice(label: string, names: readonly string[], show: (index: nu
   const place = h("div", { "aria-live": "polite" });
   const choose = (index: number) => replace(place, show(index));
   choose(0);
-  return [names.length > 1 && h("p.choosers", chooser(label, names, 0, choose)), place];
+  return [names.length > 1 && h("p.row.choosers", chooser(label, names, 0, choose)), place];
 }

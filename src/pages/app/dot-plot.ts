@@ -36,12 +36,17 @@ export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
         svg(
           "svg.chart",
           { width: "100%", height: rowHeight, role: "img", "aria-label": spoken(row) },
-          x.ticks.map((tick) => gridLine(x, tick)),
+          gridLines(x),
           dotsOf(x, row.dots),
         ),
       ),
     ),
-    h("div", { "aria-hidden": "true" }, h("span"), axisOf(x)),
+    h(
+      "div",
+      { "aria-hidden": "true" },
+      h("span"),
+      svg("svg.chart", { width: "100%", height: 18 }, tickLabels(x, { y: 13 })),
+    ),
     h("figcaption", x.title),
   );
 
@@ -49,15 +54,15 @@ const spoken = ({ dots }: DotRow) => dots.map(({ name, shown }) => `${name}: ${s
 
 const at = (x: Axis, value: number) => axes.lengthOf(axes.placeOn(x, value));
 
-const gridLine = (x: Axis, tick: number) =>
-  svg("line.grid", { x1: at(x, tick), x2: at(x, tick), y2: "100%" });
+/** Vertical lines at the ticks of a horizontal axis. */
+export const gridLines = (x: Axis) =>
+  x.ticks.map((tick) => svg("line.grid", { x1: at(x, tick), x2: at(x, tick), y2: "100%" }));
 
-function axisOf(x: Axis) {
+/** The labels of a horizontal axis. `place` is their vertical position. */
+export function tickLabels(x: Axis, place: { readonly y: number | string; readonly dy?: number }) {
   const names = axes.tickNames(x);
-  return svg(
-    "svg.chart",
-    { width: "100%", height: 18 },
-    x.ticks.map((tick, i) => svg("text", { x: at(x, tick), y: 13, "text-anchor": "middle" }, names[i])),
+  return x.ticks.map((tick, i) =>
+    svg("text", { x: at(x, tick), ...place, "text-anchor": "middle" }, names[i]),
   );
 }
 
@@ -90,6 +95,6 @@ function label(x: Axis, { value, name, shown }: Dot, y: number) {
 /** The legend of tokenizer colours. */
 export const legend = (names: readonly Child[]) =>
   h(
-    "ul.legend",
+    "ul.row.legend",
     names.map((name, i) => h("li", key(i), name)),
   );

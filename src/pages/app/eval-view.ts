@@ -7,11 +7,11 @@ import {
   measures,
   type TextFacts,
 } from "#evaluation";
-import { axes, type EvalData, signs } from "#pages";
-import { type Column, dataTable, ranks, shareTable, words } from "./data-table.ts";
+import { axes, type EvalData } from "#pages";
+import { type Column, dataTable, ranks, shareTables, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
-import { cutText, passagesNote, stackedExcerpts, tokensOf, wholeTextNote } from "./excerpt-view.ts";
+import { passagesNote, sampleSection, stackedExcerpts, wholeTextNote } from "./excerpt-view.ts";
 import { piecesText } from "./token-text.ts";
 
 /** The view of `bpe eval`: a picture of the finding, passages cut differently, one table, and details. */
@@ -90,14 +90,7 @@ const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 function excerptSection(evaluation: FullEvaluation, names: readonly string[]): Child {
   const { excerpts, tokenizers } = evaluation;
-  if (tokenizers.length === 1) {
-    return section(
-      "samples",
-      "Texts cut into tokens",
-      `A passage from the middle of each text; each colour is a token. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`,
-      excerpts.map(({ text, content, cuts }) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))]),
-    );
-  }
+  if (tokenizers.length === 1) return sampleSection(excerpts);
   const changing = names.filter((_, t) => excerpts[0]!.cuts[t] === null);
   const pair = findings.ownAndBest(evaluation);
   return section(
@@ -262,30 +255,18 @@ type Costly = FullEvaluation["tokenizers"][number]["texts"][number]["costliestWo
 const wordItem = ({ count, tokens, pieces }: Costly) =>
   h(
     "li",
-    h("span.count", `${groupDigits(count)} × `),
+    h("span.quiet", `${groupDigits(count)} × `),
     piecesText(pieces),
     pieces.length < tokens / count && "…",
   );
 
-function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const heads = names.map((name, t) => [key(t), name]);
-  const what =
-    "Shares of tokens, without special ones, by the script of their first letter or by content, and by length.";
-  return [
-    h("p.lead", what),
-    shareTable(
-      "script",
-      heads,
-      tokenizers.map(({ scripts }) => scripts),
-    ),
-    shareTable(
-      "bytes",
-      heads,
-      tokenizers.map(({ lengths }) => lengths),
-    ),
-    measureRows("Vocabularies", measures.ofVocabulary, names, (t) => tokenizers[t]!),
-  ];
-}
+const vocabularies = ({ tokenizers }: FullEvaluation, names: readonly string[]): Child => [
+  shareTables(
+    tokenizers,
+    names.map((name, t) => [key(t), name]),
+  ),
+  measureRows("Vocabularies", measures.ofVocabulary, names, (t) => tokenizers[t]!),
+];
 
 /** Shows the content that `of` returns for each tokenizer, side by side. */
 const sideBySide = (names: readonly string[], of: (t: number) => Child) =>

@@ -1,7 +1,7 @@
 import { countNoun, groupDigits } from "#bytes";
 import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
 import { signs } from "#pages";
-import { type Child, chooser, fold, h, replace } from "./dom.ts";
+import { type Child, chooser, fold, h, replace, section } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
 
@@ -9,11 +9,11 @@ import { plainText, tokenChips } from "./token-text.ts";
 
 const encoder = new TextEncoder();
 
-export type Cut = { readonly ids: readonly number[]; readonly lengths: readonly number[] };
+type Cut = { readonly ids: readonly number[]; readonly lengths: readonly number[] };
 type Token = { readonly id: number; readonly bytes: Uint8Array };
 
 /** Returns the tokens of a cut, with their bytes. */
-export function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
+function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
   const bytes = encoder.encode(content);
   let end = 0;
   return ids.map((id, i) => ({ id, bytes: bytes.subarray(end, (end += lengths[i]!)) }));
@@ -22,8 +22,21 @@ export function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
 /** The maximum number of tokens that are shown of a text. */
 const shownTokensMax = 400;
 
+/** A section with passages cut by one tokenizer; all but the first are collapsed. */
+export function sampleSection(samples: readonly Excerpt[]): HTMLElement {
+  const shown = ({ text, content, cuts }: Excerpt) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))];
+  const [first, ...others] = samples;
+  return section(
+    "samples",
+    "A text, cut into tokens",
+    `A passage from the middle of each text; each colour is a token. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`,
+    shown(first!),
+    others.length > 0 && fold(`${others.length} more`, () => others.map(shown)),
+  );
+}
+
 /** Returns a text cut by one tokenizer, with its ids collapsed. */
-export function cutText(tokens: readonly Token[]): Child {
+function cutText(tokens: readonly Token[]): Child {
   const shown = tokens.slice(0, shownTokensMax);
   const byteCount = tokens.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const lines: Token[][] = [[]];
@@ -84,7 +97,7 @@ export function stackedExcerpts(
     if (known.length === 2) return h("span", keys[side], `${label}: `, h("b", names[t]));
     return h("span", keys[side], chooser(label, offered, known.indexOf(t), choose(side)));
   });
-  return [h("p.choosers.pair-names", sides), place];
+  return [h("p.row.choosers.pair-names", sides), place];
 }
 
 function stacked(
@@ -98,7 +111,7 @@ function stacked(
     return [
       h("h3", text, " ", h("small", noteOf(text, pair))),
       first ?? h("p.quiet", "Both cut the passages of this text alike."),
-      others.length > 0 && fold(`${others.length} more`, () => h("div.passages", others)),
+      others.length > 0 && fold(`${others.length} more`, () => h("div.columns.passages", others)),
     ];
   });
 }

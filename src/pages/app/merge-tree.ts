@@ -31,7 +31,7 @@ type TreeView = {
 
 /** Returns a section with the merge tree of a token, and a function that shows another token in it. */
 export function treeSection({ vocabulary, first, title, text, facts, below }: TreeView) {
-  const found = h("div.found", { "aria-live": "polite" });
+  const found = h("div.row.found", { "aria-live": "polite" });
   const view = h("div", { id: "tree-view", tabindex: -1, role: "group", "aria-label": "The token" });
   const input = h("input", {
     id: "tree-query",

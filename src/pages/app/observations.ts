@@ -45,14 +45,16 @@ function judged(kind: yardsticks.KindOfTokens, count: number, { length: size }: 
 }
 
 /** Returns the longest tokens that contain a letter. */
-export function longestOf(tokens: readonly Token[], count: number): Token[] {
-  const longest: Token[] = [];
-  for (const token of tokens.toSorted((a, b) => b.length - a.length || a.id - b.id)) {
-    if (longest.length === count) break;
-    const bytes = unpacked.bytesOf(token);
-    if (tokenShapes.of(bytes, 0, bytes.length) === "letters") longest.push(token);
-  }
-  return longest;
+function longestOf(tokens: readonly Token[], count: number): Token[] {
+  const lengths = tokens.map(({ length }) => length);
+  return tokenShapes
+    .longestWithLetters(lengths, (i) => shapeOfToken(tokens[i]!), count)
+    .map((i) => tokens[i]!);
+}
+
+function shapeOfToken(token: Token) {
+  const bytes = unpacked.bytesOf(token);
+  return tokenShapes.of(bytes, 0, bytes.length);
 }
 
 const longestLookedAt = 20;
@@ -127,8 +129,7 @@ const separatorBytes = 8;
 
 function separators(learned: readonly Token[]): Observation[] {
   const found = learned.filter((token) => {
-    const bytes = unpacked.bytesOf(token);
-    const shape = token.length < separatorBytes ? "other" : tokenShapes.of(bytes, 0, bytes.length);
+    const shape = token.length < separatorBytes ? "other" : shapeOfToken(token);
     return shape === "separator" || shape === "whitespace";
   });
   if (found.length === 0) return [];

@@ -12,30 +12,29 @@ import {
   type VocabularyData,
   yardsticks,
 } from "#pages";
+import { runToEnd } from "#runtime";
 import type { AddedToken } from "#text";
 import { curveChart } from "./curve-chart.ts";
-import { type Column, dataTable, numbers, ranks, type Share, shareTable, words } from "./data-table.ts";
+import { type Column, dataTable, numbers, ranks, shareTables, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";
-import { type Cut, cutText, tokensOf } from "./excerpt-view.ts";
-import { cutPieces } from "./merge-pieces.ts";
+import { sampleSection } from "./excerpt-view.ts";
 import { tokenLink, treeSection } from "./merge-tree.ts";
 import { firstShown, type Observation, observationsOf } from "./observations.ts";
 import { tokenCode } from "./token-text.ts";
 
 /** The view of one tokenizer: its curve, oddities, the origin of tokens, a text, and details. */
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
-  const { curve, vocabulary: packed, textName } = data;
+  const { curve, vocabulary: packed, textName, excerpts } = data;
   const vocabulary = await unpacked.unpack(packed);
   // Not `merged`: some files list several pairs for a token.
   const learned = vocabulary.tokens.filter(({ rank }) => rank !== undefined);
   const observations = observationsOf({ learned, lastPairCount: packed.lastPairCount });
   const first = firstShown(learned, vocabulary.tokens);
-  const cuts = cutTexts(data, vocabulary);
   const counted = learned.some(({ created }) => created !== null)
     ? "; the number is how often it occurred when it was made"
     : "";
   append(main, [
-    h("div.two", curve !== null && curvePicture(curve), observationSection(observations)),
+    h("div.columns", curve !== null && curvePicture(curve), observationSection(observations)),
     treeSection({
       vocabulary,
       first,
@@ -43,7 +42,7 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
       text: `Each token is above the two that were merged into it${counted}. Search by text, or by id as #300. Click a part for its own tree.`,
       facts: (token) => factsOf(token, textName),
     }).element,
-    cuts.length > 0 && sampleSection(cuts),
+    excerpts.length > 0 && sampleSection(excerpts),
     h("section.folds", { id: "more", "aria-label": "More" }, folds(data, vocabulary)),
   ]);
 }
@@ -123,31 +122,6 @@ function factsOf({ id, length, rank, created, end, inText }: Token, textName: st
   ].join(", ");
 }
 
-type CutText = { readonly text: string; readonly tokens: ReturnType<typeof tokensOf> };
-
-/** Returns passages of texts as tokens. */
-function cutTexts(
-  { samples, excerpts, addedTokens }: VocabularyData,
-  vocabulary: unpacked.Vocabulary,
-): CutText[] {
-  const added = new Map(addedTokens.map(({ content, id }) => [content, id]));
-  const cutOf = (text: string, content: string, cut: Cut) => ({ text, tokens: tokensOf(content, cut) });
-  return [
-    ...samples.map(({ text, content, pieces }) =>
-      cutOf(text, content, cutPieces(vocabulary, content, pieces, added)),
-    ),
-    ...excerpts.map(({ text, content, cuts }) => cutOf(text, content, cuts[0]!)),
-  ];
-}
-
-function sampleSection(texts: readonly CutText[]): HTMLElement {
-  const shown = ({ text, tokens }: CutText) => [h("h3", text), cutText(tokens)];
-  const [first, ...others] = texts;
-  const note = `A passage from the middle of each text; each colour is a token. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`;
-  const more = others.length > 0 && fold(`${others.length} more`, () => others.map(shown));
-  return section("samples", "A text, cut into tokens", note, shown(first!), more);
-}
-
 function folds(data: VocabularyData, vocabulary: unpacked.Vocabulary): Child {
   const { record, addedTokens, textName, summary, made } = data;
   const title = `All ${groupDigits(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
@@ -209,43 +183,16 @@ function tokenTable({ tokens }: unpacked.Vocabulary, textName: string | null): C
   ];
 }
 
-const lengthMost = 16;
-
+/** Tables of the scripts and lengths of the model's tokens. */
 function shares({ tokens }: unpacked.Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
-  const added = new Set(addedTokens.map(({ id }) => id));
-  const learned = tokens.filter(({ id, length }) => length > 1 && !added.has(id));
-  const counts = new Uint32Array(lengthMost + 2);
-  for (const { length } of learned) counts[Math.min(length, lengthMost + 1)]!++;
-  const byLength = Array.from(counts, (tokenCount, length) => ({
-    name: length > lengthMost ? `${length} and more` : String(length),
-    tokenCount,
-  }));
-  const mean = learned.reduce((sum, { length }) => sum + length, 0) / Math.max(1, learned.length);
-  const what = `The tokens of two bytes and more, without special ones; ${mean.toFixed(1)} bytes on average.`;
-  const tables = [
-    shareTable("script", ["share"], [scriptsOf(learned)]),
-    shareTable("bytes", ["share"], [byLength.slice(2)]),
-  ];
-  return [h("p.lead", what), h("div.columns", tables)];
-}
-
-/** Counts tokens by the script of their first letter, or by content if they have none. */
-function scriptsOf(tokens: readonly Token[]): Share[] {
-  const starts = new Uint32Array(tokens.length + 1);
-  for (const [i, { text }] of tokens.entries()) starts[i + 1] = starts[i]! + text.length;
-  const all = new Uint8Array(starts.at(-1)!);
-  for (const [i, token] of tokens.entries()) all.set(unpacked.bytesOf(token), starts[i]!);
-  const table = { idLimit: tokens.length, tokenCount: tokens.length, bytes: all, starts };
-  return runToEnd(
-    vocabularyStatistics.scriptShares(runToEnd(vocabularyStatistics.scriptClasses(table)), table, []),
-  );
-}
-
-function runToEnd<T>(steps: Generator<undefined, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
+  const idLimit = 1 + Math.max(...tokens.map(({ id }) => id));
+  const starts = new Uint32Array(idLimit + 1);
+  for (const { id, text } of tokens) starts[id + 1] = text.length;
+  for (let id = 0; id < idLimit; id++) starts[id + 1]! += starts[id]!;
+  const bytes = new Uint8Array(starts[idLimit]!);
+  for (const token of tokens) bytes.set(unpacked.bytesOf(token), starts[token.id]);
+  const table = { idLimit, tokenCount: tokens.length, bytes, starts };
+  return shareTables([runToEnd(vocabularyStatistics.of(table, addedTokens, 1))], ["share"]);
 }
 
 function specials(addedTokens: VocabularyData["addedTokens"]): Child {

@@ -20,7 +20,7 @@ export class CompareView {
     h("option", { value: "" }, "of the file, if it is a published one"),
     Object.keys(patterns).map((name) => h("option", name)),
   );
-  private readonly text = h("textarea", {
+  private readonly text = h("textarea.mono", {
     id: "compare-text",
     rows: 2,
     spellcheck: "false",
@@ -32,7 +32,7 @@ export class CompareView {
     "compare",
     "Compare with another tokenizer",
     "Drop a tokenizer.json here, or a file of ranks (tiktoken). The text is cut by both.",
-    h("p.fields", h("label", "File ", this.chooser), h("label", "Pattern of ranks ", this.pattern)),
+    h("p.columns.fields", h("label", "File ", this.chooser), h("label", "Pattern of ranks ", this.pattern)),
     h("p", h("label", "Text ", this.text)),
     this.view,
   );

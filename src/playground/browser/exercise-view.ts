@@ -5,7 +5,7 @@ import type { Session, Thread } from "./session.ts";
 
 /** Exercises on the reader's text. Answers are checked when given, and shown only on request. */
 export class ExerciseView {
-  private readonly text = h("textarea", {
+  private readonly text = h("textarea.mono", {
     id: "exercise-text",
     rows: 2,
     spellcheck: "false",
@@ -13,7 +13,7 @@ export class ExerciseView {
     onchange: () => void this.open(),
   });
   private readonly score = h("p.quiet", { id: "exercise-score", role: "status" });
-  private readonly list = h("div", { id: "exercise-list" });
+  private readonly list = h("div.columns", { id: "exercise-list" });
   readonly element = section(
     "exercises",
     "Exercises",
@@ -63,11 +63,11 @@ export class ExerciseView {
       h("h3", `${i + 1}. ${title}`),
       h("p", question),
       h(
-        "pre",
+        "pre.mono",
         given.map((line, l) => [l > 0 && h("br"), line]),
       ),
       h(
-        "p.answer",
+        "p.row.answer",
         h("label", "Your answer ", input),
         h("button", "Check"),
         h("button", { type: "button", onclick: () => void reveal() }, "Show the answer"),

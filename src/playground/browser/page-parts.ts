@@ -23,4 +23,4 @@ export function messageOf(error: unknown): string {
 }
 
 /** Attributes of a field whose text is not prose. */
-export const plainField = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+export const plainField = { class: "mono", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };

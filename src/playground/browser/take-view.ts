@@ -6,9 +6,9 @@ import type { Session, Trained } from "./session.ts";
 
 /** Downloads: files, the command that writes them, and a link. */
 export class TakeView {
-  private readonly files = h("div.found", { id: "take-files" });
-  private readonly command = h("input", { id: "take-command", readonly: true });
-  private readonly link = h("input", { id: "take-link", readonly: true });
+  private readonly files = h("div.row.found", { id: "take-files" });
+  private readonly command = h("input", { id: "take-command", class: "mono", readonly: true });
+  private readonly link = h("input", { id: "take-link", class: "mono", readonly: true });
   private readonly status = h("p.quiet", { id: "take-status", role: "status" });
   readonly element = section(
     "take",
@@ -34,7 +34,7 @@ export class TakeView {
       );
     };
     const button = h("button", { type: "button", id: `${field.id}-copy`, onclick: copy }, "Copy");
-    return h("p.copied", h("label", label, field), button);
+    return h("p.row.copied", h("label", label, field), button);
   }
 
   private async open({ thread, settings, corpus }: Trained): Promise<void> {

@@ -14,7 +14,7 @@ const compats = { cs336: "CS336", huggingface: "Hugging Face", rustbpe: "rustbpe
 export class TrainView {
   private files: readonly File[] = [];
   private isBusy = false;
-  private readonly text = h("textarea", { id: "train-text", rows: 6, spellcheck: "false" });
+  private readonly text = h("textarea.mono", { id: "train-text", rows: 6, spellcheck: "false" });
   private readonly chooser = h("input", {
     id: "train-files",
     type: "file",
@@ -63,14 +63,14 @@ export class TrainView {
       h("p", h("label", "Text ", this.text)),
       h("p", h("label", "or files of text ", this.chooser), " ", this.chosen),
       h(
-        "p.fields",
+        "p.columns.fields",
         h("label", "Size of the vocabulary ", this.size),
         h("label", "Pattern ", this.pattern),
         this.regexLabel,
         h("label", "Special tokens ", this.special),
         h("label", "Trainer's rule ", this.rule),
       ),
-      h("p.choosers", this.go, this.end, this.bar, this.status),
+      h("p.row", this.go, this.end, this.bar, this.status),
       this.warnings,
     ),
   );

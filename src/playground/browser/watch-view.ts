@@ -44,7 +44,7 @@ export class WatchView {
     "Point at a token, or move with the arrow keys, to see what it is.",
   );
   private readonly pairs = h("div", { id: "watch-pairs" });
-  private readonly own = h("textarea", {
+  private readonly own = h("textarea.mono", {
     ...{ id: "watch-own", rows: 3, "aria-label": "Another text to cut", spellcheck: "false" },
     onchange: () => void this.openOwn(),
   });
@@ -54,7 +54,7 @@ export class WatchView {
     "Play, or move the slider: each step is one merge. Where the colour changes, a token ends; frames show the pairs that the next merge joins. ↵ is a line end; stripes mark a letter whose bytes are still several tokens.",
     this.count,
     h(
-      "p.steps",
+      "p.row.steps",
       this.stepper("|◀", "To the first", -1_000_000),
       this.stepper("◀", "One merge back", -1),
       this.playButton,
