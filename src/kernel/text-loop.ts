@@ -53,7 +53,7 @@ const liftsPieces: u32 = 2;
 const marksStarts: u32 = 3;
 let taker: u32 = countsWords;
 
-/** The added tokens that are searched while a text is cut. */
+/** The added tokens that are searched for while a text is cut. */
 let addedTokens: TokenSearch = changetype<TokenSearch>(0);
 let findsTokens: bool = false;
 /** Whether special tokens stay text. Even then, no other token is found inside one. */
@@ -80,19 +80,19 @@ let searchPos: i32 = 0;
 let pausePos: i32 = 0;
 
 /**
- * Tokens are searched this many bytes beyond a block, because masks read ahead there, and must not mistake a token for
- * text.
+ * Tokens are searched for up to this many bytes beyond a block, because masks read ahead there, and must not mistake a
+ * token for text.
  */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
 /**
- * Look-aheads may need text far beyond a block, up to the next token. For these, tokens are searched this many bytes at
- * a time.
+ * Look-aheads may need text far beyond a block, up to the next token. For these, tokens are searched for in steps of
+ * this many bytes.
  */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
-/** The position up to which tokens have been searched for look-aheads. */
+/** The search for tokens that look-aheads need has reached this position. */
 let aheadPos: i32 = 0;
-/** The current call ends when tokens have been searched up to this position. */
+/** The current call ends when that search reaches this position. */
 let aheadPausePos: i32 = 0;
 
 /** Sets up the instance to encode, which includes emitting the ids of added tokens. */
@@ -114,7 +114,7 @@ export function useTokens(description: usize): bool {
   return true;
 }
 
-/** Sets for the following texts whether tokens are searched, and whether special tokens stay text. */
+/** Sets for the following texts whether tokens are searched for, and whether special tokens stay text. */
 export function lookForTokens(areFound: bool, areSpecialKept: bool): void {
   const isSearched = areFound && !(areSpecialKept && areAllSpecial);
   findsTokens = isSearched && changetype<usize>(addedTokens) !== 0;
@@ -242,8 +242,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
 }
 
 /**
- * Returns the position up to which tokens are searched. The look-aheads of a block may read that far. It is at least
- * four bytes after the block, unless `sureEnd` comes first.
+ * Returns the position up to which tokens are searched for. The look-aheads of a block may read that far. It is at
+ * least four bytes after the block, unless `sureEnd` comes first.
  */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);

@@ -30,7 +30,7 @@ import {
  * character) still consumes its text: as in HF, the search continues after it. Tokens with `lstrip` or `rstrip` also
  * consume the white space before or after them.
  *
- * A *group* is a set of tokens that are searched together, and a buffer with these positions:
+ * A *group* is a set of tokens that are searched for together, and a buffer with these positions:
  *
  *   0 ... first ....... done ....... searchPos ... length
  *         context       waits, searched            waits
@@ -46,8 +46,8 @@ import {
  * tokens that begin before `sureEnd` are final if n - 1 bytes follow `sureEnd`, where n is the size of the longest
  * token, and four more if some token looks at its neighbours.
  *
- * Why the work is linear: a search waits for at least as many new bytes as the longest token has. So each byte is
- * searched at most twice, and read by the automaton at most four times. White space before a token is read once:
+ * Why the work is linear: a search waits for at least as many new bytes as the longest token has. So at most
+ * two searches cover each byte, and the automaton reads it at most four times. White space before a token is read once:
  * `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and half of the
  * content is no longer needed.
  */
@@ -59,7 +59,7 @@ export class Group {
   stripsLeft: u32;
   stripsRight: u32;
   areAllSpecial: u32;
-  /** Whether tokens are searched in this text, and whether special ones stay text at the current position. */
+  /** Whether tokens are searched for in this text, and whether special ones stay text at the current position. */
   isSearched: u32;
   keepsSpecial: u32;
   /** 1: text is emitted in whole characters. */

@@ -3,8 +3,8 @@
  * also stored in images.
  *
  *   OFFSET   TYPE            MEANING
- *   0        u32             number of early tokens: added tokens that are searched in the given text
- *   4        u32             number of late tokens, which are searched in the normalized text between them
+ *   0        u32             number of early tokens: added tokens that are searched for in the given text
+ *   4        u32             number of late tokens, which are searched for in the normalized text between them
  *   8        u32             size of their contents in bytes
  *   12       u32             number of ranges of word characters; 0 if no token is `single_word`
  *   16       u32             number of steps of the normalization

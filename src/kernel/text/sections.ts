@@ -63,7 +63,7 @@ import {
  *   3 stripped  size, address                 white space that the last token strips after itself
  *   4 space                                   a space is put here, which is not in the text
  *   5 change    start, end, new size          bytes [start, end) of the text became this many bytes. Only if requested,
- *                                             or if late tokens are searched within segments
+ *                                             or if late tokens are searched for within segments
  *
  * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until
  * the next call. The memory has, in the order of first use, the description, the tables of search and normalization,
@@ -105,7 +105,7 @@ let textBase: u32 = 0;
  */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
-/** Whether late tokens are searched within segments. */
+/** Whether late tokens are searched for within segments. */
 let hasLateEdges: bool = false;
 /** Edges in the part of the text that is being normalized, as positions in that part. */
 let waitingEdges: Edges = changetype<Edges>(0);
