@@ -78,18 +78,18 @@ const smallKernels: BunPlugin = {
 const withPureTables = (source: string) =>
   source
     .replaceAll(
-      /^export const \{ (.+) \} = (tableOf\(\{\n.*?^\}\));$/gms,
+      /^export const \{ (.+) \} = (optionTables\.of\(\{\n.*?^\}\));$/gms,
       (_, names: string, table: string) =>
         names
           .replaceAll(/\w+/g, (name) => `${name} = ${pure(`${table}.${name}`)}`)
           .replace(/^/, "export const "),
     )
     .replaceAll(
-      /^((?:export )?const [^={\n]+) = ((?:tableOf\()?[{[]\n.*?^[}\]]\)?(?: as const)?);$/gms,
+      /^((?:export )?const [^={\n]+) = ((?:optionTables\.of\()?[{[]\n.*?^[}\]]\)?(?: as const)?);$/gms,
       (_, name: string, value: string) => `${name} = ${pure(value)};`,
     )
     .replaceAll(
-      /^((?:export )?const [^={\n]+) = ((?:\{ \.\.\.|new RegExp|formats\n? *\.).*?);$/gms,
+      /^((?:export )?const [^={\n]+) = ((?:\{ \.\.\.|new RegExp|all\n? *\.).*?);$/gms,
       (_, name: string, value: string) => `${name} = ${pure(value)};`,
     );
 
