@@ -190,7 +190,7 @@ export type TrainTokenizerOptions = {
   /**
    * Write tokens.tsv: how often each token occurs. It has each token's occurrences when created and at the
    * end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and
-   * `formats.all` is not given.
+   * `formats` is not given.
    */
   readonly ledger?: boolean | undefined;
   /**
