@@ -119,12 +119,13 @@ type FirstTable = {
 export const threadsOf = (count: number) => (count === 1 ? "one thread" : "two threads");
 
 /**
- * Measures the first calls of a process that returns arrays, and returns a row for each. A library with other ids, or
- * none, has no costs. Peak memory is that of the whole process, at the end.
+ * Measures a process's first calls, which return arrays, and returns a row for each. A library that fails, or whose ids
+ * differ from those of `bpe`, has no costs. Peak memory is that of the whole process, at the end.
  */
 export function firstCalls({ text, tokenizer, libraries, unit, threads, runs }: FirstCalls): Row[] {
   if (threads.length === 0) return [];
-  // Two parts of 10 MB, or as large as the text allows.
+  // The characters of each of the two parts: 10 million, or fewer, so that both fit even if every character has two
+  // bytes.
   const size = Math.min(10e6, Math.floor(statSync(text).size / 4));
   const options = {
     only: libraries.join(),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** This file is generated from compiled patterns, so it is not hashed. */
+/** The generated masks. They come from compiled patterns, so they are not hashed. */
 const made = "src/pattern/named-masks.ts";
 
 /**

@@ -3,8 +3,8 @@
     python peers.py <peer> <tokenizer directory> <text> <pattern> <id> <output.npy>
 
 The text is cut at <|endoftext|>, whose id goes between documents. Documents go to the peer's batch call, which uses all
-threads. Prints the seconds of that call alone (and of all its threads), and the peak memory of the job; the caller of
-this program times the whole job.
+threads. Prints as JSON the elapsed seconds of that call, the processor seconds of all its threads, and the peak memory of
+this process, which the caller times as a whole.
 """
 
 import base64
@@ -20,7 +20,8 @@ from usage import measured, peak_memory_bytes
 peer, directory, path, pattern, end_id, output = sys.argv[1:7]
 end = numpy.asarray([int(end_id)], dtype=numpy.uint16)
 documents = open(path, encoding="utf-8", errors="replace", newline="").read().split("<|endoftext|>")
-# One long text is no batch, so it is cut into pieces of about 100 kB, after a line end that a letter follows.
+# A single long text is not a batch, so long documents are cut about every 100,000 characters, after a newline that
+# follows a non-space and precedes a letter.
 pieces = []
 counts = []
 for document in documents:

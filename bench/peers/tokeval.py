@@ -3,7 +3,7 @@
 
     python bench/peers/tokeval.py TOKEVAL_DIRECTORY NAME=TOKENIZER... -- NAME=TEXT...
 
-A tokenizer is a `tokenizer.json`, a directory with one, or cl100k's file of ranks (`.tiktoken`). Texts are plain UTF-8,
+A tokenizer is a `tokenizer.json`, a directory with one, or cl100k's rank file (`.tiktoken`). Texts are plain UTF-8,
 each read as one sample. Prints how many values were compared and the largest relative difference. Exits with 1 if a
 difference is above 1e-9.
 """

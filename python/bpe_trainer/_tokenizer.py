@@ -944,7 +944,7 @@ class Tokenizer:
         """Writes the files of the tokenizer into a directory, completely or not at all; or one file, by the ending of its name.
 
         The file is x.json (HF's tokenizer.json), x.tiktoken, x.gguf or tekken.json. Raises BpeError if this format cannot hold
-        the tokenizer, and if an existing file of this name is not a tokenizer. A file of ranks states neither pattern nor
+        the tokenizer, and if an existing file of this name is not a tokenizer. A rank file states neither pattern nor
         special tokens, so `load` must be given these.
 
         A directory may be absent or empty, or the result of an earlier training, which is replaced. Raises BpeError for

@@ -1,10 +1,10 @@
-"""HF's package `tokenizers` with the training of `bpe`, and `transformers` with its encoding.
+"""A replacement for HF's package `tokenizers` that trains with `bpe`. `patch_transformers` makes `transformers` encode
+with `bpe`; all other names are those of `tokenizers`.
 
     from bpe_trainer.hf import Tokenizer, models, pre_tokenizers, trainers
 
-All names are those of `tokenizers`. A Tokenizer whose model is BPE() and whose pre-tokenizer ends with ByteLevel
-learns the same merges, vocabulary and ids as HF's. Training anything else raises BpeError, as do parameters that would drop
-text.
+A Tokenizer whose model is BPE() and whose pre-tokenizer ends with ByteLevel learns the same merges, vocabulary and ids as
+HF's. Training anything else raises BpeError, as do parameters that would drop text.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def _with_our_training(made: Any) -> Any:
 def patch_transformers() -> None:
     """Makes the fast tokenizers of `transformers` encode with `bpe`, except pairs of texts, padding and truncation.
 
-    A tokenizer that `bpe` cannot read exactly keeps HF's encoder, with a warning. Results other than ids and mask, such as
-    offsets, are computed by HF when they are read. Changes of ``backend_tokenizer`` are noticed at the next text; a
-    tokenizer that is trained keeps HF's encoder from then on.
+    A tokenizer that `bpe` cannot read exactly keeps HF's encoder, with a warning; one with a step written in Python keeps
+    it without a warning. Results other than ids and mask, such as offsets, are computed by HF when they are read. Changes
+    of ``backend_tokenizer`` are noticed at the next text; a tokenizer that is trained keeps HF's encoder from then on.
     """
     from transformers import PreTrainedTokenizerFast
 
@@ -128,7 +128,8 @@ _MODEL_SETTINGS = (
 
 
 class _Pair:
-    """The equivalent of HF's tokenizer in its current state, in both packages."""
+    """A copy of HF's tokenizer in its current state: `ours` encodes with `bpe`; `hf` is the equivalent
+    `tokenizers.Tokenizer`, made when first needed."""
 
     def __init__(self, hf: Any) -> None:
         self.ours = Ours.from_str(hf.to_str())
@@ -156,7 +157,7 @@ class _Encoder:
     def with_reset(self, method: Callable[..., Any], trains: bool = False) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             self.state = None
-            # After training, HF's tokenizer has added tokens in a way that its file does not store.
+            # A trained HF tokenizer holds its added tokens in a way that its file does not store.
             self.is_trained = self.is_trained or trains
             return method(*given, **named)
 

@@ -2,8 +2,8 @@ import { checkSignature } from "../sign-mach-o.ts";
 import type { ExecutableFormat } from "./targets.ts";
 
 /**
- * Reads the format of an executable from its header. For macOS and Windows also checks the signature, and throws if
- * that is wrong.
+ * Reads the format of an executable from its header. Throws if a macOS executable's signature is wrong, or if a Windows
+ * executable has a signature.
  */
 export function executableFormat(bytes: Buffer): ExecutableFormat {
   if (bytes.toString("latin1", 0, 4) === "\x7fELF") return elfFormat(bytes);
@@ -29,8 +29,8 @@ export function libraryFormat(bytes: Buffer): ExecutableFormat {
 
 /**
  * ELF, 64 bits, little-endian: offset 18 is the machine, 32 the start of the program headers, 54 the size of one, 56
- * their number. The header of type 3 says where the loader's path is: 8 is its start, 32 its size with a zero at the
- * end.
+ * their number. In the program header of type 3, offset 8 is where the loader's path starts, and 32 is its size,
+ * including the final zero.
  */
 function elfFormat(bytes: Buffer): ExecutableFormat {
   if (bytes[4] !== 2 || bytes[5] !== 1) throw new Error("not an ELF file of 64 bits, little-endian");
@@ -58,8 +58,8 @@ const machOMachines = { 16777223: "x64", 16777228: "arm64" } as const;
 
 /**
  * PE: offset 60 says where its head is. From there: 4 is the machine, 22 the flags (2: an executable), 24 the kind of
- * optional header, 92 the subsystem (3: the console), 168 the place and size of a signature. There must be none: that
- * of the runtime alone would be wrong.
+ * optional header, 92 the subsystem (3: the console), 168 the place and size of a signature. There must be no
+ * signature: the one that Bun's executable brings does not fit this executable.
  */
 function peFormat(bytes: Buffer): ExecutableFormat {
   const { head, machine } = peHead(bytes);

@@ -138,7 +138,7 @@ function checkNpm(): string {
   return said;
 }
 
-/** Checks that the program of a system gives the results of the sources. */
+/** Checks that the executable for a system, run there, produces the same results as the sources. */
 function checkSystem(system: System, expected: string): string {
   const home = join(system.root, "home");
   rmSync(home, { recursive: true, force: true });
@@ -212,7 +212,8 @@ print(len(ids), "ids,", hashlib.sha256(json.dumps(said, default=str).encode()).h
 
   const theirs = join(arm64.root, "wheel");
   installWheel("manylinux_2_17_aarch64", theirs);
-  // A program that an emulated one starts runs natively, so it must be this machine's.
+  // Programs that an emulated Python starts are not emulated. So `bin/bpe` becomes a script that runs the arm64
+  // executable in the emulator.
   const executable = join(theirs, "bin/bpe");
   renameSync(executable, `${executable}-arm64`);
   const emulated = arm64.command("wheel/bin/bpe-arm64").join(" ");
@@ -230,7 +231,10 @@ function installWheel(platform: string, target: string): void {
   run("python3", ["-m", "pip", "install", "--quiet", "--no-index", ...foreign, join(released, wheel)]);
 }
 
-/** Checks that groff accepts the manual page, and that bash completes with the completions. */
+/**
+ * Checks that the manual page states this version, that groff accepts it, that the shell completions and the playground
+ * are there, and that bash completes a command name with them.
+ */
 function checkShellFiles(directory: string): void {
   const page = readFileSync(join(directory, "bpe.1"), "utf8");
   if (!page.includes(`"bpe ${version.replaceAll("-", "\\-")}"`))

@@ -254,7 +254,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
   if (records === undefined) return;
   throw new UserError(
-    `${files.nameOf(path)} contains JSON records, but only the first stream is checked for records`,
+    `${files.nameOf(path)} seems to contain JSON records, but the format is detected only for the first stream`,
     {
       hint: phrase`to read the field "${textField}" of all records, use ${asOption("input-format", records)}; to read everything as plain text, ${asOption("input-format", "text")}`,
     },
@@ -263,7 +263,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
 
 const parquetInStream: NotText = {
   what: "Parquet, which cannot be read as a stream because its index is at the end",
-  hint: "write it to a file and name that file",
+  hint: "write the data to a file and name that file",
 };
 
 function streamAt(path: string, options: InputOptions): Input {
@@ -299,7 +299,7 @@ export function parquetStreamError(path: string): UserError {
   return new UserError(
     `${files.nameOf(path)} is a stream, and Parquet cannot be read as a stream because its index is at the end`,
     {
-      hint: "write it to a file and name that file",
+      hint: "write the data to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,
     },
   );

@@ -7,7 +7,7 @@ export const defaultTextField = "text";
 export const jsonHeadBytesMax = 1 << 20;
 
 /**
- * Classifies the JSON of a file whose beginning is `head`: `jsonl` for objects on a line each; `json` for an array of
+ * Classifies the JSON of a file whose beginning is `head`: `jsonl` for one object per line; `json` for an array of
  * objects, or any other sequence of objects; `document` for any other array or single object; `none` for anything else.
  *
  * A single object is a record (`jsonl` or `json`) if it has the text field, as a string; otherwise it is a document. An

@@ -17,7 +17,7 @@ export class TextMemory {
 
   /**
    * Claims `bytes`, in place of the previous claim. Returns true if the caller should free memory first. Throws a
-   * UserError above `bytesMax`, in which `what` names the text ("x.jsonl" line 5).
+   * UserError if the claim exceeds `bytesMax`; its message names the text with `what()` ("x.jsonl" line 5).
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
@@ -83,8 +83,8 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * Throws the error that reading bytes [startByte, endByte) gives. Called when these bytes were mapped and some have
-   * vanished.
+   * Throws the error that reading bytes [startByte, endByte) now gives, if any. Called after the kernel failed while
+   * these bytes were mapped, because some may have vanished.
    */
   checkMapped(startByte: number, endByte: number): void {
     checkUnchanged(this.input);
@@ -208,7 +208,7 @@ export class RangeReader {
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong creates the error for kept bytes that exceed the largest window
+   * @param tooLong creates the error for kept bytes that fill more than half of the largest window
    * @param mapping the window for mapping files, at the start of the texts of `makeText`
    */
   constructor(
@@ -253,8 +253,9 @@ export class RangeReader {
   }
 
   /**
-   * Moves the bytes from `keepPos` on to position 0, and reads more bytes after them, as far as bytes have arrived.
-   * Returns by how much positions decrease, which may be a negative number the first time.
+   * Moves the window so that it begins at `keepPos` (if mapped, at the start of the page that contains it), and reads
+   * as many of the following bytes as fit and have arrived. Returns by how much positions decrease; the first time this
+   * may be negative, because a page may begin before the range.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -264,8 +265,8 @@ export class RangeReader {
   }
 
   /**
-   * Returns the size that the window will have after `advance(keepPos)`: twice the present size if the kept bytes fill
-   * more than half of it.
+   * Returns the size that the window will have after `advance(keepPos)`, or more: twice the present size if the kept
+   * bytes fill more than half of it. A mapped window does not grow.
    */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;

@@ -77,7 +77,10 @@ export function readTrainingRecord(typed: string): RecordedTraining {
   const made = typeof json.command === "string" ? ` (${json.command})` : "";
   const derived = ["pruned", "converted"].find((name) => name in json);
   if (derived !== undefined)
-    refuse(`is the record of a ${derived} tokenizer${made}`, "verify the tokenizer that it was made from");
+    refuse(
+      `is the record of a ${derived} tokenizer${made}, which bpe verify does not repeat`,
+      "verify the tokenizer that it was made from",
+    );
   if ("symbolCount" in json)
     refuse(`is the record of merges over ids${made}, which bpe verify does not repeat`);
   const unknown = Object.keys(isPlainObject(json.options) ? json.options : {}).find(

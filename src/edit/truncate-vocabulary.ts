@@ -141,7 +141,8 @@ export function checkSameMerges(
 }
 
 function checkCutting(big: TokenizerParts, small: TokenizerParts, refuse: Refuse): void {
-  if (describeCutting(big) !== describeCutting(small)) refuse("they split or normalize text differently");
+  if (describeCutting(big) !== describeCutting(small))
+    refuse("the two tokenizers split or normalize text differently");
   if (addedOf(big) !== addedOf(small)) refuse("their added tokens differ");
   if (bytesOf(big) !== bytesOf(small)) refuse("one of the two vocabularies lacks tokens for some bytes");
 }
@@ -173,7 +174,9 @@ function checkWholes(big: TokenizerParts, small: TokenizerParts, refuse: Refuse)
   const wholes = new Set(wholesOf(big));
   const more = wholesOf(small).find((text) => !wholes.has(text));
   if (more !== undefined)
-    refuse(`its token ${shownToken(more)} is made only from a whole pretoken, not by merges`);
+    refuse(
+      `only a whole pretoken becomes its token ${shownToken(more)}, which is not so in "${big.description.path}"`,
+    );
 }
 
 const latin1 = (tokens: TokenTable, id: number) =>

@@ -46,7 +46,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
     await dataOutput.writeLines(linesOf(counts, places, parts, inputs.length > 1));
   if (noncanonicalCount > 0)
     throw new UserError(
-      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that encoding the text does not give`,
+      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that differ from the encoding of the text`,
       { hint: "were they made with a different tokenizer or pattern? bpe diff A B --text FILE compares two" },
     );
   output.succeed(

@@ -45,7 +45,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const named =
     plan === undefined ? inputFiles.find(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
-  // 3. Start threads while the tokenizer is loaded. The size of planned ranges is known only after that.
+  // 3. Start threads, so that they start while the tokenizer loads. With a plan, the size of its ranges is known only
+  // after loading, so no threads start here.
   const budget = new MemoryBudget(asked.memoryLimit);
   const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(expectedTextBytes(named.inputs)) : 1;
@@ -151,7 +152,7 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Option][];
 
-/** The shard size of a part. A machine that stops repeats the encoding of at most this many ids. */
+/** The shard size of a part, in ids. After an interruption, about this many ids at most must be encoded again. */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<

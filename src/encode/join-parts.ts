@@ -157,9 +157,10 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
   let line = 0;
   const missing = (end: number) => {
     const { path, start, end: endByte } = plan[line]!;
-    const more = end - line > 1 ? `, and ${countNoun(end - line - 1, "more line")}` : "";
+    const [more, which] =
+      end - line > 1 ? [` and ${countNoun(end - line - 1, "more line")}`, "the first is "] : ["", ""];
     return new UserError(
-      `no part contains line ${line + 1} of "${planPath}": bytes ${start} to ${endByte} of "${path}"${more}`,
+      `no part contains line ${line + 1}${more} of "${planPath}": ${which}bytes ${start} to ${endByte} of "${path}"`,
       {
         hint: "encode the slice that contains this line, and pass its part",
       },

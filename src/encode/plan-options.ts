@@ -36,7 +36,7 @@ export const planOptions = optionTables.of({
     ...sharedOptions.specialTokensAsText,
     needs: {
       other: "tokenizer",
-      hint: "this option is for plans of bpe encode: name the tokenizer with --tokenizer PATH",
+      hint: "this option is only for plans for bpe encode: name the tokenizer with --tokenizer PATH",
     },
   },
   ...sharedOptions.unattended,

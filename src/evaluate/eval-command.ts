@@ -133,7 +133,10 @@ function readOptions(invocation: Invocation) {
 const digitMeasureNames = new Set(measures.ofDigits.map(({ key }) => key));
 const modelTables = [...measures.ofCosts.map(({ key }) => key), "model"];
 
-/** Returns which tables to show on a terminal. */
+/**
+ * Returns which tables to print if neither JSON nor CSV is requested. Throws a usage error for measures that cannot be
+ * computed.
+ */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const hasModel = asked.model !== undefined;
   const usual = [
@@ -220,8 +223,8 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * Formats a row for each tokenizer and text, and a row for all texts of each tokenizer. Numbers have all
- * their digits.
+ * Formats the result as CSV: a row for each tokenizer on each text, and one for each tokenizer on all texts together.
+ * Numbers are not rounded.
  */
 function evaluationCsv({ texts, tokenizers }: Evaluation): string {
   const all = sumOfTexts(texts);

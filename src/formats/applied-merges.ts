@@ -10,7 +10,7 @@ import { mark } from "./character-json.ts";
  *   left    Int32Array   left id
  *   right   Int32Array   right id
  *   merged  Int32Array   id of the result
- *   first   Int32Array   the first rank of the same priority, which merges of equal scores share
+ *   first   Int32Array   the lowest rank of the merges with the same priority, i.e. with equal scores
  */
 export type AppliedMerges = {
   readonly left: Int32Array;
@@ -40,16 +40,16 @@ type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | nul
  * Orders merges of equal priority so that HF gives the same ids as SentencePiece. SentencePiece applies the leftmost of
  * them first; in HF, each merge has a rank of its own. Returns an obstacle if no such order is found.
  *
- * Where two pairs overlap, "x y" and "y z" in a text "x y z", "x y" needs the lower rank. They overlap in some text
- * only if merging xyz, alone, goes through the state "x y z", because no merge has crossed the ends of the three
- * tokens. This suffices for two kinds of groups:
+ * If "x y" and "y z" overlap in a text "x y z", "x y" needs the lower rank. That state occurs in some text only if it
+ * occurs when xyz is merged alone, because no earlier merge has crossed the edges of the three tokens. Respecting these
+ * overlaps suffices for two kinds of groups:
  *
  * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is
  *   applied.
  * - A *growing* group, such as Llama's runs of spaces, has exactly one merge whose halves it does not make. Each other
- *   merge is ordered before the merges that make its halves. So in both programs, the leftmost token grows until nothing
- *   fits, and only then the next one begins. Halves that the group does not make must exist before the group is applied,
- *   and no merge of a higher priority may use its results.
+ *   merge is ordered before the merges that make its halves. So in both programs, the leftmost token grows until
+ *   nothing fits, and only then does the next one begin. Halves that the group does not make must exist before the
+ *   group is applied, and no merge of a higher priority may use its results.
  */
 export function orderTies(parts: TokenizerParts, merges: AppliedMerges): Ordered {
   const { left, right, merged, first } = merges;
@@ -138,7 +138,8 @@ function overlap({ tokens }: TokenizerParts, merger: WordMerger, ids: readonly n
   const [first, middle, last] = texts.map(countCharacters);
   const second = first! + middle!;
   const mergeCount = second + last! - 3;
-  // The trace has the position and the rank of each merge, in characters. All boundaries but two are gone after these.
+  // The trace alternates between a merge's position, in characters, and its rank. After `mergeCount` merges, only two
+  // boundaries are left: they must be those of the three tokens.
   const before = merger
     .trace(Buffer.concat(texts))
     .filter((_, i) => i % 2 === 0)

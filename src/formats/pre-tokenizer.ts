@@ -12,9 +12,9 @@ import { refuse } from "#tokenizer";
 
 /**
  * HF's Digits and Punctuation as regular expressions. Digits uses Rust's standard library, which has Unicode 17.0 in
- * HF's build: `numeric` adds the newer digits. Punctuation is ASCII punctuation and that of the crate
- * unicode_categories. The crate has an older Unicode, so `punctuationSince` is excluded; the crate also has
- * U+166D and U+111C9.
+ * HF's build; `\p{N}` here is that of Unicode 16.0, so `numeric` adds the digits that are new in 17.0. Punctuation is
+ * ASCII punctuation and that of the crate unicode_categories. The crate has an older Unicode, so `punctuationSince` is
+ * excluded; the crate also has U+166D and U+111C9.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 const punctuationSince = `
@@ -88,8 +88,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // The form that `bpe` writes for one pattern may be the source of another: gpt4 is written as llama3. So the forms
-  // that other programs write are compared first, for all patterns.
+  // `bpe` writes gpt4 with llama3's expression, so that expression alone does not tell them apart. The form that other
+  // programs write takes precedence, so all patterns are compared with that form first.
   const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, patternForms.huggingface];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<NamedPattern>(patterns)) {

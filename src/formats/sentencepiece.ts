@@ -17,9 +17,10 @@ import type { ScannedModel } from "./scan-tokenizer-json.ts";
 import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sentencepiece-proto.ts";
 
 /**
- * Reads SentencePiece's `tokenizer.model`, if it is BPE, and gives the ids of the package `sentencepiece`. The file
- * lists pieces with scores, and no merges: two neighbours may merge if their joined text is a piece. The merge that
- * makes the piece with the highest score is applied first, the leftmost among equal scores.
+ * Reads SentencePiece's `tokenizer.model`; refuses it unless it is BPE. The result encodes texts to the same ids as the
+ * package `sentencepiece`. The file lists pieces with scores, and no merges: two neighbours may merge if their joined
+ * text is a piece. The merge that makes the piece with the highest score is applied first, the leftmost among equal
+ * scores.
  */
 function read(
   [{ path, bytes }]: SourceFiles,
@@ -118,9 +119,9 @@ function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): voi
 const isRun = (text: string) => /^\u2581{2,}$/.test(text);
 
 /**
- * Returns the ids of user-defined runs of marks, which Gemma has: element i is the run of i + 2 marks. SentencePiece
- * takes the longest one at each position, and merges none of them. Here the pattern cuts them out, and separate merges
- * make them.
+ * Returns the ids of the user-defined runs of U+2581 (Gemma has such runs): element i is the id of the run of i + 2
+ * marks. SentencePiece finds the longest run at each position, and never merges it with its neighbours. To get the same
+ * ids, the pattern cuts runs out, and merges of their own produce them.
  */
 function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];
@@ -199,7 +200,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
 /** Returns the size of the character at a position in a string, in UTF-16 code units. */
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
 
-/** Returns a `tokenizer.json` that gives the same ids, without its vocabulary, merges and added tokens. */
+/** Returns everything but the vocabulary, merges and added tokens of a `tokenizer.json` that gives the same ids. */
 function frame({ path, bytes }: SourceFile): JsonObject {
   const { pieces, trainer, normalizer } = parseSentencePiece(bytes, path);
   const replace = (from: string, content: string) => ({

@@ -558,9 +558,12 @@ function readEntry(entry: unknown, path: string): AddedToken {
   const flag = (name: string): boolean => {
     const set = token[name];
     if (typeof set === "boolean") return set;
-    throw new UserError(`"${path}": the added token ${showValue(content)} has no "${name}"`, {
-      hint: "HF's tokenizers refuses such a file, too; each added token needs id, content, single_word, lstrip, rstrip, normalized and special",
-    });
+    throw new UserError(
+      `"${path}": "${name}" of the added token ${showValue(content)} is missing, or neither true nor false`,
+      {
+        hint: "HF's tokenizers refuses such a file, too; each added token needs id, content, single_word, lstrip, rstrip, normalized and special",
+      },
+    );
   };
   return {
     id: checkId(token.id, content, path),

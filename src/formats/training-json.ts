@@ -51,15 +51,15 @@ export type Extension = RunRecord &
       readonly normalization: string | null;
       /** The special tokens that ended documents. */
       readonly documentsEndAt: readonly string[];
-      /** Present only if requested: new texts of the base's special tokens, by the old ones. */
+      /** Present only if requested: the new text of each renamed special token of the base, keyed by its old text. */
       readonly rename?: Readonly<Record<string, string>>;
       readonly compat: Compat | "extension";
     } & AskedOfBoth;
   };
 
 /**
- * Options that both kinds of records have. `sizes` are the requested sizes; `reservedTokens` are those of
- * `specialTokens` that only fill the vocabulary.
+ * Options that the records of trained and of extended tokenizers share. `sizes` are the requested sizes;
+ * `reservedTokens` are those of `specialTokens` that only fill the vocabulary.
  */
 type AskedOfBoth = TokenLimits &
   Pick<
@@ -71,11 +71,9 @@ type AskedOfBoth = TokenLimits &
 export type Ids = RunRecord &
   Pick<CorpusRecord, "mergeCount"> & {
     readonly options: {
-      /**
-       * One more than the largest id in the input, and the size of the vocabulary: the alphabet and one token
-       * for each merge.
-       */
+      /** One more than the largest id in the input. */
       readonly alphabetSize: number;
+      /** The alphabet and one token for each merge. */
       readonly vocabSize: number;
       readonly compat: Compat;
       readonly workers: number;
@@ -89,7 +87,7 @@ export type Ids = RunRecord &
 type PatternRecord = {
   readonly name: string | null;
   readonly regex: string | readonly string[];
-  /** The expression for HF's engine from which `regex` was translated, if it is another. */
+  /** The expression for HF's engine from which `regex` was translated. Present only if the two differ. */
   readonly huggingface?: string;
   /**
    * `new RegExp(javascript, "gu")` finds the same pretokens; null if there is no such expression
@@ -113,7 +111,10 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly specialTokensFirst?: true;
   /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];
-  /** How merges were balanced among languages. Present only if requested; by default, by the lengths of their texts. */
+  /**
+   * The options for balancing merges among languages. Absent if none was given: merges were then balanced by the
+   * lengths of the languages' texts.
+   */
   readonly parity?: Parity;
   /** The vocabulary is filled with reserved tokens to a multiple of this number. */
   readonly padTo: number;
@@ -133,7 +134,10 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly specialTokensAsText?: true;
   /** The path, as typed, of the tokenizer whose settings were used. Present only if there is one. */
   readonly like?: string;
-  /** Settings for a model: the special token of each role, and the other fields of `ModelSettings`. */
+  /**
+   * Settings for a model: the special token of each role, and the other fields of `ModelSettings` except `proposed` and
+   * `fromTemplate`.
+   */
   readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "fromTemplate">;
   readonly workers: number;
 };

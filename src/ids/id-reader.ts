@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { ascii, escapeBytes } from "#bytes";
+import { ascii, countNoun, escapeBytes } from "#bytes";
 import { checkUnchanged, inspectInput, type keptField, openTextStream } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import type { IdType } from "./id-writers.ts";
@@ -63,7 +63,7 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
     fail("it is not an .npy file");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = bytes[6]!;
-  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "supported are 1 to 3");
+  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "versions 1 to 3 are supported");
   const isFirst = version === 1;
   const textStart = isFirst ? 10 : 12;
   const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
@@ -94,9 +94,12 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   const type = asked ?? needed;
   const { size } = fstatSync(fd);
   if (size % idWriters.idBytes(type) !== 0) {
-    throw new UserError(`"${path}" is damaged: its ${size} bytes are not a whole number of ${type} ids`, {
-      hint: phrase`state the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
-    });
+    throw new UserError(
+      `"${path}" has ${countNoun(size, "byte")}, which is not a whole number of ${type} ids: it is damaged or of another type`,
+      {
+        hint: phrase`state the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
+      },
+    );
   }
   let isFirst = asked === undefined && type === "uint16" && size % 4 === 0;
   for (const ids of readNumbers(fd, path, 0, size, type)) {

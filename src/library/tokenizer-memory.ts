@@ -3,10 +3,10 @@ import { TextEncoding, TokenDecoder, type TokenizerParts, tokenizers } from "#to
 import { withEngineErrors } from "./engine-errors.ts";
 
 /**
- * The WebAssembly memory with which a tokenizer encodes and decodes. It is allocated on first use. An engine
- * reserves gigabytes of addresses for each memory, and allows some hundred memories. So at most `holdersMax`
- * tokenizers have one. To give one to another tokenizer, the least recently used one
- * loses its own, and gets a new one when it is used again.
+ * The WebAssembly memories with which a tokenizer encodes and decodes, allocated on first use. An engine reserves
+ * gigabytes of address space for each memory, and limits their number. So at most `holdersMax` tokenizers have
+ * memories. If another one needs them, the least recently used tokenizer loses its own; it gets new ones when it is
+ * used again.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);

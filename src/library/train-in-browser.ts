@@ -203,7 +203,7 @@ async function trainInMemory(
     byBytes(report, "counting", byteCount)(doneBytes, counter.distinctWordCount),
   );
   const { pretokenCount, distinctWordCount } = counter;
-  if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts are empty");
+  if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts contain no words");
   const words = await runSliced(counter.listWords(), rest);
   const countedMs = performance.now();
   const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;

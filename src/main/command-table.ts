@@ -48,7 +48,7 @@ const features: readonly Feature[] = [
   { words: ["completions"], load: async () => [completions] },
 ];
 
-/** A description of each group of commands with two words, by their first word. */
+/** Descriptions of the groups of two-word commands (such as `ids train`), keyed by the first word. */
 export const commandGroups = {
   ids: "learn merges over ids; truncate, join, check ids",
 } as const;

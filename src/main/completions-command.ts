@@ -58,9 +58,10 @@ const firstPhrases = [
 ].filter(([name]) => firstWords.includes(name));
 
 /**
- * The function for bash 3.2 and later, without the package bash-completion. Before version 4, directories get no slash.
- * `=` ends a word on bash's command line, so `--compat=x` arrives as three words. If nothing is offered, bash completes
- * file names itself, unless `+o default` prevents it.
+ * The function for bash 3.2 and later; it does not need the package bash-completion. Bash before 4 has no `compopt`, so
+ * there a directory gets no slash, and files may be offered where only words fit. `=` ends a word on bash's command
+ * line, so `--compat=x` arrives as three words. If nothing is offered, bash completes file names itself, unless `+o
+ * default` turns that off.
  */
 const bashCompletion = (): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
@@ -105,13 +106,13 @@ ${commands.map((command) => `    "${command.name}") _bpe_words "${topicWords(com
   esac
 }
 
-# Offers those of some words that begin with what is typed, and no files.
+# Offers the given words that begin with what is typed, and no files.
 _bpe_words() {
   compopt +o default 2>/dev/null
   COMPREPLY=($(compgen -W "$1" -- "$cur"))
 }
 
-# The same for words with commas between, each of them once.
+# Like _bpe_words, for a comma-separated list: leaves out words that are already in it.
 _bpe_list() {
   local before= word rest=
   [[ $cur == *,* ]] && before=\${cur%,*},
@@ -130,7 +131,9 @@ _bpe_directories() {
 complete -o default -F _bpe bpe
 `;
 
-/** The case of a group: the word after its name is one of its commands, and both words together are the command. */
+/**
+ * The branch for a group: offers the second words of its commands; once one is typed, sets `variable` to both words.
+ */
 const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
       [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
       ${variable}="${name} \${COMP_WORDS[${at}]}" last=4
@@ -162,7 +165,10 @@ function valueCases(options: readonly Option[]): string[] {
 
 const spellings = ({ name, short }: Option) => (short === undefined ? `--${name}` : `--${name} | -${short}`);
 
-/** Commands of the shell, each with a semicolon; "" leaves the completion of file names to bash. */
+/**
+ * Returns the shell command that offers a value's completions, ending in a semicolon; "" if bash is to complete file
+ * names itself.
+ */
 function bashOffer({ words, isList, path }: Completed): string {
   if (path === "directory") return "_bpe_directories;";
   if (path === "file" && words.length === 0) return "";
@@ -231,7 +237,7 @@ function zshCase(command: CommandSpec): string {
       ;;`;
 }
 
-/** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
+/** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N: '` */
 function zshOption(option: Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;
@@ -260,7 +266,7 @@ const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replace
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns the commands for fish, one for each command and option of `bpe`. */
+/** Returns fish's `complete` commands: for `bpe` itself, for each of its commands, and for their options. */
 function fishCompletion(): string {
   const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
@@ -286,7 +292,7 @@ function fishLines(command: CommandSpec): string {
     .split(" ")
     .map((word) => `__fish_seen_subcommand_from ${word}`)
     .join("; and ");
-  // The second words of a group, such as `encode` in `ids encode`, are also commands on their own.
+  // Some second words of a group, such as `encode` in `ids encode`, are also commands of their own.
   const others = name.includes(" ") ? "" : ` ${Object.keys(commandGroups).join(" ")}`;
   const begin = `complete -c bpe -n "${seen}; and not __fish_seen_subcommand_from help${others}"`;
   const notOther = others && `; and not __fish_seen_subcommand_from${others}`;

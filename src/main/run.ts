@@ -39,8 +39,8 @@ const codeForMistakes = () => import("./mistakes.ts");
 
 /**
  * Returns how the caller of this process spells a command's options; undefined if the caller spells them as they are
- * typed. The Python package starts this process with BPE_CALLER (python/bpe_trainer/_executable.py), and shows its
- * messages in errors and warnings of its own.
+ * typed. The Python package sets BPE_CALLER when it starts this process (python/bpe_trainer/_executable.py), and
+ * repeats this process's messages in its own errors and warnings.
  */
 const spellingFor = async (command: string): Promise<messages.Spelling | undefined> =>
   process.env.BPE_CALLER === "python"
@@ -76,7 +76,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command.name);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
-    // A log that was refused must not be created to hold this error.
+    // If the log cannot be opened, that error must not be written to it, which would create it.
     output = new Output({ ...guessed, log: undefined });
     outputOptions.log?.open();
     output = new Output(outputOptions);
@@ -88,7 +88,7 @@ export async function run(typed: readonly string[]): Promise<number> {
         import("#pattern/pattern"),
         import("#pattern/named-patterns"),
       ]);
-      // Piped data is not read.
+      // The arguments are names of patterns here. `-` is piped data, which is not read.
       const names = invocation.files.filter((file) => file !== "-");
       await dataOutput.writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
@@ -145,7 +145,7 @@ async function findCommand(typed: readonly string[]) {
 const isGroup = ([first = "", second = "--help"]: readonly string[]) =>
   Object.hasOwn(commandGroups, first) && /^(-h|--help)$/.test(second);
 
-/** Whether help is requested, which is shown whatever other mistakes the command line has. */
+/** Whether help is requested. It is shown even if the command line has mistakes. */
 const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;
 
 function helpAt(typed: readonly string[]): number {
@@ -160,7 +160,7 @@ function topicAsked({ options }: CommandSpec, typed: readonly string[]): string 
   const at = helpAt(typed);
   const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
   const next = typed[at + 1];
-  // Any other word is a file, on a command line with `--help` in the middle.
+  // `--help` may stand in the middle of a command line: the word after it is a file unless it is a topic or an option.
   const isOption = options.some(
     ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
   );
@@ -203,7 +203,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
 }
 
 /**
- * Reads output options from a command line that was not checked yet, so that mistakes in it are reported in the
+ * Reads output options from a command line that has not been checked yet, so that mistakes in it are reported in the
  * requested form and to the requested log.
  */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {

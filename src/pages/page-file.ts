@@ -11,7 +11,7 @@ export const contentSlot = "<!--content-->";
 /** A piece of a sentence; a tokenizer's name has its colour. */
 export type Phrase = string | { readonly text: string; readonly colour: number };
 
-/** The static text of a page: the finding, the next details, and the main table. */
+/** The static text of a page: the main finding, further details, cautions, and the main table. */
 export type PageText = {
   readonly title: string;
   /** The command and date: "bpe eval · 27 November 2026". */
@@ -59,7 +59,10 @@ const phraseHtml = (phrase: Phrase) =>
 const rowHtml = ([heading, ...cells]: readonly string[]) =>
   html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
 
-/** Serializes JSON for a `<script>`: it cannot close the element or reorder its displayed source. */
+/**
+ * Serializes a value as JSON for a `<script>`. Escapes characters that could close the element, and controls that could
+ * reorder the source when it is displayed.
+ */
 export const jsonForPage = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<>&\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

@@ -66,8 +66,8 @@ export function portableForm(source: string, dialect: Dialect = fancyRegex): str
 }
 
 /**
- * Compares trees as JSON. They are plain data: the parser writes fields in a fixed order, and only Infinity becomes
- * null.
+ * Compares trees as JSON. They are plain data, and the parser writes fields in a fixed order. Infinity becomes null,
+ * but only in `max`, which is never null.
  */
 const areEqualTrees = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -169,8 +169,9 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // Goes from the last item to the first; `rest` describes the items after `item`. If they match everywhere, `item`
-      // decides. If `item` may be empty, they decide.
+      // Goes from the last item to the first; `rest` describes the items after `item`. If `rest` matches everywhere,
+      // `item` decides. Otherwise `item` must be able to match nothing, and `rest` decides before the characters where
+      // it does.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
@@ -185,7 +186,10 @@ function sureStarts(node: Node): Sure {
   }
 }
 
-/** Returns those of the given characters before which the item is empty, or can backtrack to empty. */
+/**
+ * Returns the given characters before which the item surely can match nothing, at once or by backtracking. It may omit
+ * some.
+ */
 function withoutKept(characters: unicode.CodePointSet, item: Node): unicode.CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : unicode.emptySet;
   if (item.mode !== "possessive") return characters;

@@ -239,8 +239,8 @@ async function partsOfFile(
     Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""),
   );
   if (rankFiles.scan(bytes) !== null && known === undefined)
-    throw new UserError(`"${name}" is a file of ranks, which does not hold its pattern`, {
-      hint: "it is not a published file that bpe knows: choose the pattern that it was trained with",
+    throw new UserError(`"${name}" is a rank file, and rank files do not contain a pattern`, {
+      hint: "bpe does not recognize it as a published one: choose the pattern that it was trained with",
     });
   return rankFiles.partsOf(bytes, name, {}, known);
 }

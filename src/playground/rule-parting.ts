@@ -13,13 +13,13 @@ export type Choice = {
   readonly rule: Compat;
   /** The pair that the rule merges; null if the rule has stopped by then. */
   readonly taken: PairBytes | null;
-  /** The first of the pairs tied for most frequent, as this rule counts. */
+  /** The first few of the pairs tied as the most frequent, by this rule's counts. */
   readonly tied: readonly PairBytes[];
   readonly tiedCount: number;
 };
 
 export type Parting = {
-  /** The number of identical merges before this one. */
+  /** How many merges, from the first on, are the same under all rules. */
   readonly same: number;
   readonly choices: readonly Choice[];
   /** Whether all rules count in the same way, so that only the rule for ties makes them diverge. */

@@ -30,7 +30,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   }
 }
 
-// Calls for files that the user named. If the system refuses, they throw a UserError that names the path.
+// System calls on files that the user named. If the system refuses one, a UserError names the path.
 
 /** Returns the stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
 export function stat(path: string): Stats | undefined {

@@ -165,7 +165,7 @@ export const openLibc = <Names extends string>(..._names: readonly Names[]): Sym
 export const openWindows = (): Symbols<"GetLastError" | "LockFileEx" | "uv_get_osfhandle"> | null => null;
 
 const unreachable = (): never => {
-  throw new Error("bug: without the C library nobody asks for an address or an error number");
+  throw new Error("bug: an address or an error number was requested without the C library");
 };
 
 export const addressOf = (_array: ArrayBufferView): number => unreachable();

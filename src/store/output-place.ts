@@ -13,7 +13,10 @@ import {
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { isWindows, systemError, UserError } from "#runtime";
 
-/** Where an output is written: its name in its parent, with links resolved, and the typed path, for messages. */
+/**
+ * Where an output is written: its real parent directory (links resolved), its name there, and the typed path, for
+ * messages.
+ */
 export type Place = {
   readonly typed: string;
   readonly parent: string;
@@ -35,7 +38,8 @@ export function placeOf(typed: string): Place {
 }
 
 /**
- * Returns the real path of a path's parent. Tries again if another run creates or removes a part of the path meanwhile.
+ * Returns the real path of an output's parent directory, whose last parts need not exist. Tries again if another run
+ * creates or removes a part of the path meanwhile.
  */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
@@ -100,7 +104,10 @@ export function freePath(place: Place, ending: string): string {
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
-/** Lists the names in a directory. Returns an empty list if it cannot be read; its stale files then stay. */
+/**
+ * Lists the names in a directory. Returns an empty list if it cannot be read; callers then find no stale files in it,
+ * and leave them.
+ */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -110,9 +117,9 @@ export function namesIn(path: string): string[] {
 }
 
 /**
- * Removes a file or directory of ours, with its content. Never throws: the caller has another error to report or a
- * signal to handle, and the next run removes what is left. No link is followed. A directory is emptied through its
- * descriptor, so nobody can substitute another directory.
+ * Removes a file or directory of our own, with its content. Never throws: the caller has another error to report or a
+ * signal to handle, and the next run removes what is left. No link is followed. On Linux, a directory is emptied
+ * through its descriptor, so nobody can substitute another directory meanwhile.
  */
 export function removeQuietly(path: string): void {
   try {

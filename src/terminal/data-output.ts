@@ -19,8 +19,8 @@ export async function writeData<T>(
     return isTerminal(stdout) ? withoutBar(write) : write();
   }
   if (stagedFile.placeOfFile(path) !== null) return stagedFile.write(path, onStop, make);
-  // A thread of the runtime opens a named pipe, because opening blocks until there is a reader; so signals are handled.
-  // The module is loaded on demand, which takes 0.4 ms.
+  // Opening a named pipe blocks until there is a reader. A thread of the runtime opens it, so that signals are handled
+  // meanwhile. The module is loaded on demand, because loading it takes 0.4 ms.
   const { open } = await import("node:fs/promises");
   const file = await open(path, "w").catch((error) => {
     throw systemError.refusal(`"${path}" cannot be written`, error);

@@ -102,4 +102,4 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
 
 const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
 
-const moreRoom = "set TMPDIR to a directory with free space, or write it to a file and name that file";
+const moreRoom = "set TMPDIR to a directory with free space, or write the data to a file and name that file";

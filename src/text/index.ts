@@ -1,4 +1,5 @@
-// The steps of a text: added tokens, normalization, the pattern, and the taker of the pretokens. This is one module
+// How a text becomes pretokens: added tokens are found, the rest is normalized and cut by the pattern, and a taker
+// receives the pretokens: it counts, encodes or lifts them (counts them as sequences of ids). This is one module
 // because counting, encoding and lifting must cut a text in the same way.
 
 export {

@@ -71,7 +71,7 @@ function bytesIn(value: unknown): number {
 const takerOf = (kernel: Kernel): Taker => ({
   kernel,
   text: () => {
-    throw new Error("the text is in the kernel's memory");
+    throw new Error("this taker has no text of its own: the kernel processes its pretokens");
   },
   take() {},
   kernelTook() {},

@@ -297,12 +297,12 @@ function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTo
   const fewer = id - base.tokens.idLimit;
   if (fewer < seedTokenCount) {
     return new UserError(
-      `"${escapeBytes(bytes)}", a part of a seed token, could never be used: merges of the base come first, and split it`,
+      `"${escapeBytes(bytes)}", a part of a seed token, could never be used: the base's merges are applied first, and join its bytes differently`,
       { hint: "leave out the seed tokens that begin with this part" },
     );
   }
   return new UserError(
-    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base come first, and split it`,
+    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: the base's merges are applied first, and join its bytes differently`,
     {
       hint:
         fewer > 0

@@ -276,7 +276,7 @@ const bytesMax = 2 ** 30;
 
 const tooLong = (byteTotal: number) =>
   new UserError(
-    `the tokens of the first stage have ${byteTotal.toLocaleString("en-US")} bytes in all, too many for a second`,
+    `the tokens of the first stage have ${byteTotal.toLocaleString("en-US")} bytes in all, too many for a second stage`,
     {
       hint: phrase`use ${asOption("max-token-length")}, or a ${asOption("pattern")} that splits the text into shorter words`,
     },

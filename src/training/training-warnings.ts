@@ -3,7 +3,10 @@ import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
 import type { ModelSettings } from "#tokenizer";
 
-/** Warns if special tokens occur in a plain text: nothing else divides one into several documents. */
+/**
+ * Warns if a plain text contains special tokens. A plain text with several documents does, because only special tokens
+ * divide it.
+ */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],
@@ -28,7 +31,7 @@ export function equalCounts(counts: readonly trainingRecords.Counts[]): Warning[
   });
 }
 
-/** Two texts whose sizes differ by this factor are hardly the same text in two languages. */
+/** If the sizes of two texts differ by more than this factor, the texts are probably not translations of each other. */
 const unevenFactor = 2;
 
 export function unevenLanguages(languages: readonly trainingRecords.Language[] = []): Warning[] {

@@ -338,9 +338,12 @@ export function refuseCountedAsText(
 ): void {
   const counted = ownSeparators(asked, found).find((text) => !specialTokens.includes(text));
   if (counted === undefined) return;
-  throw new UserError(`the word counts contain the base's special token "${counted}" as text`, {
-    hint: phrase`count with ${asOption("special-token")} for each of them, or treat them as text: ${asOption("special-tokens-as-text")}`,
-  });
+  throw new UserError(
+    `the word counts were made without the base's special token "${counted}", so it may be counted as text`,
+    {
+      hint: phrase`count with ${asOption("special-token")} for each of them, or treat them as text: ${asOption("special-tokens-as-text")}`,
+    },
+  );
 }
 
 /** Returns how to cut text for a base if documents end at `separators`. */

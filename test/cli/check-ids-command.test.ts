@@ -76,7 +76,7 @@ test("lines of decimal ids are documents, and the first place of each is shown",
     /^document 0, position 0\n {2}given {4}"t" "h"( "e")? \(.*\)\n {2}encoded {2}"the?" \(\d+\)\n$/,
   );
   expect(stderr).toBe(
-    "bpe: error: 1 of 3 documents has ids that encoding the text does not give\n" +
+    "bpe: error: 1 of 3 documents has ids that differ from the encoding of the text\n" +
       "hint: were they made with a different tokenizer or pattern? bpe diff A B --text FILE compares two\n",
   );
   const piped = bpe(["ids", "check", "-", "--tokenizer", "gpt2", "-q"], {

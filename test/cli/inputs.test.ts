@@ -183,7 +183,9 @@ describe("records are recognized by content", () => {
       stderr: expect.stringContaining("does not apply: all inputs are plain text"),
     });
     const second = bash('"$0" count <(echo text) <(cat lines.json)');
-    expect(second.stderr).toContain("contains JSON records, but only the first stream is checked");
+    expect(second.stderr).toContain(
+      "seems to contain JSON records, but the format is detected only for the first stream",
+    );
     expect(second.stderr).toContain(
       'hint: to read the field "text" of all records, use --input-format jsonl; ',
     );

@@ -208,7 +208,7 @@ describe("refusals, which write nothing", () => {
   put(home, "empty.bin", "");
   put(home, "odd.bin", "abc");
   const cases = rowsOf(`
-    another pattern | ids.npy --from cs336 --to other-cut/300 | they split or normalize text differently
+    another pattern | ids.npy --from cs336 --to other-cut/300 | the two tokenizers split or normalize text differently
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
     tokens in another order | ids.npy --from cs336 --to pruned | the merges of "pruned/tokenizer.json" are not the first merges of "cs336/tokenizer.json": its merge
     the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 42 is

@@ -7,7 +7,7 @@ import { randomNumbers } from "../random.ts";
 // Examples of pages, run as a reader would type them.
 //
 // A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in order in one directory,
-// which contains LICENSE, examples/, and generated texts in place of a reader's own: corpus.txt, mine.txt and records
+// which contains LICENSE, examples/, and generated texts in place of a reader's own: corpus.txt, german.txt and records
 // in data/. A script's output, stdout and stderr, is in the following block marked `output`; without such a block, it
 // may print anything. A script that fails is an error.
 //
@@ -108,9 +108,9 @@ function writeTexts(directory: string): void {
     Array.from({ length: 400 }, () => letters(3 + random(9))).join(" "),
   );
   writeFileSync(join(directory, "corpus.txt"), documents.join("<|endoftext|>"));
-  writeFileSync(join(directory, "mine.txt"), documents[0]!);
+  writeFileSync(join(directory, "german.txt"), documents[0]!);
   mkdirSync(join(directory, "data"));
-  // The records omit the first document, so that a training on them has not seen all of mine.txt.
+  // The records omit the first document, so that a training on them has not seen all of german.txt.
   const records = documents.slice(1).map((text) => `${JSON.stringify({ text })}\n`);
   writeFileSync(join(directory, "data/1.jsonl"), records.slice(20).join(""));
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));

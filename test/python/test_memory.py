@@ -39,8 +39,8 @@ def keep_stacks(count: int) -> None:
 
 
 def said_with(more_bytes: int, stacks: int, work) -> str:
-    """Returns what `work` prints in a child that has `more_bytes` more address space than it
-    uses now."""
+    """Runs `work` in a child that has `more_bytes` more address space than it uses now. Returns
+    "right" or "wrong", the name of the exception, "died" or "hangs"."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

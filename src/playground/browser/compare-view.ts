@@ -31,7 +31,7 @@ export class CompareView {
   readonly element = section(
     "compare",
     "Compare with another tokenizer",
-    "Drop a tokenizer.json here, or a file of ranks (tiktoken). The text is cut by both.",
+    "Drop a tokenizer.json here, or a rank file (tiktoken). The text is cut by both.",
     h("p.columns.fields", h("label", "File ", this.chooser), h("label", "Pattern of ranks ", this.pattern)),
     h("p", h("label", "Text ", this.text)),
     this.view,

@@ -102,7 +102,7 @@ export class WatchView {
     return this.slider.valueAsNumber;
   }
 
-  /** Shows the text after this many merges, and moves the focus there. */
+  /** Shows the text after this many merges, scrolls to this section, and focuses the slider. */
   show(merges: number): void {
     this.goTo(merges);
     this.element.scrollIntoView();
@@ -123,7 +123,7 @@ export class WatchView {
     this.shown.open(text);
   }
 
-  /** Shows the reader's own text, or the beginning of the corpus if that is empty. */
+  /** Shows the reader's own text or, if there is none, the beginning of the corpus. */
   private async openOwn(): Promise<void> {
     const text = this.own.value;
     const { thread, head } = this.session.trained!;
@@ -220,7 +220,10 @@ export class WatchView {
     });
   }
 
-  /** Plays the merges, accelerating so that any vocabulary takes about a minute. */
+  /**
+   * Plays or pauses. Playing accelerates, so that even 100,000 merges take about a minute; with reduced motion, it
+   * makes one merge per second.
+   */
   private play(isPlaying: boolean): void {
     clearTimeout(this.timer);
     this.timer = undefined;

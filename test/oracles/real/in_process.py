@@ -37,8 +37,8 @@ def raised(call: object, *args: object) -> object:
 
 
 def check_ids() -> "list[list[int]]":
-    """Compares the ids of single calls, batches, arrays, threads, and files, which are read in
-    parts or by the executable."""
+    """Compares the ids of single calls, batches, arrays and several threads, and those of a file
+    encoded in parts in this process with the executable's. Returns the ids of each text."""
     global compared
     batch = [tokenizer.encode(text) for text in texts]
     for as_text in (False, True):

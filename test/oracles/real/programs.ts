@@ -1,4 +1,4 @@
-// Runs `bpe`, and the programs that the files come from, for the tests of real tokenizers.
+// Runs `bpe`, and the program that each tokenizer file comes from, for the tests of real tokenizers.
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,7 +10,10 @@ export const home = join(import.meta.dir, "../../../dist/real");
 
 export const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
 
-/** Loads a tokenizer, and returns it with the special tokens and tokens from which its texts are made. */
+/**
+ * Loads a tokenizer, and returns it with its normalization and the material for its test texts: special tokens, tokens,
+ * and unreachable tokens.
+ */
 export async function materialOf(tokenizer: RealTokenizer) {
   const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -53,13 +56,13 @@ export function readOptions(options: readonly string[]) {
 }
 
 /**
- * Returns the ids of texts, a line for each, by the program that a file comes from. `oracle.py` lists the names of
- * the programs.
+ * Encodes the texts of a file with the program that a tokenizer comes from, and returns a line of ids for each.
+ * `oracle.py` lists the names of the programs.
  */
 export const askOracle = (texts: string, [path, ...oracle]: readonly string[]): Promise<string[]> =>
   ask([join(home, "python/bin/python"), join(import.meta.dir, "oracle.py")], texts, [path!, ...oracle]);
 
-/** Returns the ids of texts, a line for each, by llama.cpp. */
+/** Encodes the texts of a file with llama.cpp, and returns a line of ids for each. */
 export const askLlama = (texts: string, path: string): Promise<string[]> =>
   ask(["node", join(import.meta.dir, "llama.mjs")], texts, [path]);
 

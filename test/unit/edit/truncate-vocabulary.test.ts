@@ -147,9 +147,9 @@ test("anything but a truncation is refused, and the error says why", () => {
     'its merge 0 is "c" "d"',
     'its merge 0 is "c" "d"',
     'its merge 3 is "abcd" "a"',
-    'its token "zz" is made only from a whole pretoken, not by merges',
+    'only a whole pretoken becomes its token "zz", which is not so in ""',
     "their added tokens differ",
-    "they split or normalize text differently",
+    "the two tokenizers split or normalize text differently",
     "one of the two vocabularies lacks tokens for some bytes",
   ]);
 });

@@ -190,10 +190,14 @@ describe("parts of a plan", () => {
     const { home, lines, slices, pathsOf, refusal } = await made();
     const all = pathsOf(0, 1, 2);
     expect(await refusal(pathsOf(0, 2))).toMatch(
-      /^no part contains line 3 of "plan\.jsonl": bytes \d+ to \d+ of "a\.txt", and 2 more lines$/,
+      /^no part contains line 3 and 2 more lines of "plan\.jsonl": the first is bytes \d+ to \d+ of "a\.txt"$/,
     );
-    expect(await refusal(pathsOf(1, 2))).toStartWith('no part contains line 1 of "plan.jsonl": bytes 0 to ');
-    expect(await refusal(pathsOf(0, 1))).toStartWith('no part contains line 6 of "plan.jsonl"');
+    expect(await refusal(pathsOf(1, 2))).toStartWith(
+      'no part contains line 1 and 1 more line of "plan.jsonl": the first is bytes 0 to ',
+    );
+    expect(await refusal(pathsOf(0, 1))).toStartWith(
+      'no part contains line 6 and 7 more lines of "plan.jsonl": ',
+    );
     expect(await refusal([...all, ...pathsOf(1)])).toBe(
       '"p1.json" and "p1.json" both contain line 3 of the plan',
     );

@@ -228,7 +228,7 @@ test("input that bpe train would read differently is refused in a browser, and s
       new File([Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1")], "a"),
       'UserError: "a" is a PNG image, not text',
     ],
-    [new File([""], "a"), "UserError: there is nothing to train on: the texts are empty"],
+    [new File([""], "a"), "UserError: there is nothing to train on: the texts contain no words"],
   ];
   for (const [file, message] of refused) {
     const told = await trainTokenizer({ files: file, vocabSize: 300 }).then(() => "none", String);

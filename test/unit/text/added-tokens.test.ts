@@ -104,7 +104,7 @@ test("added tokens that HF confuses, or does not read, are refused by name", asy
       'the added tokens "<B>" and "<A>" have the same id, 557',
       (json) => (json.model.vocab["<B>"] = 557),
     ],
-    [[{ content: "<A>", normalized: undefined }], 'the added token "<A>" has no "normalized"'],
+    [[{ content: "<A>", normalized: undefined }], '"normalized" of the added token "<A>" is missing'],
   ];
   const path = join(scratch(), "tokenizer.json");
   for (const [added, message, change] of refusals) {

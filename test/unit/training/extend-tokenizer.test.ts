@@ -18,7 +18,10 @@ import { type NaiveBase, naiveExtension, naiveTokens } from "./naive-extension.t
 
 const home = scratch();
 
-/** Returns a base with random merges in a random order, over few letters. No merge makes some of its tokens. */
+/**
+ * Returns a base with random merges in a random order, over few letters. Some of its tokens may be made by none of its
+ * merges.
+ */
 function makeBase(random: Random): NaiveBase {
   const vocab = new Map(byteCharacters.characters.map((character, id) => [character, id] as const));
   const merges: [string, string][] = [];

@@ -235,12 +235,14 @@ const start = (path: string) =>
     stdout: "ignore",
   });
 
-/** Returns how a run ended, and how many words it counted. */
+/**
+ * Returns a run's exit code and signal, the number of pretokens that it reported, and, if it failed, its stderr without
+ * progress lines.
+ */
 async function finished(run: ReturnType<typeof start>) {
   const stderr = await new Response(run.stderr).text();
   const code = await run.exited;
   const counted = /counted .* pretokens/.exec(stderr)?.[0] ?? "";
-  // Removes lines of progress.
   return {
     code,
     signal: run.signalCode,
