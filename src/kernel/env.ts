@@ -2,10 +2,10 @@
  * The kernel's imports from the host, in addition to its memory. The name of this file is the name of the imported
  * module.
  *
- * In the process of another program (native/), the kernel runs in the calling thread, which has to handle signals. So
- * long work within one call polls the host. To stop the work, the host does not return from the poll; the instance is
- * unusable afterwards. JavaScript terminates busy threads from outside: modules with threads do not import `poll`, and
- * other modules get a `poll` that does nothing.
+ * In the process of another program (native/), the kernel runs in the calling thread, which has to handle signals.
+ * Therefore, calls that work for long poll the host. To stop the work, the host does not return from the poll; the
+ * instance is unusable afterwards. JavaScript terminates busy threads from outside: modules with threads do not import
+ * `poll`, and other modules get a `poll` that does nothing.
  */
 declare function poll(): void;
 

@@ -2,7 +2,7 @@
  * Regions: the memory layout of a merge engine. The main thread plans them once; helper threads plan the same layout
  * from the same numbers. Regions never move: each has address space for its maximum size, which costs nothing until it
  * is written. The engine relies on memory that is new and all zeros. If the words are records, the regions are in the
- * text region of the memory that counted the words (words/word-records.ts).
+ * text region of the memory in which the words were counted (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts

@@ -7,9 +7,9 @@ import { columnAt } from "./columns";
  * JavaScript copies the tables and this head into memory. Columns are those of the current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
- *   steps          u32    at state << 8 | column: state before the character << 16 | what replaces it: an ASCII byte
- *                         for a character of one byte; for others an index into `replacements`, or 0: it stays
- *                         unchanged
+ *   steps          u32    at state << 8 | column: the upper 16 bits are the state before the character. The lower 16
+ *                         replace it: an ASCII byte for a character of one byte; for others, an index into
+ *                         `replacements`, or 0 to leave it unchanged
  *   replacements   u32    at index << 2 | length - 1: the bytes, the first one lowest
  *   quiet          u16    the state before a character of the column if it is the same whatever follows; else
  *                         `notQuiet`
@@ -81,8 +81,8 @@ export function shiftRun(annotation: Annotation, delta: i32): void {
  * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid: `stop`, or
  * the start of a run whose end is beyond `limit` or has not been reached. `isEnd`: the document ends at `limit`.
  *
- * Steps from right to left, and only over bytes that may begin a character that is not quiet. The column of any other
- * character alone determines the state before it.
+ * Steps from right to left, and only over bytes that may begin a character that is not quiet. For any other character,
+ * the column alone determines the state before it.
  */
 export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i32, isEnd: bool): i32 {
   readsOn = false;

@@ -28,9 +28,10 @@ import {
  * Prepares part of a text for the search for safe cuts (safe-cuts.ts). It is needed for tokenizers that change texts
  * before they cut them, or have tokens that depend on their neighbours.
  *
- * A *window* is a part of a text, without knowledge of the text around it, in the form that the pattern sees:
- * normalized. *Holes* are stretches whose form is not certain. The search makes no cut in a hole or at its edges, and
- * after a hole considers every state possible. It also makes no cut at *barred* positions.
+ * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of it whose
+ * content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after a
+ * hole considers every state possible. It also makes no cut at *barred* positions. *Early* tokens are found in the
+ * given text, *late* ones after normalization.
  *
  * Why cuts that are found in a window are safe:
  *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
@@ -50,7 +51,7 @@ import {
  *
  * `windowReach` bytes on each side of a position decide whether it is a cut. The sizes of late tokens are those in the
  * normalized text, which may be four times smaller: a character of four bytes may become one of one byte, and
- * composition saves less.
+ * composition never shortens a text more than that.
  */
 const stretchBytesMax: i32 = isSmallScale ? 8 : 24;
 const spaceBytesMax: i32 = isSmallScale ? 4 : 16;
@@ -91,7 +92,8 @@ export function windowReach(): u32 {
 
 /**
  * Returns the part of `windowReach` for early tokens and stretches. If every early token begins a new stretch, the
- * longer one of the two suffices. Otherwise they add up, because a token may hide where a stretch ends.
+ * longer one of the two suffices. Otherwise they add up, because the boundary that ends a stretch may lie inside an
+ * occurrence of a token.
  */
 function stretchReach(): u32 {
   const search = early.search;

@@ -15,8 +15,8 @@ import {
 import { long, middle, short } from "./word-tables";
 
 /**
- * Converts all words to contiguous records, so that the merge engine can lay them out in the memory that counted them
- * (merge/word-layout.ts). The records of short and middle words follow those of long ones.
+ * Converts all words to contiguous records, so that the merge engine can lay them out in the memory in which they were
+ * counted (merge/word-layout.ts). The records of short and middle words follow those of long ones.
  */
 let movedKind: u32 = 0;
 let movedAt: usize = 0;
@@ -81,8 +81,8 @@ export function beginLook(flagsAddress: usize): void {
 }
 
 /**
- * Inspects words with about `work` more ids, which have `idBytes` bytes each; stops early if `listed` is full. Returns
- * the number of pairs listed.
+ * Inspects further words, about `work` ids in all; each id has `idBytes` bytes. Stops early if `listed` is full.
+ * Returns the number of pairs listed.
  */
 export function lookSome(work: u32, idBytes: u32): u32 {
   return idBytes === 2 ? look<u16>(work) : look<u32>(work);
