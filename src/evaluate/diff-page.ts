@@ -1,5 +1,12 @@
 import { countNoun, formatDay, groupDigits } from "#bytes";
-import { type Difference, type evaluations, findings, meaningOf, selectExcerpts } from "#evaluation";
+import {
+  type Difference,
+  type evaluations,
+  type FindingPart,
+  findings,
+  meaningOf,
+  selectExcerpts,
+} from "#evaluation";
 import { type DiffData, type ListLengths, listMax } from "#pages";
 import { reports } from "#reports";
 import { cutPassages } from "./eval-page.ts";
@@ -37,6 +44,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
       [
         ...(difference.text === null ? [] : [...meaningOf(difference.text, characters), " "]),
         ...more,
+        ...sizeSentence(difference),
         ` ${patternSentence(difference)}`,
         ...(difference.text === null ? [" With a text, this page says what that means for it."] : []),
       ],
@@ -64,6 +72,12 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
       ...reports.pageFacts(),
     ],
   });
+}
+
+function sizeSentence({ tokens }: Difference): FindingPart[] {
+  const [a, b] = [tokens.onlyInA, tokens.onlyInB].map(({ length }) => tokens.inBoth + length);
+  if (a === b) return [` Both have ${countNoun(a!, "token")}.`];
+  return [" ", 0, ` has ${countNoun(a!, "token")}, `, 1, ` has ${groupDigits(b!)}.`];
 }
 
 function patternSentence({ a, b }: Difference): string {

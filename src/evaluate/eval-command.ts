@@ -74,7 +74,9 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
   const finding = evaluation.tokenizers.length > 1 ? findings.of(evaluation) : null;
   const sentences = [
-    ...(finding === null ? [] : [findings.spell([...finding.sentence, " ", ...finding.more], evaluation)]),
+    ...(finding === null
+      ? []
+      : [findings.spell([...finding.sentence, " ", ...finding.more], evaluation).trimEnd()]),
     ...findings.cautionsOf(evaluation),
   ];
   output.succeed(

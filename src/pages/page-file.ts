@@ -38,8 +38,8 @@ export function pageFile(template: string, text: PageText, data: PageData): stri
 function contentOf({ origin, finding, more, cautions, table, reading }: PageText, data: PageData): Html {
   return html`<main>
 <p class="origin">${origin}</p>
-<h1>${finding.map(phraseHtml)}</h1>
-<p class="more">${more.map(phraseHtml)}</p>
+<h1>${phrasesHtml(finding)}</h1>
+<p class="more">${phrasesHtml(more)}</p>
 ${cautions.map((caution) => html`<p class="caution">${caution}</p>\n`)}
 <noscript>
 <table><thead><tr>${table.head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
@@ -51,10 +51,19 @@ ${cautions.map((caution) => html`<p class="caution">${caution}</p>\n`)}
 `;
 }
 
-const phraseHtml = (phrase: Phrase) =>
-  typeof phrase === "string"
-    ? html`${unbroken(phrase)}`
-    : html`<span class="name c${phrase.colour % 8}">${phrase.text}</span>`;
+/** Renders phrases. Punctuation after a name is kept on the line of the name. */
+function phrasesHtml(phrases: readonly Phrase[]): Html[] {
+  return phrases.map((phrase, i) => {
+    if (typeof phrase === "string")
+      return html`${unbroken(typeof phrases[i - 1] === "object" ? phrase.replace(leadingSigns, "") : phrase)}`;
+    const next = phrases[i + 1];
+    const [signs] = (typeof next === "string" ? leadingSigns.exec(next) : null) ?? [""];
+    const name = html`<span class="name c${phrase.colour % 8}">${phrase.text}</span>`;
+    return signs === "" ? name : html`<span class="kept">${name}${signs}</span>`;
+  });
+}
+
+const leadingSigns = /^[.,:;]+/;
 
 const rowHtml = ([heading, ...cells]: readonly string[]) =>
   html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;

@@ -118,11 +118,11 @@ describe("bpe eval", () => {
     const name = basename(english).replace(".txt", "");
     const much = a / b >= 2 ? `${(a / b).toFixed(1)} times as many` : `${shown(100 * (a / b - 1))} more`;
     expect(firstLine(small, large, "--text", english)).toBe(
-      `On ${name}, 260 needs ${much} tokens ${a / b >= 2 ? "as" : "than"} 270. 260 has 260 tokens, 270 has 267.`,
+      `On ${name}, 260 (260 tokens) needs ${much} tokens ${a / b >= 2 ? "as" : "than"} 270 (267).`,
     );
     const three = [large, small, `x=${small}`, "--text", `en=${english}`, `el=${greek}`];
     expect(firstLine(...three)).toMatch(
-      /^On en, 270 needs [\d.]+ % fewer tokens than 260; on el, .*\. Of the others, 260 needs the fewest tokens on average\. 270 has 267 tokens, 260 has 260\.$/,
+      /^On en, 270 \(267 tokens\) needs [\d.]+ % fewer tokens than 260 \(260\); on el, .*\. Of the others, 260 needs the fewest tokens on average\.$/,
     );
     expect(firstLine(large, `x=${large}`, "--text", english)).toBe(
       `On ${name}, 270 and x need equally many tokens. Both have 267 tokens.`,

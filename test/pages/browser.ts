@@ -124,7 +124,7 @@ test("the finding comes first, in the colours of the picture, and it is a senten
   const { page } = await open(compared);
   const finding = await page.locator("h1").innerText();
   expect(finding).toMatch(
-    /^of280 needs more tokens than of320 on story \(.*%\) and line \(.*%\), equally many on 1 text\.$/,
+    /^of280 \(280 tokens\) needs more tokens than of320 \(\d+\) on story \(.*%\) and line \(.*%\), equally many on 1 text\.$/,
   );
   const colour = (place: string, property: "color" | "fill") =>
     page
@@ -146,9 +146,9 @@ test("the pictures can be seen: dots and tokens have their colours", async () =>
   const seen = async (place: string, colour: string) =>
     (await coloursOf(browser, await page.locator(place).first().screenshot())).get(colour) ?? 0;
   expect(await seen("#picture .dots", "122,60,192")).toBeGreaterThan(100);
-  expect(await seen("#picture .dots", "31,111,235")).toBeGreaterThan(100);
+  expect(await seen("#picture .dots", "0,120,138")).toBeGreaterThan(100);
   expect(await seen("#differences .text", "226,212,241")).toBeGreaterThan(500);
-  expect(await seen("#differences .text", "206,223,251")).toBeGreaterThan(500);
+  expect(await seen("#differences .text", "199,225,229")).toBeGreaterThan(500);
   await page.close();
 });
 
@@ -397,7 +397,8 @@ const tokensTsvRows = (output: string) =>
 
 const waitForToken = (page: Page, id: number) =>
   page.waitForFunction(
-    (id) => document.querySelector("#tree .facts-line")?.textContent?.includes(` id ${id},`),
+    (id) =>
+      document.querySelector("#tree .facts-line")?.textContent?.includes(` id ${id.toLocaleString("en")},`),
     id,
   );
 
@@ -427,7 +428,9 @@ test("the tree of each token has its halves down to bytes, with the counts of to
     const times = (count: string) => (count === "1" ? "once" : `${count} times`);
     expect(facts).toContain(`${bytes} bytes merge`);
     expect(facts).toContain(
-      `${times(created!)} in the training text when it was made ${times(end!)} at the end`,
+      created === end
+        ? ` ${times(created!)} in the training text id`
+        : `${times(created!)} in the training text when it was made ${times(end!)} at the end`,
     );
   }
   await page.close();
@@ -458,7 +461,7 @@ test("a search finds the token itself first, then with a space, then tokens that
   expect(found).toContain(" the");
   expect(Math.max(...found.map(classOf))).toBeLessThan(4);
   await page.locator("#tree .found button").last().click();
-  expect((await page.locator("#tree .facts-line .t").textContent())!.replaceAll("␣", " ")).toBe(
+  expect((await page.locator("#tree .facts-line > .t").textContent())!.replaceAll("␣", " ")).toBe(
     found.at(-1)!,
   );
   await page.fill("#tree input", "<img src=x onerror=globalThis.harmed=1>");
@@ -521,7 +524,7 @@ test("special tokens that are scripts are found, drawn and not run", async () =>
   for (const special of hostileTexts.slice(0, 4)) {
     await page.fill("#tree input", special);
     await page.waitForFunction(
-      (wanted) => document.querySelector("#tree .facts-line .t")?.textContent === wanted,
+      (wanted) => document.querySelector("#tree .facts-line > .t")?.textContent === wanted,
       special.replaceAll(" ", "␣"),
     );
   }

@@ -35,14 +35,14 @@ test("tokens that never occur, intermediate ones, lines of one sign and parts of
     tokenOf("late", { created: 3, end: 3 }),
   ];
   expect(whats(merged, 5)).toEqual([
-    "1 learned token is never used in the training text. 25 %",
+    "1 learned token is never used. 25 %",
     "2 tokens are intermediate. 50 %",
   ]);
   expect(whats([tokenOf("-".repeat(20)), tokenOf(" ".repeat(9)), tokenOf("a".repeat(9))])).toEqual([
-    "2 tokens are runs of one character or whitespace. 67 %",
+    "2 tokens are runs of one character. 67 %",
   ]);
   const half = { ...tokenOf("ab"), text: "\xe2\x80", length: 2 };
-  expect(whats([half, tokenOf("naïve")])).toEqual(["1 learned token is part of a character. 50 %"]);
+  expect(whats([half, tokenOf("naïve")])).toEqual(["1 token is part of a character. 50 %"]);
   expect(whats([])).toEqual([]);
 });
 
@@ -54,13 +54,13 @@ test("shares are compared with those of vocabularies of the same size, and what 
   const found = observationsOf({ learned: [...rare, ...kept(880), ...lines], lastPairCount: 5 });
   expect(found.map(({ figure, usual, isOdd }) => [figure, usual, isOdd])).toEqual([
     ["2.0 %", "more than the usual: up to 0.7 %", true],
-    ["10 %", "within the usual: up to 15 %", false],
+    ["10 %", "usual ≤ 15 %", false],
   ]);
   // The nearest size counts: 10 % of 4,000 tokens are within the usual as well, and 2,000 are nearer to 1,000.
   const few = observationsOf({ learned: [...rare, ...kept(1860)], lastPairCount: 5 });
-  expect(few.map(({ usual }) => usual)).toEqual(["within the usual: up to 15 %"]);
+  expect(few.map(({ usual }) => usual)).toEqual(["usual ≤ 15 %"]);
   const more = observationsOf({ learned: [...rare, ...kept(1940)], lastPairCount: 5 });
-  expect(more.map(({ usual }) => usual)).toEqual(["within the usual: up to 20 %"]);
+  expect(more.map(({ usual }) => usual)).toEqual(["usual ≤ 20 %"]);
   // A vocabulary that is smaller than those measured is not judged.
   const small = observationsOf({ learned: [...rare, ...kept(300)], lastPairCount: 5 });
   expect(small.map(({ usual, isOdd }) => [usual, isOdd])).toEqual([["", false]]);

@@ -24,7 +24,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       section(
         "differences",
         "The same text, cut by both",
-        passagesNote("16 kB in the middle of the text"),
+        passagesNote("16 kB in the middle of the text", names.length),
         stackedExcerpts(
           names,
           excerpts,

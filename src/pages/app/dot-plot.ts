@@ -9,20 +9,19 @@ export const colourOf = (tokenizer: number) => `c${tokenizer % 8}`;
 /** A dot in the colour of a tokenizer, next to its name. */
 export const key = (tokenizer: number) => h(`i.key.${colourOf(tokenizer)}`);
 
-/**
- * A value of a tokenizer. If `isNamed`, its name and value are written at the dot; other dots are only in the legend.
- */
+/** A value of a tokenizer. */
 export type Dot = {
   readonly colour: number;
   readonly value: number;
   readonly name: string;
   readonly shown: string;
-  readonly isNamed: boolean;
 };
 
 export type DotRow = { readonly name: string; readonly note: string; readonly dots: readonly Dot[] };
 
-const rowHeight = 58;
+/** Each dot has a line of its own, so that no two of them and no two labels overlap. */
+const lineHeight = 19;
+const rowMargin = 9;
 const nameCharacters = 18;
 
 export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
@@ -35,7 +34,12 @@ export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
         h("span", h("b", row.name), h("small", row.note)),
         svg(
           "svg.chart",
-          { width: "100%", height: rowHeight, role: "img", "aria-label": spoken(row) },
+          {
+            width: "100%",
+            height: row.dots.length * lineHeight + 2 * rowMargin,
+            role: "img",
+            "aria-label": spoken(row),
+          },
           gridLines(x),
           dotsOf(x, row.dots),
         ),
@@ -66,30 +70,27 @@ export function tickLabels(x: Axis, place: { readonly y: number | string; readon
   );
 }
 
-/**
- * Draws dots. Named dots are larger, so they are drawn first and hide no other dot. The name of the first is above its
- * dot, that of the second below.
- */
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
-  const values = dots.map(({ value }) => value);
-  const [named, others] = [dots.filter(({ isNamed }) => isNamed), dots.filter(({ isNamed }) => !isNamed)];
-  const span = { x1: at(x, Math.min(...values)), x2: at(x, Math.max(...values)), y1: "50%", y2: "50%" };
-  return [
-    svg("line.span", span),
-    named.map((dot) => circle(x, dot, 8)),
-    others.map((dot) => circle(x, dot, 4)),
-    named.map((dot, i) => label(x, dot, i === 0 ? 14 : rowHeight - 5)),
-  ];
+  const least = Math.min(...dots.map(({ value }) => value));
+  return dots.map((dot, i) => {
+    const y = rowMargin + lineHeight * (i + 0.5);
+    return [
+      svg("line.span", { x1: at(x, least), x2: at(x, dot.value), y1: y, y2: y }),
+      circle(x, dot, y),
+      label(x, dot, y),
+    ];
+  });
 }
 
-const circle = (x: Axis, { colour, value, name, shown }: Dot, r: number) =>
-  svg(`circle.dot.${colourOf(colour)}`, { cx: at(x, value), cy: "50%", r, "data-tip": `${name}: ${shown}` });
+const circle = (x: Axis, { colour, value, name, shown }: Dot, y: number) =>
+  svg(`circle.dot.${colourOf(colour)}`, { cx: at(x, value), cy: y, r: 7, "data-tip": `${name}: ${shown}` });
 
+/** Writes a label next to a dot, on the side with more room. */
 function label(x: Axis, { value, name, shown }: Dot, y: number) {
-  const place = axes.placeOn(x, value);
-  const anchor = place < 0.3 ? "start" : place > 0.7 ? "end" : "middle";
+  const isLeft = axes.placeOn(x, value) > 0.5;
   const short = name.length > nameCharacters ? `${name.slice(0, nameCharacters - 1)}…` : name;
-  return svg("text.value", { x: at(x, value), y, "text-anchor": anchor }, `${short} ${shown}`);
+  const place = { x: at(x, value), dx: isLeft ? -12 : 12, y: y + 4, "text-anchor": isLeft ? "end" : "start" };
+  return svg("text.value", place, `${short} ${shown}`);
 }
 
 /** The legend of tokenizer colours. */

@@ -40,15 +40,12 @@ export function evalView({ evaluation, made }: EvalData): Child {
 /** Bytes per token as dots, one row per text. */
 function picture(evaluation: FullEvaluation): Child {
   const { texts, tokenizers } = evaluation;
-  const pair = findings.ownAndBest(evaluation);
-  const isNamed = (t: number) => tokenizers.length < 3 || t === pair?.own || t === pair?.best;
   const rows = texts.map((text, i) => ({
     name: text.name,
     note: noteOf(text),
     dots: tokenizers.flatMap((of, colour): Dot[] => {
       const value = of.texts[i]!.bytesPerToken;
-      const shown = shownDigits(value);
-      return value === null ? [] : [{ colour, value, name: of.name, shown, isNamed: isNamed(colour) }];
+      return value === null ? [] : [{ colour, value, name: of.name, shown: value.toFixed(2) }];
     }),
   }));
   const values = rows.flatMap(({ dots }) => dots.map(({ value }) => value));
@@ -66,14 +63,12 @@ function picture(evaluation: FullEvaluation): Child {
           name,
           h(
             "small",
-            ` ${countNoun(vocabularySize, "token")}, ${path.endsWith(kind) ? path : `${kind} in ${path}`}`,
+            ` ${countNoun(vocabularySize, "token")}, ${path.endsWith(kind) ? lastParts(path) : `${kind} in ${lastParts(path)}`}`,
           ),
         ]),
       ),
   );
 }
-
-const shownDigits = (value: number | null) => value?.toFixed(2) ?? "–";
 
 /** Says what a text is: its file, its size, and why its numbers may be doubtful. */
 function noteOf({ inputs, bytes, trainedBy }: TextFacts): string {
@@ -86,6 +81,9 @@ function noteOf({ inputs, bytes, trainedBy }: TextFacts): string {
   ].join(", ");
 }
 
+/** Returns the last two parts of a path; the whole path is among the facts of the page. */
+const lastParts = (path: string) => path.split("/").slice(-2).join("/");
+
 const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 function excerptSection(evaluation: FullEvaluation, names: readonly string[]): Child {
@@ -96,7 +94,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   return section(
     "differences",
     "The same text, cut by both",
-    `${passagesNote("16 kB in the middle of each text")}${
+    `${passagesNote("16 kB in the middle of each text", names.length - changing.length)}${
       changing.length === 0 ? "" : ` Not compared, because they normalize the text: ${changing.join(", ")}.`
     }`,
     stackedExcerpts(names, excerpts, pair === null ? [0, 1] : [pair.own, pair.best], (text, shown) =>

@@ -61,9 +61,12 @@ const lineFeed = 0x0a;
 const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
 const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 
-/** Explains passages that two tokenizers cut differently. `where` says which part of the texts they come from. */
-export const passagesNote = (where: string) =>
-  `Passages chosen because they differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signs.signsNote}`;
+/**
+ * Explains passages that two tokenizers cut differently. `where` says which part of the texts they come from, and
+ * `tokenizerCount` how many tokenizers they were chosen for.
+ */
+export const passagesNote = (where: string, tokenizerCount: number) =>
+  `Passages chosen ${tokenizerCount > 2 ? `where all ${tokenizerCount}` : "because they"} differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signs.signsNote}`;
 
 /** States how many tokens two tokenizers make of a whole text. The page shows only passages of it. */
 export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: readonly number[]) =>

@@ -8,14 +8,12 @@ import { tokenCode } from "./token-text.ts";
 /** The depth to which a tree is drawn. A repetitive token's tree can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
-/** A label narrower than this, in pixels, has its number upright, and is emptied if that does not fit either. */
-const labelLeast = 48;
 
 export const shownToken = (token: Token) => signs.tokenText(unpacked.bytesOf(token), token.length);
 
 /** A link to the merge tree of a token. */
-export const tokenLink = (token: Token) =>
-  h("a.token", { href: `#token-${token.id}` }, tokenCode(shownToken(token)));
+export const tokenLink = (token: Token, shown = shownToken(token)) =>
+  h("a.token", { href: `#token-${token.id}` }, tokenCode(shown));
 
 type TreeView = {
   readonly vocabulary: unpacked.Vocabulary;
@@ -25,12 +23,14 @@ type TreeView = {
   readonly text: string;
   /** The facts of a token, shown after it on one line. */
   readonly facts: (token: Token) => Child;
+  /** Whether the line begins with the halves of a token. */
+  readonly hasHalves?: boolean;
   /** Content below the tree. */
   readonly below?: (token: Token) => Child;
 };
 
 /** Returns a section with the merge tree of a token, and a function that shows another token in it. */
-export function treeSection({ vocabulary, first, title, text, facts, below }: TreeView) {
+export function treeSection({ vocabulary, first, title, text, facts, hasHalves, below }: TreeView) {
   const found = h("div.row.found", { "aria-live": "polite" });
   const view = h("div", { id: "tree-view", tabindex: -1, role: "group", "aria-label": "The token" });
   const input = h("input", {
@@ -44,9 +44,16 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
   });
   const draw = (token: Token) => {
     const hadFocus = view.contains(document.activeElement);
-    const line = h("p.facts-line", tokenCode(shownToken(token)), " ", facts(token));
+    const halves =
+      hasHalves && token.left ? [tokenLink(token.left), " + ", tokenLink(token.right!), " → "] : [];
+    const line = h(
+      "p.facts-line",
+      halves,
+      tokenCode(shownToken(token)),
+      hasHalves ? ", " : " ",
+      facts(token),
+    );
     replace(view, [line, treeOf(token, draw), below?.(token)]);
-    for (const label of view.querySelectorAll<HTMLElement>(".node > button")) fitLabel(label);
     // The button that was pressed is no longer in the document, so the view gets the focus.
     if (hadFocus) view.focus({ preventScroll: true });
   };
@@ -84,16 +91,6 @@ export function treeSection({ vocabulary, first, title, text, facts, below }: Tr
     follow();
   });
   return { element, draw };
-}
-
-/** If a label is too narrow, turns its number, then hides it and, if necessary, also its text. The tooltip has both. */
-function fitLabel(label: HTMLElement): void {
-  const isCut = () => label.clientWidth < labelLeast && label.scrollWidth > label.clientWidth;
-  if (isCut()) label.classList.add("narrow");
-  if (isCut()) label.querySelector("small")?.remove();
-  if (!isCut()) return;
-  label.classList.add("cut");
-  label.textContent = "\u00a0";
 }
 
 /** Draws a token above its halves, recursively. A click on one calls `choose` with it. */

@@ -40,7 +40,7 @@ function judged(kind: yardsticks.KindOfTokens, count: number, { length: size }: 
   const most = yardsticks.mostOf(kind, size);
   const isOdd = most !== null && share > most;
   const usual =
-    most === null ? "" : `${isOdd ? "more than" : "within"} the usual: up to ${axes.percent(most)}`;
+    most === null ? "" : `${isOdd ? "more than the usual: up to" : "usual ≤"} ${axes.percent(most)}`;
   return { figure: axes.percent(share), usual, isOdd };
 }
 
@@ -101,8 +101,8 @@ function unused(learned: readonly Token[]): Observation[] {
   if (never.length === 0) return [];
   return [
     {
-      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used in the training text.`,
-      why: "Longer tokens absorbed every occurrence; bpe prune frees their ids. For example",
+      what: `${groupDigits(never.length)} learned ${never.length === 1 ? "token is" : "tokens are"} never used.`,
+      why: "Longer tokens absorbed every occurrence in the training text; bpe prune frees their ids. For example",
       token: longestOf(never, 1)[0] ?? never[0]!,
       ...judged("neverUsed", never.length, learned),
     },
@@ -136,8 +136,8 @@ function separators(learned: readonly Token[]): Observation[] {
   const longest = found.reduce((a, b) => (b.length > a.length ? b : a));
   return [
     {
-      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a run" : "tokens are runs"} of one character or whitespace.`,
-      why: `They have ${separatorBytes} bytes or more; the longest has ${groupDigits(longest.length)}:`,
+      what: `${groupDigits(found.length)} ${found.length === 1 ? "token is a run" : "tokens are runs"} of one character.`,
+      why: `Of one character or whitespace, with ${separatorBytes} bytes or more; the longest has ${groupDigits(longest.length)}:`,
       token: longest,
       ...judged("runs", found.length, learned),
     },
@@ -161,7 +161,7 @@ function partsOfCharacters(learned: readonly Token[]): Observation[] {
   if (parts.length === 0) return [];
   return [
     {
-      what: `${groupDigits(parts.length)} learned ${parts.length === 1 ? "token is part of a character" : "tokens are parts of characters"}.`,
+      what: `${groupDigits(parts.length)} ${parts.length === 1 ? "token is part of a character" : "tokens are parts of characters"}.`,
       why: "Not valid UTF-8 on their own. For example",
       token: parts[0]!,
       ...judged("partsOfCharacters", parts.length, learned),

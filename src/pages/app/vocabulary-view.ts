@@ -18,7 +18,7 @@ import { curveChart } from "./curve-chart.ts";
 import { type Column, dataTable, numbers, ranks, shareTables, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";
 import { sampleSection } from "./excerpt-view.ts";
-import { tokenLink, treeSection } from "./merge-tree.ts";
+import { shownToken, tokenLink, treeSection } from "./merge-tree.ts";
 import { firstShown, type Observation, observationsOf } from "./observations.ts";
 import { tokenCode } from "./token-text.ts";
 
@@ -31,7 +31,7 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
   const observations = observationsOf({ learned, lastPairCount: packed.lastPairCount });
   const first = firstShown(learned, vocabulary.tokens);
   const counted = learned.some(({ created }) => created !== null)
-    ? "; the number is how often it occurred when it was made"
+    ? "; the number is how often it occurred when it was made, and of a single byte, how often it is in the text"
     : "";
   append(main, [
     h("div.columns", curve !== null && curvePicture(curve), observationSection(observations)),
@@ -41,6 +41,7 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
       title: "Where does this token come from?",
       text: `Each token is above the two that were merged into it${counted}. Search by text, or by id as #300. Click a part for its own tree.`,
       facts: (token) => factsOf(token, textName),
+      hasHalves: true,
     }).element,
     excerpts.length > 0 && sampleSection(excerpts),
     h("section.folds", { id: "more", "aria-label": "More" }, folds(data, vocabulary)),
@@ -74,7 +75,7 @@ function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement
 
 /** Formats the change in tokens from the chosen size: "+4.8 %". */
 function changeText(share: number): string {
-  if (share === 1) return "chosen";
+  if (share === 1) return "this tokenizer";
   const percent = 100 * Math.abs(share - 1);
   return `${share > 1 ? "+" : "−"}${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
 }
@@ -86,39 +87,57 @@ const observationSection = (observations: readonly Observation[]) =>
     verdictOn(observations),
     h(
       "ul.look",
-      observations.map(({ what, why, token, figure, usual, isOdd }) =>
-        h(
+      observations.map(({ what, why, token, figure, usual, isOdd }) => {
+        const reason = [axes.unbroken(why), " ", token !== undefined && tokenLink(token, shownRun(token))];
+        const isUsual = !isOdd && usual !== "";
+        const text = !isUsual
+          ? [h("b", what), " ", reason]
+          : h("details", h("summary", what), h("p", reason));
+        return h(
           isOdd ? "li.odd" : "li",
-          h("div", h("b", what), ` ${axes.unbroken(why)} `, token !== undefined && tokenLink(token)),
+          h("div", text),
           h("div", h("b", figure), h("small", axes.unbroken(usual))),
-        ),
-      ),
+        );
+      }),
     ),
   );
 
-function verdictOn(observations: readonly Observation[]): string {
+/** Returns a token as it is displayed; a run of one byte as "- × 72". */
+function shownRun(token: Token): string {
+  const bytes = unpacked.bytesOf(token);
+  const isRun = bytes.length > 3 && bytes.length === token.length && bytes.every((byte) => byte === bytes[0]);
+  return isRun
+    ? `${signs.tokenText(bytes.subarray(0, 1))} × ${groupDigits(token.length)}`
+    : shownToken(token);
+}
+
+function verdictOn(observations: readonly Observation[]): Child {
   const judged = observations.filter(({ usual }) => usual !== "");
   if (observations.length === 0) return "Nothing that these checks look for.";
   if (judged.length === 0) return "Shares of the learned tokens, which are too few to say what is usual.";
   const odd = judged.filter(({ isOdd }) => isOdd).length;
-  const found =
-    odd === 0
-      ? "Nothing is: each share of the learned tokens is within the usual."
-      : `${odd} of ${countNoun(judged.length, "finding")} ${odd === 1 ? "is" : "are"} more than the usual.`;
-  return `${found} Usual is what ${yardsticks.comparedWith} have at this size.`;
+  const usual = ` Usual is what ${yardsticks.comparedWith} have at this size.`;
+  if (odd === 0)
+    return [
+      h("b.verdict", "Nothing is odd."),
+      ` Each share of the learned tokens is within the usual.${usual}`,
+    ];
+  return `${odd} of ${countNoun(judged.length, "finding")} ${odd === 1 ? "is" : "are"} more than the usual.${usual}`;
 }
 
 /** Lists the facts of a token. `textName` is the text in which tokens were counted, if not the training corpus. */
 function factsOf({ id, length, rank, created, end, inText }: Token, textName: string | null): string {
+  const first = rank === undefined ? "" : " when it was made";
+  const last = end === null || end === created ? [] : [`${signs.timesOf(end)} at the end`];
   return [
-    `id ${id}`,
+    ...(created === null
+      ? []
+      : [`${signs.timesOf(created)} in the training text${last.length > 0 ? first : ""}`]),
+    ...last,
+    ...(inText !== null ? [`${signs.timesOf(inText)} in ${textName ?? "the text"}`] : []),
+    `id ${groupDigits(id)}`,
     countNoun(length, "byte"),
     rank === undefined ? "not merged" : `merge ${groupDigits(rank + 1)}`,
-    ...(created !== null && rank !== undefined
-      ? [`${signs.timesOf(created)} in the training text when it was made`]
-      : []),
-    ...(end !== null ? [`${signs.timesOf(end)} at the end`] : []),
-    ...(inText !== null ? [`${signs.timesOf(inText)} in ${textName ?? "the text"}`] : []),
   ].join(", ");
 }
 

@@ -16,10 +16,10 @@ function meaning(tokensA: number, tokensB: number, words: Words = [], characters
 
 test("a difference is tokens per 1,000 characters, cost and context", () => {
   expect(meaning(2000, 2500)).toBe(
-    "1,000 characters of x are 200 tokens with a, 250 with b: what is paid by the token costs 20 % less with a, and its context holds 25 % more of this text.",
+    "1,000 characters of x are 200 tokens with a, 250 with b. Per-token cost is 20 % lower with a; the same context holds 25 % more text.",
   );
   expect(meaning(6000, 2000)).toContain(
-    "costs 67 % less with b, and its context holds 3.0 times as much of this text.",
+    "Per-token cost is 67 % lower with b; the same context holds 3.0 times as much text.",
   );
   expect(meaning(2000, 2000)).toBe("1,000 characters of x are 200 tokens with a, 200 with b.");
   for (const empty of [meaning(0, 1), meaning(1, 0), meaning(1, 2, [], 0)]) expect(empty).toBe("");
@@ -38,7 +38,7 @@ test("a difference is attributed to kinds of words", () => {
     " 58 % of the tokens that it saves are in lower-case words, 19 % in capitalized words; it needs more in signs.",
   );
   // If b is better on the whole, the words that decide are rarer than these.
-  expect(meaning(2500, 2000, words)).toEndWith(" more of this text.");
+  expect(meaning(2500, 2000, words)).toEndWith(" more text.");
   const one = (word: string) => /are in (.*)\.$/.exec(meaning(2, 3, [[word, 1, 1, 2]]))![1];
   expect([" don't", " USA", " x86", " ÉTÉ", "(café)", " 12:30", " 東京", " camelCase"].map(one)).toEqual([
     "lower-case words",

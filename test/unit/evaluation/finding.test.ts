@@ -7,11 +7,15 @@ import * as findings from "../../../src/evaluation/finding.ts";
  * Returns an evaluation with these numbers of tokens for each tokenizer and text. Texts are named t0, t1, … and have
  * 100 kB each.
  */
-function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[] = []): Evaluation {
+function evaluationOf(
+  tokens: Record<string, readonly number[]>,
+  facts: object[] = [],
+  sizes: readonly number[] = [],
+): Evaluation {
   const names = Object.keys(tokens);
   const tokenizers = names.map((name, t) => ({
     name,
-    vocabularySize: 1000 * (t + 1),
+    vocabularySize: sizes[t] ?? 1000,
     texts: tokens[name]!.map((tokens, i) => ({
       text: `t${i}`,
       tokens,
@@ -105,23 +109,45 @@ test("a single tokenizer is described, and one without tokens has no finding", (
   expect(sentence({ a: [3], b: [0] })).toBeNull();
 });
 
-test("vocabulary sizes follow the sentence", () => {
-  const more = (evaluation: Evaluation) => findings.spell(findings.of(evaluation)!.more, evaluation);
-  const three = evaluationOf({ a: [90], b: [100], c: [120] });
-  expect(more(three)).toBe("Of the others, b needs the fewest tokens. a has 1,000 tokens, b has 2,000.");
-  expect(more(evaluationOf({ a: [110], b: [100], c: [120] }))).toStartWith(
+test("sizes follow the names if they differ, and the best tokenizer of the first one's size is compared, too", () => {
+  const texts = (tokens: Record<string, readonly number[]>, ...sizes: number[]) => {
+    const evaluation = evaluationOf(tokens, [], sizes);
+    const { sentence, more } = findings.of(evaluation)!;
+    return [sentence, more].map((parts) => findings.spell(parts, evaluation));
+  };
+  expect(texts({ a: [90], b: [100] })[1]).toBe("Both have 1,000 tokens.");
+  expect(texts({ a: [90], b: [100] }, 1000, 2000)).toEqual([
+    "On t0, a (1,000 tokens) needs 10 % fewer tokens than b (2,000).",
+    "",
+  ]);
+  expect(texts({ a: [90], b: [100], c: [120] }, 1000, 2000, 3000)[1]).toBe(
+    "Of the others, b needs the fewest tokens.",
+  );
+  expect(texts({ a: [110], b: [100], c: [120] })[1]).toStartWith(
     "Of all 3 tokenizers, b needs the fewest tokens.",
   );
-  const sizes = [300, 500, 300].map((vocabularySize) => ({ vocabularySize }));
-  const mixed = evaluationOf({ a: [110, 120], b: [100, 100], c: [109, 120] });
-  const tokenizers = mixed.tokenizers.map((of, t) => ({ ...of, ...sizes[t] }));
-  expect(more({ ...mixed, tokenizers })).toBe(
-    "Of all 3 tokenizers, b needs the fewest tokens on average. a has 300 tokens, b has 500. Of those with 300 tokens, c needs the fewest on average.",
+  expect(texts({ a: [110, 120], b: [100, 100], c: [109, 120] }, 300, 500, 300)).toEqual([
+    "On t0, a (300 tokens) needs 10 % more tokens than b (500); on t1, 20 % more.",
+    "Of all 3 tokenizers, b needs the fewest tokens on average. At 300 tokens, a needs 0.9 % more tokens than c on t0, equally many on t1.",
+  ]);
+  const [sentence, more] = texts(
+    { a: [187, 144, 111], b: [100, 100, 100], c: [190, 150, 400], d: [194, 141, 161] },
+    ...[16, 200, 32, 16].map((thousands) => 1000 * thousands),
   );
-  const two = evaluationOf({ a: [90], b: [100] });
-  expect(more(two)).toBe("a has 1,000 tokens, b has 2,000.");
-  const equal = two.tokenizers.map((of) => ({ ...of, vocabularySize: 300 }));
-  expect(more({ ...two, tokenizers: equal })).toBe("Both have 300 tokens.");
+  expect(sentence).toStartWith(
+    "b (200,000 tokens) needs fewer tokens than a (16,000) on all 3 texts; a needs",
+  );
+  expect(more).toBe(
+    "Of all 4 tokenizers, b needs the fewest tokens on average. At 16,000 tokens, a needs 31 % fewer tokens than d on t2, 3.6 % fewer on t0, 2.1 % more on t1. a needs 44 % more tokens than b on average (geometric mean; each text counts the same).",
+  );
+  const same = (a: number[], c: number[]) =>
+    / At .* average /.exec(texts({ a, b: a.map(() => 50), c }, 300, 500, 300)[1]!)![0];
+  expect(same([100, 100, 100], [100, 100, 100])).toStartWith(
+    " At 300 tokens, on all 3 texts, a and c need equally many tokens. ",
+  );
+  expect(same([110, 120, 130, 140], [100, 100, 100, 100])).toStartWith(
+    " At 300 tokens, c needs fewer tokens than a on all 4 texts; a needs up to 40 % more, on t3. ",
+  );
 });
 
 test("the main number is in the sentence verbatim", () => {
