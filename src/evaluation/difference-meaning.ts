@@ -41,7 +41,7 @@ export function meaningOf(text: TextDifference, characters: number): FindingPart
   const [fewer, ratio] = tokensA < tokensB ? [0, tokensB / tokensA] : [1, tokensA / tokensB];
   if (ratio < 1.0005) return [...tokens, "."];
   const more = ratio >= 2 ? `${ratio.toFixed(1)} times as much` : `${percentOf(ratio - 1)} more`;
-  const costs = `. Per-token cost is ${percentOf(1 - 1 / ratio)} lower with `;
+  const costs = `. At the same price per token, the text costs ${percentOf(1 - 1 / ratio)} less with `;
   return [...tokens, costs, fewer, `; the same context holds ${more} text.${sourcesOf(text, fewer)}`];
 }
 

@@ -71,14 +71,9 @@ export function tickLabels(x: Axis, place: { readonly y: number | string; readon
 }
 
 function dotsOf(x: Axis, dots: readonly Dot[]): Child {
-  const least = Math.min(...dots.map(({ value }) => value));
   return dots.map((dot, i) => {
     const y = rowMargin + lineHeight * (i + 0.5);
-    return [
-      svg("line.span", { x1: at(x, least), x2: at(x, dot.value), y1: y, y2: y }),
-      circle(x, dot, y),
-      label(x, dot, y),
-    ];
+    return [circle(x, dot, y), label(x, dot, y)];
   });
 }
 

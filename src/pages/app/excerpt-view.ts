@@ -29,7 +29,7 @@ export function sampleSection(samples: readonly Excerpt[]): HTMLElement {
   return section(
     "samples",
     "A text, cut into tokens",
-    `A passage from the middle of each text; each colour is a token. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`,
+    `A passage from the middle of each text; colours separate neighbouring tokens. ${signs.signsNote} Point at a token for its id, or use the arrow keys.`,
     shown(first!),
     others.length > 0 && fold(`${others.length} more`, () => others.map(shown)),
   );

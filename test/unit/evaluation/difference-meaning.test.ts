@@ -16,10 +16,10 @@ function meaning(tokensA: number, tokensB: number, words: Words = [], characters
 
 test("a difference is tokens per 1,000 characters, cost and context", () => {
   expect(meaning(2000, 2500)).toBe(
-    "1,000 characters of x are 200 tokens with a, 250 with b. Per-token cost is 20 % lower with a; the same context holds 25 % more text.",
+    "1,000 characters of x are 200 tokens with a, 250 with b. At the same price per token, the text costs 20 % less with a; the same context holds 25 % more text.",
   );
   expect(meaning(6000, 2000)).toContain(
-    "Per-token cost is 67 % lower with b; the same context holds 3.0 times as much text.",
+    "At the same price per token, the text costs 67 % less with b; the same context holds 3.0 times as much text.",
   );
   expect(meaning(2000, 2000)).toBe("1,000 characters of x are 200 tokens with a, 200 with b.");
   for (const empty of [meaning(0, 1), meaning(1, 0), meaning(1, 2, [], 0)]) expect(empty).toBe("");
