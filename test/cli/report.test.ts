@@ -224,7 +224,9 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   for (const { texts } of tokenizers) {
     for (const { bytesPerToken } of texts) expect(page).toContain(`<td>${bytesPerToken.toFixed(3)}</td>`);
   }
-  expect(page).toMatch(/<h1>On low, <span class="name c0">&lt;b&gt;one<\/span> \([\d,]+ tokens\) needs .*<\/h1>/);
+  expect(page).toMatch(
+    /<h1>On low, <span class="name c0">&lt;b&gt;one<\/span> \([\d,]+ tokens\) needs .*<\/h1>/,
+  );
   expect(page).toContain('<p class="caution">low is among the inputs that &lt;b&gt;one learned from');
   expect(page.includes("<b>one")).toBe(false);
   expect(texts.map(({ trainedBy }: { trainedBy: string[] }) => trainedBy)).toEqual([["<b>one"], ["two"]]);
