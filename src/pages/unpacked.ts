@@ -33,6 +33,18 @@ const keptBytes = 256;
 /** Returns the stored bytes of a token. */
 export const bytesOf = ({ text }: Token) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
+/** Returns the tokens as a table by id, with the stored bytes of each. */
+export function tableOf({ tokens }: Vocabulary) {
+  // Not `Math.max(...ids)`: browsers refuse calls with some 130,000 arguments.
+  const idLimit = tokens.reduce((limit, { id }) => Math.max(limit, id + 1), 0);
+  const starts = new Uint32Array(idLimit + 1);
+  for (const { id, text } of tokens) starts[id + 1] = text.length;
+  for (let id = 0; id < idLimit; id++) starts[id + 1]! += starts[id]!;
+  const bytes = new Uint8Array(starts[idLimit]!);
+  for (const token of tokens) bytes.set(bytesOf(token), starts[token.id]);
+  return { idLimit, tokenCount: tokens.length, bytes, starts };
+}
+
 /** The merges of a vocabulary in order, with counts per merge. */
 type Merges = {
   readonly left: ArrayLike<number>;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
-import { type Token, unpack } from "../../src/pages/unpacked.ts";
+import { type Token, tableOf, unpack, vocabularyOf } from "../../src/pages/unpacked.ts";
 import { runToEnd } from "../../src/runtime/slices.ts";
 import * as tokenCounting from "../../src/tokenizer/token-counts.ts";
 import * as tokenTables from "../../src/tokenizer/token-table.ts";
@@ -145,4 +145,18 @@ test("without counts a page has none, and a tokenizer without merges is packed, 
   expect(merged[0]).toMatchObject({ text: "ab", created: null, end: null, inText: null, tokensLeft: null });
   const none = await unpack(packLoaded(loaded([]), {}, Bun.deflateSync));
   expect([none.merged.length, none.tokens.length]).toEqual([0, 256]);
+});
+
+test("the table of a vocabulary has the bytes of each id, in any order and with gaps", () => {
+  const noMerges = { left: [], right: [], merged: [] };
+  const leaf = (id: number, text: string) => [id, text, text.length, null, null, null] as const;
+  const { idLimit, tokenCount, bytes, starts } = tableOf(
+    vocabularyOf(noMerges, [leaf(4, "th"), leaf(0, "\xe9"), leaf(2, "x")], null),
+  );
+  expect([idLimit, tokenCount, [...bytes], [...starts]]).toEqual([
+    5,
+    3,
+    [0xe9, 0x78, 0x74, 0x68],
+    [0, 1, 1, 2, 2, 4],
+  ]);
 });

@@ -118,7 +118,7 @@ function intermediate(learned: readonly Token[], lastPairCount: number | null): 
   return [
     {
       what: `${groupDigits(count)} tokens are intermediate.`,
-      why: `Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was merged.`,
+      why: "Longer tokens absorbed most occurrences, so they are now rarer than the last pair that was merged.",
       ...judged("intermediate", count, learned),
     },
   ];

@@ -203,15 +203,9 @@ function tokenTable({ tokens }: unpacked.Vocabulary, textName: string | null): C
 }
 
 /** Tables of the scripts and lengths of the model's tokens. */
-function shares({ tokens }: unpacked.Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
-  const idLimit = 1 + Math.max(...tokens.map(({ id }) => id));
-  const starts = new Uint32Array(idLimit + 1);
-  for (const { id, text } of tokens) starts[id + 1] = text.length;
-  for (let id = 0; id < idLimit; id++) starts[id + 1]! += starts[id]!;
-  const bytes = new Uint8Array(starts[idLimit]!);
-  for (const token of tokens) bytes.set(unpacked.bytesOf(token), starts[token.id]);
-  const table = { idLimit, tokenCount: tokens.length, bytes, starts };
-  return shareTables([runToEnd(vocabularyStatistics.of(table, addedTokens, 1))], ["share"]);
+function shares(vocabulary: unpacked.Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
+  const statistics = runToEnd(vocabularyStatistics.of(unpacked.tableOf(vocabulary), addedTokens, 1));
+  return shareTables([statistics], ["share"]);
 }
 
 function specials(addedTokens: VocabularyData["addedTokens"]): Child {
