@@ -1,9 +1,3 @@
-import * as planFile from "../../src/corpus/plan-file.ts";
-import type { Message } from "../../src/runtime/message.ts";
-import * as cacheDirectory from "../../src/store/cache-directory.ts";
-import { plainCutting } from "../../src/text/cutting.ts";
-import type { WordTable } from "../../src/words/word-table.ts";
-import * as wordTables from "../../src/words/word-table.ts";
 // Mutates files of every structured format, with wild values in place of valid ones. Each must be read, or refused with
 // a message that names it. `npm run suite faults` does the same with the executable.
 
@@ -12,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { randomSource } from "../../bench/random.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
+import * as planFile from "../../src/corpus/plan-file.ts";
 import * as vocabularyStatistics from "../../src/evaluation/vocabulary-statistics.ts";
 import { readIds } from "../../src/ids/id-reader.ts";
 import { npyHead } from "../../src/ids/id-writers.ts";
@@ -20,11 +15,16 @@ import { trainTokenizer } from "../../src/library/train-tokenizer.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { UserError } from "../../src/runtime/errors.ts";
+import type { Message } from "../../src/runtime/message.ts";
 import { runSliced } from "../../src/runtime/slices.ts";
+import * as cacheDirectory from "../../src/store/cache-directory.ts";
 import { CacheDirectory } from "../../src/store/cache-directory.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
 import { allAddedTokens } from "../../src/tokenizer/tokenizer-parts.ts";
 import { countWords } from "../../src/training/count-words.ts";
 import { CountsFiles, countsChunks } from "../../src/words/counts-files.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import * as wordTables from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
 import { countCached, countPlain, filesOf, randomText } from "../unit/store/world.ts";

@@ -78,7 +78,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/store/cache-directory.ts",
     before: "const { stats } = this;",
-    line: "if (!isOpenToAll(stats)) return names;",
+    line: "if (!trustedFiles.isOpenToAll(stats)) return names;",
     changed: ";",
     why: "Saves looking at each file: in a directory that is not open to all, `isTrusted` says yes to every one.",
   },
@@ -174,12 +174,5 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     line: "worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));",
     changed: ";",
     why: "The close that follows ends the run, too, with a message that says less.",
-  },
-  {
-    file: "src/evaluation/text-words.ts",
-    before: "for (let p = 0, pos = 0, round = 0; p < placedCount; round++) {",
-    line: "if (round % placesPerSlice === 0) yield;",
-    changed: "if (round % placesPerSlice === 1) yield;",
-    why: "It only paces the work.",
   },
 ];
