@@ -17,9 +17,8 @@
 export type { Texts } from "#corpus";
 export type { StageProgress } from "#jobs";
 export type { StreamDecoder } from "#library";
-export type { Compat } from "#merge";
 export { UserError } from "#runtime";
-export type { RecodedSpan } from "#tokenizer";
+export type { Compat, RecodedSpan } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { Segment, SegmentsOptions } from "./library/segments.ts";
 export type { EncodedBatch } from "./library/special-ids.ts";

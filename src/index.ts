@@ -16,9 +16,8 @@
 export type { InputFormat, Texts } from "#corpus";
 export type { StageProgress } from "#jobs";
 export type { StreamDecoder } from "#library";
-export type { Compat } from "#merge";
 export { UserError } from "#runtime";
-export type { AskedModelSettings, RecodedSpan, Role, Roles } from "#tokenizer";
+export type { AskedModelSettings, Compat, RecodedSpan, Role, Roles } from "#tokenizer";
 export type { SaveOptions, TrainingStatistics } from "#training";
 export type { GivenWords } from "#words";
 export type { Segment, SegmentsOptions } from "./library/segments.ts";

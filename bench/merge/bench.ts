@@ -12,8 +12,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 import type { MergeProgress } from "../../src/merge/merge-memories.ts";
-import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
+import type { Compat, Merges } from "../../src/tokenizer/merges.ts";
 import * as wordTables from "../../src/words/word-table.ts";
 import { readWords } from "./words.ts";
 

@@ -8,8 +8,8 @@
  */
 
 import { readFileSync } from "node:fs";
-import type { Compat } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
+import type { Compat } from "../../src/tokenizer/merges.ts";
 import * as wordTables from "../../src/words/word-table.ts";
 
 const [kind = "acgt", sizeMb = "10", mergeCount = "31744", compat = "cs336"] = process.argv.slice(2);

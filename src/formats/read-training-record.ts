@@ -1,10 +1,9 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { schema } from "#bytes";
 import type { Reading } from "#corpus";
-import type { Compat } from "#merge";
 import { asOption, files, phrase, UserError } from "#runtime";
 import type { Normalization } from "#text";
-import type { tokenCounting } from "#tokenizer";
+import type { Compat, tokenCounting } from "#tokenizer";
 import * as recordSchemas from "./record-fields.ts";
 import { readJson, recordName } from "./recorded-files.ts";
 

@@ -1,7 +1,7 @@
 import { isPlainObject, schema } from "#bytes";
 import { inputFormats } from "#corpus";
-import type { Compat } from "#merge";
 import { normalForms } from "#text";
+import type { Compat } from "#tokenizer";
 
 // The checks of the fields of a training record. Readers take those that they need.
 

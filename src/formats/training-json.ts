@@ -1,5 +1,4 @@
-import type { Compat, Parity, TokenLimits } from "#merge";
-import type { ModelSettings, Roles, tokenCounting } from "#tokenizer";
+import type { Compat, ModelSettings, Roles, tokenCounting } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 import { recordName } from "./recorded-files.ts";
 
@@ -275,3 +274,32 @@ export function file(record: () => object): OutputFile {
     chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],
   };
 }
+
+/** Limits on the tokens that are learned. */
+export type TokenLimits = {
+  /** Training ends when the best pair occurs fewer times than this. */
+  readonly minFrequency: number;
+  /**
+   * The maximum length of a token in bytes, or in start tokens if these have no bytes. `huggingface` has HF's own rule:
+   * the length must be strictly less, and two bytes may always be merged.
+   */
+  readonly maxTokenLength: number | null;
+  /**
+   * If set, no token joins a whole character with a part of another (docs/clean-and-fair.md). Start tokens must have
+   * bytes.
+   */
+  readonly wholeCharacters?: true;
+};
+
+/** How merges are distributed among languages (docs/clean-and-fair.md). */
+export type Parity = {
+  /** The desired relative compression of each language. If null, absolute lengths are compared. */
+  readonly ratio: readonly number[] | null;
+  /**
+   * Limits a language to `alpha` times an equal share of the last `size` choices, while another language has pairs
+   * left.
+   */
+  readonly window: { readonly size: number; readonly alpha: number } | null;
+  /** The number of merges that are chosen first, by the counts of all languages together. */
+  readonly globalMerges: number;
+};

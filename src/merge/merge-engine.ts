@@ -1,4 +1,5 @@
 import { UserError } from "#runtime";
+import type { Merges } from "#tokenizer";
 import type { TokenWords } from "#words";
 import {
   inSlices,
@@ -10,7 +11,7 @@ import {
   type WorkBudget,
 } from "./merge-memories.ts";
 import type { MergeTuning } from "./merge-options.ts";
-import { type Merges, readMerges } from "./merges.ts";
+import { readMerges } from "./read-merges.ts";
 
 /**
  * Learns the merges with an engine that is set up: lays out the words, indexes their pairs, makes the given first

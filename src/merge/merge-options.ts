@@ -1,33 +1,22 @@
 import { byteCharacters } from "#bytes";
+import type { trainingRecords } from "#formats";
 import { asOption, phrase, scaled, UserError } from "#runtime";
+import type { Compat } from "#tokenizer";
 import type { wordTables } from "#words";
-import type { Compat } from "./merges.ts";
-
-/** Limits on the tokens that are learned. */
-export type TokenLimits = {
-  /** Training ends when the best pair occurs fewer times than this. */
-  readonly minFrequency: number;
-  /**
-   * The maximum length of a token in bytes, or in start tokens if these have no bytes. `huggingface` has HF's own rule:
-   * the length must be strictly less, and two bytes may always be merged.
-   */
-  readonly maxTokenLength: number | null;
-  /**
-   * If set, no token joins a whole character with a part of another (docs/clean-and-fair.md). Start tokens must have
-   * bytes.
-   */
-  readonly wholeCharacters?: true;
-};
 
 /** Returns only the token limits of the options. */
-export const tokenLimits = ({ minFrequency, maxTokenLength, wholeCharacters }: TokenLimits): TokenLimits => ({
+export const tokenLimits = ({
+  minFrequency,
+  maxTokenLength,
+  wholeCharacters,
+}: trainingRecords.TokenLimits): trainingRecords.TokenLimits => ({
   minFrequency,
   maxTokenLength,
   ...(wholeCharacters && { wholeCharacters }),
 });
 
 /** The options of the merge engine. By default, a pair must occur at least once. */
-export type MergeOptions = Partial<TokenLimits> & {
+export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
   /**
    * The maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary:
    * a merge that spells a special token adds none, so there may be one more merge for each special token.

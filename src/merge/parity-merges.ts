@@ -1,4 +1,6 @@
+import type { trainingRecords } from "#formats";
 import { kernels, releasePages } from "#runtime";
+import type { Merges } from "#tokenizer";
 import { type TokenWords, type WordTable, wordTables } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
 import {
@@ -20,21 +22,8 @@ import {
   type TieOrder,
   type TokenPair,
 } from "./merge-options.ts";
-import { type Merges, readMerges, readStartCounts } from "./merges.ts";
+import { readMerges, readStartCounts } from "./read-merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
-
-/** How merges are distributed among languages (docs/clean-and-fair.md). */
-export type Parity = {
-  /** The desired relative compression of each language. If null, absolute lengths are compared. */
-  readonly ratio: readonly number[] | null;
-  /**
-   * Limits a language to `alpha` times an equal share of the last `size` choices, while another language has pairs
-   * left.
-   */
-  readonly window: { readonly size: number; readonly alpha: number } | null;
-  /** The number of merges that are chosen first, by the counts of all languages together. */
-  readonly globalMerges: number;
-};
 
 /**
  * Merges, with lengths before the first merge and after the last. `lengths` has an entry for each language's words,
@@ -56,7 +45,7 @@ export function* trainParityMerges(
   all: WordTable | TokenWords,
   tables: readonly (WordTable | TokenWords)[],
   dev: readonly (WordTable | TokenWords)[] | null,
-  parity: Parity,
+  parity: trainingRecords.Parity,
   requested: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, ParityMerges> {
@@ -332,7 +321,7 @@ type LanguageChoice = {
  * With a window, if all languages exceed their share, HF's trainer chooses the last one that it checked. But if some
  * are exhausted, it chooses the first language, even if that is exhausted itself, and counts the choice.
  */
-function chooseLanguages(lengths: Float64Array, { ratio, window }: Parity): LanguageChoice {
+function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecords.Parity): LanguageChoice {
   const count = lengths.length;
   const startLengths = [...lengths];
   const exhausted = new Set<number>();

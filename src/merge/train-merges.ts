@@ -1,4 +1,5 @@
 import { asOption, phrase, releasePages, UserError } from "#runtime";
+import type { Merges } from "#tokenizer";
 import { type TokenWords, type WordTable, wordTables } from "#words";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
@@ -21,7 +22,6 @@ import {
   threadCountOf,
   tieOrderOf,
 } from "./merge-options.ts";
-import type { Merges } from "./merges.ts";
 
 /**
  * Seven memories of 4 GB hold the maximum number of cells. If the system grants less per memory, more memories are

@@ -4,7 +4,7 @@ import type { JoinedWords } from "./pair-ranking.ts";
 
 /**
  * What a training learned, for a page. Token numbers are those of the merge engine: merge k makes 256 + k
- * (src/merge/merges.ts, src/tokenizer/token-counts.ts). This is plain data, which the worker sends to the page.
+ * (src/tokenizer/merges.ts, src/tokenizer/token-counts.ts). This is plain data, which the worker sends to the page.
  */
 export type Learned = {
   readonly left: Int32Array;

@@ -1,5 +1,5 @@
-import type { Compat } from "#merge";
 import { unpacked } from "#pages";
+import type { Compat } from "#tokenizer";
 import { type Learned, mergeCountOf, tokenOf, vocabularyOfLearned } from "./learned.ts";
 import { countPairs, type JoinedWords, topPairs } from "./pair-ranking.ts";
 

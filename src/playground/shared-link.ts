@@ -1,5 +1,5 @@
-import type { Compat } from "#merge";
 import { shell } from "#runtime";
+import type { Compat } from "#tokenizer";
 import type { Settings } from "./playground-job.ts";
 
 /** The content of a link: the settings, and the text if it is short. */

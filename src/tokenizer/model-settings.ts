@@ -1,8 +1,8 @@
 import { escapeBytes } from "#bytes";
-import type { Compat } from "#merge";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
 import { chatTemplates, namedTemplate } from "./chat-templates.ts";
+import type { Compat } from "./merges.ts";
 
 /** The roles of special tokens in a model, by their names in `transformers`. */
 export const roleNames = ["bos", "eos", "pad", "unk"] as const;

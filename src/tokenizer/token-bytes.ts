@@ -1,5 +1,5 @@
-import type { LearnedPairs } from "#merge";
 import { KernelArrays } from "./kernel-arrays.ts";
+import type { LearnedPairs } from "./merges.ts";
 import type { TokenTable } from "./token-table.ts";
 import * as tokenTables from "./token-table.ts";
 

@@ -1,4 +1,4 @@
-import type { LearnedPairs, Merges } from "#merge";
+import type { LearnedPairs, Merges } from "./merges.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { byteCharacters, countNoun, formatBytes, isAscii } from "#bytes";
-import type { Compat, LearnedPairs } from "#merge";
 import { assert, UserError, usageError } from "#runtime";
+import type { Compat, LearnedPairs } from "./merges.ts";
 import { describeSharedId } from "./model-settings.ts";
 import { notKept, TokenBytes } from "./token-bytes.ts";
 export const byteCount = 256;

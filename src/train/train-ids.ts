@@ -1,9 +1,10 @@
 import { type OutputFile, sha256Of, type trainingRecords } from "#formats";
 import { type IdMerges, idMerges, idReaders } from "#ids";
 import type { Report } from "#jobs";
-import { type Compat, type TokenLimits, tokenLimits } from "#merge";
+import { tokenLimits } from "#merge";
 import { type MemoryBudget, UserError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
+import type { Compat } from "#tokenizer";
 import { learning, results } from "#training";
 import { type TokenWords, wordTables } from "#words";
 
@@ -11,7 +12,7 @@ import { type TokenWords, wordTables } from "#words";
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
 
 /** The options of learning merges over ids. `maxTokenLength` is a number of symbols. */
-export type TrainIdsOptions = TokenLimits & {
+export type TrainIdsOptions = trainingRecords.TokenLimits & {
   readonly inputs: readonly IdInput[];
   /** The type of ids in `.bin` files. */
   readonly binaryType: idReaders.BinaryType;

@@ -9,7 +9,7 @@ import {
   type trainingRecords,
 } from "#formats";
 import { loadInWorker } from "#jobs";
-import { type MergeOptions, tokenLimits } from "#merge";
+import { type MergeOptions, segmentWords, tokenLimits } from "#merge";
 import type { RequestedTraining } from "#options";
 import { resolvePattern } from "#pattern";
 import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
@@ -18,7 +18,6 @@ import {
   behaviorFingerprint,
   changes,
   type Extension,
-  segmentWords,
   type TokenizerParts,
   tokenizers,
   tokenKeys,

@@ -1,5 +1,5 @@
 import { byteCharacters, escapeBytes } from "#bytes";
-import { type KnownToken, type Merges, type StartTokens, seedMerges } from "#merge";
+import { type KnownToken, type StartTokens, seedMerges, segmentWords } from "#merge";
 import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, plainSpecial } from "#text";
@@ -7,9 +7,9 @@ import {
   type EncodingModel,
   type Extension,
   encodingModels,
+  type Merges,
   makeModelOfRanks,
   type PackedTokens,
-  segmentWords,
   type TokenizerParts,
   tokenizers,
   tokenTables,

@@ -1,7 +1,15 @@
 import { byteCharacters } from "#bytes";
-import { alphabetOrder, type Compat, type LearnedPairs, type Merges, type StartTokens } from "#merge";
+import { alphabetOrder, type StartTokens } from "#merge";
 import { asOption, phrase, scaled, UserError } from "#runtime";
-import { type EncodingModel, encodingModels, type RankedMerges, TokenBytes } from "#tokenizer";
+import {
+  type Compat,
+  type EncodingModel,
+  encodingModels,
+  type LearnedPairs,
+  type Merges,
+  type RankedMerges,
+  TokenBytes,
+} from "#tokenizer";
 import type { RecordWords, TokenWords } from "#words";
 
 const byteCount = 256;

@@ -6,13 +6,12 @@ import {
   type Length,
   type MergeOptions,
   type MergeProgress,
-  type Merges,
   seedMerges,
   tokenLimits,
   trainMerges,
 } from "#merge";
 import { machine, yieldToEventLoop } from "#runtime";
-import { type Extension, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
+import { type Extension, type Merges, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
 import { type TokenWords, type WordTable, wordTables } from "#words";
 import type { LanguageTables } from "./count-groups.ts";
 import type { CountMemory } from "./count-memory.ts";

@@ -1,8 +1,8 @@
 import type { Report } from "#jobs";
-import { type Merges, trainInPlace, trainMerges } from "#merge";
+import { trainInPlace, trainMerges } from "#merge";
 import { runSliced } from "#runtime";
 import { plainCutting } from "#text";
-import { vocabularies } from "#tokenizer";
+import { type Merges, vocabularies } from "#tokenizer";
 import {
   addUp,
   type Parts,

@@ -1,12 +1,12 @@
 import { countNoun } from "#bytes";
 import type { trainingRecords } from "#formats";
-import type { Parity } from "#merge";
+
 import type { RequestedTraining } from "#options";
 import { asOption, phrase, usageError } from "#runtime";
 
 type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
-export const defaultParity: Parity = { ratio: null, window: null, globalMerges: 0 };
+export const defaultParity: trainingRecords.Parity = { ratio: null, window: null, globalMerges: 0 };
 
 /**
  * Limits for ratios. HF accepts any ratio, but with more extreme ones its quotients become infinite, and its training
@@ -16,7 +16,7 @@ const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
 /** Checks the requested options, and returns them; undefined if none is given. */
-export function settleParity(asked: AskedParity): Parity | undefined {
+export function settleParity(asked: AskedParity): trainingRecords.Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
   if (wrong !== undefined) {
@@ -41,7 +41,7 @@ export function settleParity(asked: AskedParity): Parity | undefined {
 }
 
 /** Throws a usage error unless there is one ratio for each language. A language may have several inputs. */
-export function checkParity({ ratio }: Parity, inputs: readonly trainingRecords.LanguageOfInput[]): void {
+export function checkParity({ ratio }: trainingRecords.Parity, inputs: readonly trainingRecords.LanguageOfInput[]): void {
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(

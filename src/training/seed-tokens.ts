@@ -1,9 +1,11 @@
 import { byteCharacters } from "#bytes";
+import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
-import { type Compat, limitsOf, seedMerges, type TokenLimits } from "#merge";
+import { limitsOf, seedMerges } from "#merge";
 import { compilePattern, cutText } from "#pattern";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
+import type { Compat } from "#tokenizer";
 
 /** The settings of cutting that affect seeds. */
 type SeedCutting = {
@@ -23,7 +25,7 @@ const seedBytesMax = 1024;
 export function settleSeedTokens(
   asked: readonly string[],
   { specialTokens, compat, pattern, normalization }: SeedCutting,
-  limits: TokenLimits,
+  limits: trainingRecords.TokenLimits,
   room: SeedRoom,
 ): string[] {
   const seeds = [...new Set(asked)];

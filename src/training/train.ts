@@ -1,15 +1,9 @@
 import { type Input, totalBytesOf } from "#corpus";
+import type { trainingRecords } from "#formats";
 import { type Report, repeatReport } from "#jobs";
-import {
-  type LearnedPairs,
-  type Length,
-  type MergeOptions,
-  type Merges,
-  type Parity,
-  tieOrderOf,
-} from "#merge";
+import { type Length, type MergeOptions, tieOrderOf } from "#merge";
 import { UserError } from "#runtime";
-import { tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
+import { type LearnedPairs, type Merges, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
 import { type TokenWords, type WordTable, wordTables } from "#words";
 import type { LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
@@ -152,7 +146,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
 async function learnFairly(
   words: WordTable,
   { train, dev }: LanguageTables,
-  parity: Parity,
+  parity: trainingRecords.Parity,
   mergeOptions: MergeOptions,
   run: Corpus,
   report: Report,
@@ -160,7 +154,11 @@ async function learnFairly(
   const { trainParityMerges } = await import("#merge/parity-merges");
   const all = [...train, ...(dev ?? [])].map((table) => wordTables.byteWordsSize(wordTables.sizeOf(table)));
   mergeRoom(run, all, mergeOptions);
-  const learn = async (shares: Parity, options: MergeOptions, stage: "merging" | "merging plainly") => {
+  const learn = async (
+    shares: trainingRecords.Parity,
+    options: MergeOptions,
+    stage: "merging" | "merging plainly",
+  ) => {
     let lengths: readonly Length[] = [];
     function* startMerging(together: TokenWords, asked: MergeOptions) {
       const learned = yield* trainParityMerges(together, train, dev, shares, asked);

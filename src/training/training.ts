@@ -1,5 +1,5 @@
 import type { BaseFiles, recordFiles, trainingRecords } from "#formats";
-import type { Compat, Parity, TokenLimits, TokenPair } from "#merge";
+import type { TokenPair } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import {
   loadCompiler,
@@ -11,6 +11,7 @@ import {
 } from "#pattern";
 import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
 import { type Cutting, type Normalization, plainCutting } from "#text";
+import type { Compat } from "#tokenizer";
 import {
   type AskedModelSettings,
   type Like,
@@ -44,7 +45,7 @@ export type CutSettings = {
  * `--if-changed` store them.
  */
 export type Training<B extends Base | null = Base | null> = CutSettings &
-  TokenLimits & {
+  trainingRecords.TokenLimits & {
     /** The tokenizer to extend; null starts with the bytes and the special tokens. */
     readonly base: B;
     /** The size of the vocabulary; the largest, if several are requested. */
@@ -68,7 +69,7 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
     /** How merges are balanced among languages; if left out, by the lengths of their texts. */
-    readonly parity?: Parity;
+    readonly parity?: trainingRecords.Parity;
   };
 
 /** A tokenizer to extend: its tokens keep their ids, and new ones get the following ids. */
@@ -367,7 +368,7 @@ export const settleLimits = (
     wholeCharacters,
   }: Pick<RequestedTraining, "minFrequency" | "maxTokenLength" | "wholeCharacters">,
   rule: string,
-): TokenLimits => ({
+): trainingRecords.TokenLimits => ({
   minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1),
   maxTokenLength: maxTokenLength ?? null,
   ...(wholeCharacters && { wholeCharacters }),

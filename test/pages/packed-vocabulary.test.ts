@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
 import { type Token, tableOf, unpack, vocabularyOf } from "../../src/pages/unpacked.ts";
 import { runToEnd } from "../../src/runtime/slices.ts";
+import type { Compat } from "../../src/tokenizer/merges.ts";
 import * as tokenCounting from "../../src/tokenizer/token-counts.ts";
 import * as tokenTables from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";

@@ -1,7 +1,7 @@
 import { groupDigits } from "#bytes";
-import type { Compat } from "#merge";
 import { signs } from "#pages";
 import { type Child, dataTable, h, numbers, replace, section, tokenCode } from "#pages/app";
+import type { Compat } from "#tokenizer";
 import type { RuleAnswer } from "../playground-job.ts";
 import type { Choice, PairBytes } from "../rule-parting.ts";
 import { messageOf } from "./page-parts.ts";

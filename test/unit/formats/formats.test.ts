@@ -8,9 +8,9 @@ import type { FinishedTokenizer } from "../../../src/formats/finished-tokenizer.
 import { mergesSha256 } from "../../../src/formats/merge-lines.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
 import * as trainingRecords from "../../../src/formats/training-json.ts";
-import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import type * as patternForms from "../../../src/pattern/export-form.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
+import type { Compat, Merges } from "../../../src/tokenizer/merges.ts";
 import type { AskedModelSettings } from "../../../src/tokenizer/model-settings.ts";
 import * as modelSettings from "../../../src/tokenizer/model-settings.ts";
 import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { tokensTsv, tokensTsvBytesMax, tokensTsvFiles } from "../../../src/formats/tokens-tsv.ts";
-import type { Compat } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
+import type { Compat } from "../../../src/tokenizer/merges.ts";
 import * as tokenCounting from "../../../src/tokenizer/token-counts.ts";
 import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";

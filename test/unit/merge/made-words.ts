@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-options.ts";
-import type { Merges } from "../../../src/merge/merges.ts";
+import type { Merges } from "../../../src/tokenizer/merges.ts";
 import type { WordTable } from "../../../src/words/word-table.ts";
 import { pick, type Random } from "../../random.ts";
 import { wordTableOf } from "../words/generators.ts";

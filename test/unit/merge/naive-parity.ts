@@ -1,7 +1,7 @@
 import { countPairs, mergePair, type Pair } from "../../../examples/learn.ts";
 import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
-import type { Compat } from "../../../src/merge/merges.ts";
-import type { Parity } from "../../../src/merge/parity-merges.ts";
+import type { Parity } from "../../../src/formats/training-json.ts";
+import type { Compat } from "../../../src/tokenizer/merges.ts";
 import { type NaiveOptions, type NaiveWords, textsOf } from "./naive.ts";
 
 type Text = ReturnType<typeof textsOf>[number];

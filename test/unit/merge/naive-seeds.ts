@@ -6,7 +6,7 @@ import {
   mergePair,
   type Pair,
 } from "../../../examples/learn.ts";
-import type { Compat } from "../../../src/merge/merges.ts";
+import type { Compat } from "../../../src/tokenizer/merges.ts";
 import { type NaiveWords, ranksOf, textsOf } from "./naive.ts";
 import { naiveMayJoin } from "./naive-whole-characters.ts";
 

@@ -1,5 +1,5 @@
 import { keyOf, mergePair, type Pair, trainOnWords } from "../../../examples/learn.ts";
-import type { Compat, Merges } from "../../../src/merge/merges.ts";
+import type { Compat, Merges } from "../../../src/tokenizer/merges.ts";
 
 // The naive trainer is `examples/learn.ts`. This file adds the limits of a training, and makes merges comparable.
 

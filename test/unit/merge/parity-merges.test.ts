@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import type { Parity } from "../../../src/formats/training-json.ts";
 import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-options.ts";
-import type { Compat, Merges } from "../../../src/merge/merges.ts";
-import { type Parity, trainParityMerges } from "../../../src/merge/parity-merges.ts";
+import { trainParityMerges } from "../../../src/merge/parity-merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
+import type { Compat, Merges } from "../../../src/tokenizer/merges.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { makeTuning, makeWords, sumOf, tableOf } from "./made-words.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { encodeWord } from "../../../examples/learn.ts";
-import type { Compat } from "../../../src/merge/merges.ts";
 import { seedMerges } from "../../../src/merge/seed-merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
+import type { Compat } from "../../../src/tokenizer/merges.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { makeTuning, tableOf } from "./made-words.ts";

@@ -7,10 +7,10 @@ import {
   type StartTokens,
   type TieOrder,
 } from "../../../src/merge/merge-options.ts";
-import type { Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
+import type { Merges } from "../../../src/tokenizer/merges.ts";
 import type { TokenWords } from "../../../src/words/word-table.ts";
 import * as wordTables from "../../../src/words/word-table.ts";
 import { type Random, randomNumbers } from "../../random.ts";

@@ -1,5 +1,5 @@
 import { train } from "../../../examples/learn.ts";
-import type { Merges } from "../../../src/merge/merges.ts";
+import type { Merges } from "../../../src/tokenizer/merges.ts";
 import { randomNumbers } from "../../random.ts";
 
 /**

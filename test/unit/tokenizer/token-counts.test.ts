@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { byteVocabulary, encodeWord } from "../../../examples/learn.ts";
-import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
+import type { Compat, Merges } from "../../../src/tokenizer/merges.ts";
 import type { TokenCounts } from "../../../src/tokenizer/token-counts.ts";
 import * as tokenCounting from "../../../src/tokenizer/token-counts.ts";
 import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";

@@ -1,0 +1,35 @@
+import type { Kernel } from "#runtime";
+import type { Merges } from "#tokenizer";
+
+/**
+ * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but counts only the start
+ * tokens in its own words.
+ */
+export function readMerges(memories: readonly Kernel[], startCount: number): Merges {
+  const [{ exports, memory }] = memories as [Kernel];
+  const mergeCount = exports.mergeCount();
+  // The regions have an element for each token; those of the merges follow those of the start tokens.
+  const idsOf = (region: WebAssembly.Global) =>
+    new Int32Array(memory.buffer, (region.value >>> 0) + 4 * startCount, mergeCount).slice();
+  const countsOf = (region: WebAssembly.Global) =>
+    new Float64Array(memory.buffer, (region.value >>> 0) + 8 * startCount, mergeCount).slice();
+  return {
+    startCount,
+    mergeCount,
+    left: idsOf(exports.lefts),
+    right: idsOf(exports.rights),
+    counts: countsOf(exports.mergeCounts),
+    replacedCounts: countsOf(exports.replacedCounts),
+    startCounts: readStartCounts(memories, startCount),
+  };
+}
+
+/** @internal Sums the occurrences of each start token over the words of all memories. */
+export function readStartCounts(memories: readonly Kernel[], startCount: number): Float64Array {
+  const sums = new Float64Array(startCount);
+  for (const { exports, memory } of memories) {
+    const counts = new Float64Array(memory.buffer, exports.mergeCounts.value >>> 0, startCount);
+    for (let token = 0; token < startCount; token++) sums[token]! += counts[token]!;
+  }
+  return sums;
+}
