@@ -1,5 +1,5 @@
 import { countNoun, formatSeconds, groupDigits, spacesWithSigns } from "#bytes";
-import { type Difference, type differences, type evaluations, type Finding, findings } from "#evaluation";
+import { type differences, type evaluations, findings } from "#evaluation";
 import { recordFiles, renumberingTables } from "#formats";
 import { kinds, optionTables } from "#options";
 import { reportFiles } from "#reports";
@@ -104,13 +104,14 @@ type Names = readonly [a: string, b: string];
 type Pair = readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
 
 /** Formats the difference for people to read. Lists show the first entries; `--json` has all. */
-function differenceText(difference: Difference, [first, second]: Pair): Line[] {
+function differenceText(difference: differences.Difference, [first, second]: Pair): Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
   const token = (of: { token: string; id: number }) => `${of.id} ${quote(of.token)}`;
   const found = findings.differenceOfTwo(difference);
   const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
-  const spell = (parts: Finding["sentence"]) => findings.spell(parts, { tokenizers: [first, second] });
+  const spell = (parts: findings.Finding["sentence"]) =>
+    findings.spell(parts, { tokenizers: [first, second] });
   return [
     ...fingerprintLines(a, b),
     ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),

@@ -1,20 +1,14 @@
 import { countNoun, formatDay, groupDigits } from "#bytes";
-import {
-  type Difference,
-  type evaluations,
-  type FindingPart,
-  findings,
-  meaningOf,
-  selectExcerpts,
-} from "#evaluation";
+import { type differences, type evaluations, excerpts, findings } from "#evaluation";
 import { type DiffData, type ListLengths, listMax } from "#pages";
 import { reports } from "#reports";
+import { meaningOf } from "./difference-meaning.ts";
 import { cutPassages } from "./eval-page.ts";
 
 // This file is loaded only with `--report`, to keep startup fast.
 
 type Compared = {
-  readonly difference: Difference;
+  readonly difference: differences.Difference;
   /** Characters of the text; 0 without one. */
   readonly characters: number;
   readonly tokenizers: readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
@@ -62,7 +56,7 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
     view: "diff",
     names: [a, b],
     ...shortenLists(difference),
-    excerpts: selectExcerpts(cutPassages(compared)),
+    excerpts: excerpts.select(cutPassages(compared)),
     made: [
       ["command", command],
       ...tokenizers.map(
@@ -74,19 +68,19 @@ export async function writeDiffPage(path: string, compared: Compared): Promise<v
   });
 }
 
-function sizeSentence({ tokens }: Difference): FindingPart[] {
+function sizeSentence({ tokens }: differences.Difference): findings.FindingPart[] {
   const [a, b] = [tokens.onlyInA, tokens.onlyInB].map(({ length }) => tokens.inBoth + length);
   if (a === b) return [` Both have ${countNoun(a!, "token")}.`];
   return [" ", 0, ` has ${countNoun(a!, "token")}, `, 1, ` has ${groupDigits(b!)}.`];
 }
 
-function patternSentence({ a, b }: Difference): string {
+function patternSentence({ a, b }: differences.Difference): string {
   const isSame = JSON.stringify(a.patternSources) === JSON.stringify(b.patternSources);
   return isSame ? "Both cut text by the same pattern." : "They cut text by different patterns.";
 }
 
 /** Returns the first entries of each list, and the lengths of the lists. */
-function shortenLists(difference: Difference): Pick<DiffData, "difference" | "counts"> {
+function shortenLists(difference: differences.Difference): Pick<DiffData, "difference" | "counts"> {
   const { tokens, merges, text } = difference;
   const mostFrequent = text?.mostFrequent.slice(0, listMax) ?? [];
   return {
@@ -100,7 +94,7 @@ function shortenLists(difference: Difference): Pick<DiffData, "difference" | "co
   };
 }
 
-type Lists = Difference["tokens"] | Difference["merges"];
+type Lists = differences.Difference["tokens"] | differences.Difference["merges"];
 
 const firstOfLists = <L extends Lists>(lists: L): L => ({
   ...lists,

@@ -1,15 +1,7 @@
 import { resolve } from "node:path";
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { expectedTextBytes } from "#corpus";
-import {
-  type Evaluation,
-  type evaluations,
-  type FullEvaluation,
-  findings,
-  type Measures,
-  measures,
-  type TextFacts,
-} from "#evaluation";
+import { type evaluations, findings, measures } from "#evaluation";
 import { recordFiles } from "#formats";
 import { warnings } from "#jobs";
 import { kinds, optionTables } from "#options";
@@ -57,7 +49,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     output.tell(warnings.invalidBytes({ count, text, became: "is taken for a word" }));
   }
   const elapsedMs = performance.now() - startMs;
-  let full: Promise<FullEvaluation> | undefined;
+  let full: Promise<evaluations.FullEvaluation> | undefined;
   const whole = async () => {
     const { fullEvaluation } = await import("./eval-page.ts");
     full ??= fullEvaluation({ evaluation, tokenizers, texts, warn: (message) => output.warn(message) });
@@ -198,7 +190,7 @@ function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): str
 function printerOf(
   { json, csv }: AskedEvaluation,
   view: EvaluationView,
-): (evaluation: Evaluation, whole: () => Promise<FullEvaluation>) => Promise<void> {
+): (evaluation: evaluations.Evaluation, whole: () => Promise<evaluations.FullEvaluation>) => Promise<void> {
   if (json) return async (_, whole) => dataOutput.writeStdout(`${JSON.stringify(await whole(), null, 2)}\n`);
   if (csv) return (evaluation) => dataOutput.writeStdout(evaluationCsv(evaluation));
   return (evaluation) => dataOutput.writeLines(evaluationLines(evaluation, view, styling.terminalColumns(1)));
@@ -208,8 +200,8 @@ type Row = {
   readonly tokenizer: string;
   readonly text: string;
   readonly vocabularySize: number;
-  readonly facts: Pick<TextFacts, "bytes" | "characters" | "words">;
-  readonly measures: Measures;
+  readonly facts: Pick<evaluations.TextFacts, "bytes" | "characters" | "words">;
+  readonly measures: measures.Measures;
 };
 
 type Column = readonly [name: string, value: (row: Row) => string | number | null];
@@ -228,7 +220,7 @@ const columns: readonly Column[] = [
  * Formats the result as CSV: a row for each tokenizer on each text, and one for each tokenizer on all texts together.
  * Numbers are not rounded.
  */
-function evaluationCsv({ texts, tokenizers }: Evaluation): string {
+function evaluationCsv({ texts, tokenizers }: evaluations.Evaluation): string {
   const all = sumOfTexts(texts);
   const rows = tokenizers.flatMap(({ name: tokenizer, vocabularySize, texts: measured, overall }): Row[] => [
     ...measured.map((measures, i) => ({

@@ -1,12 +1,5 @@
 import { countNoun, escapeBytes, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
-import {
-  type Evaluation,
-  type evaluations,
-  type FullEvaluation,
-  findings,
-  selectExcerpts,
-  vocabularyStatistics,
-} from "#evaluation";
+import { type evaluations, excerpts, findings, vocabularyStatistics } from "#evaluation";
 import { type Fact, type PageText, yardsticks } from "#pages";
 import { reports } from "#reports";
 import { runSliced } from "#runtime";
@@ -16,7 +9,7 @@ import { shownWords } from "./shown-words.ts";
 // This file is loaded only with `--json` and `--report`, to keep startup fast.
 
 type Compared = {
-  readonly evaluation: Evaluation;
+  readonly evaluation: evaluations.Evaluation;
   readonly tokenizers: readonly evaluations.NamedTokenizer[];
   readonly texts: readonly evaluations.NamedText[];
   readonly warn: reports.Warn;
@@ -28,13 +21,13 @@ export async function fullEvaluation({
   tokenizers,
   texts,
   warn,
-}: Compared): Promise<FullEvaluation> {
+}: Compared): Promise<evaluations.FullEvaluation> {
   const details: evaluations.VocabularyDetails[] = [];
   for (const { parts } of tokenizers) details.push(await vocabularyDetails(parts));
   return {
     ...evaluation,
     tokenizers: evaluation.tokenizers.map((tokenizer, t) => ({ ...tokenizer, ...details[t]! })),
-    excerpts: selectExcerpts(cutPassages({ texts, tokenizers, warn })),
+    excerpts: excerpts.select(cutPassages({ texts, tokenizers, warn })),
   };
 }
 
@@ -64,7 +57,7 @@ export function cutPassages({ texts, tokenizers, warn }: Omit<Compared, "evaluat
 /** Writes the page of `bpe eval`, with the measures of each tokenizer on each text. */
 export async function writeEvalPage(
   path: string,
-  evaluation: FullEvaluation,
+  evaluation: evaluations.FullEvaluation,
   run: { readonly command: string; readonly elapsedMs: number },
 ): Promise<void> {
   const finding = findings.of(evaluation);
@@ -89,7 +82,7 @@ const wordsShown = 10;
 const piecesShown = 12;
 
 /** Leaves out words and tokens that the page does not show: with many texts, they are most of its size. */
-function withShownParts(evaluation: FullEvaluation): FullEvaluation {
+function withShownParts(evaluation: evaluations.FullEvaluation): evaluations.FullEvaluation {
   const shown = (words: readonly evaluations.CostliestWord[]) =>
     shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));
   return {
@@ -104,10 +97,10 @@ function withShownParts(evaluation: FullEvaluation): FullEvaluation {
   };
 }
 
-const titleOf = ({ tokenizers, texts }: FullEvaluation) =>
+const titleOf = ({ tokenizers, texts }: evaluations.FullEvaluation) =>
   `${countNoun(tokenizers.length, "tokenizer")} on ${countNoun(texts.length, "text")}`;
 
-const tableOf = ({ texts, tokenizers }: FullEvaluation): PageText["table"] => ({
+const tableOf = ({ texts, tokenizers }: evaluations.FullEvaluation): PageText["table"] => ({
   head: ["tokenizer", "vocabulary", ...texts.map(({ name }) => name)],
   rows: tokenizers.map(({ name, vocabularySize, texts: measured }) => [
     name,
@@ -119,7 +112,7 @@ const tableOf = ({ texts, tokenizers }: FullEvaluation): PageText["table"] => ({
 const namesShown = 3;
 
 function factsOf(
-  { texts, tokenizers, wordPattern }: FullEvaluation,
+  { texts, tokenizers, wordPattern }: evaluations.FullEvaluation,
   { command, elapsedMs }: { readonly command: string; readonly elapsedMs: number },
 ): Fact[] {
   return [

@@ -1,12 +1,5 @@
 import { escapeText, formatBytes, groupDigits, spacesWithSigns } from "#bytes";
-import {
-  type Evaluation,
-  type evaluations,
-  type Measure,
-  type Measures,
-  measures,
-  type TextFacts,
-} from "#evaluation";
+import { type evaluations, measures } from "#evaluation";
 import { type Line, styling, summaryRows } from "#terminal";
 import {
   type Axis,
@@ -36,7 +29,11 @@ export type EvaluationView = {
 /** The name of the column, or row, for all texts together. */
 export const allTexts = "(all)";
 
-export function evaluationLines(evaluation: Evaluation, view: EvaluationView, columns: number): Line[] {
+export function evaluationLines(
+  evaluation: evaluations.Evaluation,
+  view: EvaluationView,
+  columns: number,
+): Line[] {
   const { texts, tokenizers } = evaluation;
   const isAll = view.measures.includes("all");
   const chosen = isAll
@@ -67,12 +64,12 @@ function headLines(name: string, text: string, columns: number): Line[] {
 }
 
 /** States which values are better. Explains the mark of the best values, if any cell has it. */
-function directionOf({ better }: Pick<Measure<never>, "better">, grid: Grid): string {
+function directionOf({ better }: Pick<measures.Measure<never>, "better">, grid: Grid): string {
   if (better === null) return "Neither higher nor lower is better.";
   return `${better === "higher" ? "Higher" : "Lower"} is better${markText(grid)}.`;
 }
 
-const tokenizersOf = ({ tokenizers }: Evaluation) => ({
+const tokenizersOf = ({ tokenizers }: evaluations.Evaluation) => ({
   noun: "tokenizers",
   names: tokenizers.map(({ name }) => name),
 });
@@ -82,10 +79,10 @@ const tokenizersOf = ({ tokenizers }: Evaluation) => ({
  * the value.
  */
 function measureGrid<Of>(
-  evaluation: Evaluation,
+  evaluation: evaluations.Evaluation,
   items: Grid["items"],
-  measure: Measure<Of>,
-  of: (tokenizer: Evaluation["tokenizers"][number], item: number) => Of,
+  measure: measures.Measure<Of>,
+  of: (tokenizer: evaluations.Evaluation["tokenizers"][number], item: number) => Of,
 ): Grid {
   const rows = headsOf(items).map((_, item) =>
     flatRow(
@@ -96,15 +93,15 @@ function measureGrid<Of>(
   return { ...flatGrid(tokenizersOf(evaluation), rows, true), items };
 }
 
-function measureSection<Of>(measure: Measure<Of>, grid: Grid, columns: number): Line[] {
+function measureSection<Of>(measure: measures.Measure<Of>, grid: Grid, columns: number): Line[] {
   const text = `${measure.formula}. ${directionOf(measure, grid)}`;
   return [...headLines(measure.name, text, columns), ...gridLines(grid, columns)];
 }
 
 /** Formats a table for each measure. */
 function measureSections(
-  evaluation: Evaluation,
-  measures: readonly Measure<Measures>[],
+  evaluation: evaluations.Evaluation,
+  measures: readonly measures.Measure<measures.Measures>[],
   columns: number,
 ): Line[][] {
   return measures.map((measure) =>
@@ -112,16 +109,18 @@ function measureSections(
   );
 }
 
-const textsOf = ({ texts }: Evaluation): Grid["items"] => {
+const textsOf = ({ texts }: evaluations.Evaluation): Grid["items"] => {
   const axis = { noun: "texts", names: texts.map(({ name }) => name) };
   return texts.length > 1 ? { ...axis, sum: allTexts } : axis;
 };
 
-const measuresOf = ({ texts, overall }: Evaluation["tokenizers"][number], text: number): Measures =>
-  texts[text] ?? overall;
+const measuresOf = (
+  { texts, overall }: evaluations.Evaluation["tokenizers"][number],
+  text: number,
+): measures.Measures => texts[text] ?? overall;
 
 /** A row of a table that has one row per measure, and one column per tokenizer or text. */
-type FlatRow = Pick<Measure<never>, "name" | "better"> & {
+type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
   readonly cells: readonly string[];
   readonly bests: ReadonlySet<number>;
 };
@@ -133,8 +132,8 @@ type FlatRow = Pick<Measure<never>, "name" | "better"> & {
  * split into several tables, but tokenizers, which are compared, may not.
  */
 function flatSection(
-  evaluation: Evaluation,
-  measures: readonly Measure<Measures>[],
+  evaluation: evaluations.Evaluation,
+  measures: readonly measures.Measure<measures.Measures>[],
   isAll: boolean,
   columns: number,
 ): Line[] | undefined {
@@ -173,7 +172,11 @@ function flatSection(
   return [...about, ...lines];
 }
 
-const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measure.name): FlatRow => ({
+const flatRow = <Of>(
+  measure: measures.Measure<Of>,
+  results: readonly Of[],
+  name = measure.name,
+): FlatRow => ({
   name,
   better: measure.better,
   cells: results.map((result) => measures.shownValue(measure, result)),
@@ -181,7 +184,7 @@ const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measur
 });
 
 /** Returns the rows about the parity of texts, the vocabulary, and the costs of a model. */
-function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
+function rowsOfTokenizers({ texts, tokenizers }: evaluations.Evaluation): FlatRow[] {
   const compared = texts.length > 1 ? measures.costsOf(texts) : [];
   const ofParity = compared.flatMap((cost) =>
     measures.ofParity.map((measure) => {
@@ -219,9 +222,10 @@ function headOf(rows: readonly FlatRow[], { name, better }: { name: string; bett
   return `${name}${" ".repeat(width - summaryRows.shownWidth(name) + 2)}${better ?? "-"}`;
 }
 
-const sizesOf = (text: TextFacts) => `${sumText(text)}, ${groupDigits(text.distinctWords)} distinct`;
+const sizesOf = (text: evaluations.TextFacts) =>
+  `${sumText(text)}, ${groupDigits(text.distinctWords)} distinct`;
 
-export function sumOfTexts(texts: readonly TextFacts[]) {
+export function sumOfTexts(texts: readonly evaluations.TextFacts[]) {
   const sum = (field: "bytes" | "characters" | "words") =>
     texts.reduce((total, text) => total + text[field], 0);
   return { bytes: sum("bytes"), characters: sum("characters"), words: sum("words") };
@@ -234,7 +238,7 @@ const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfText
 const flatColumnsLeast = 60;
 
 /** Formats a table of facts about the texts. */
-function textsSection({ texts }: Evaluation, columns: number): Line[] {
+function textsSection({ texts }: evaluations.Evaluation, columns: number): Line[] {
   const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
     formatBytes(size),
     ...[characters, words, distinctWords].map(groupDigits),
@@ -252,12 +256,15 @@ function textsSection({ texts }: Evaluation, columns: number): Line[] {
  * Formats a table for each measure of parity, and a table of the cheapest and the costliest text. Each kind
  * of cost has a column.
  */
-function paritySections(evaluation: Evaluation, columns: number): Line[][] {
+function paritySections(evaluation: evaluations.Evaluation, columns: number): Line[][] {
   const items = { noun: "costs", names: measures.parityCosts.map(({ name }) => name) };
-  const costOf = ({ parity }: Evaluation["tokenizers"][number], cost: number) =>
+  const costOf = ({ parity }: evaluations.Evaluation["tokenizers"][number], cost: number) =>
     parity && measures.parityCosts[cost]!.of(parity);
   const measured = measures.ofParity.map(({ value, ...measure }) => {
-    const orNone: Measure<measures.CostParity | null> = { ...measure, value: (of) => of && value(of) };
+    const orNone: measures.Measure<measures.CostParity | null> = {
+      ...measure,
+      value: (of) => of && value(of),
+    };
     const named = { ...orNone, name: `parity, ${measure.name}` };
     return measureSection(named, measureGrid(evaluation, items, orNone, costOf), columns);
   });
@@ -298,7 +305,7 @@ function paritySections(evaluation: Evaluation, columns: number): Line[][] {
 
 const parityTextColumns = 16;
 
-function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
+function vocabularySection(evaluation: evaluations.Evaluation, columns: number): Line[] {
   const { tokenizers } = evaluation;
   const rows = measures.ofVocabulary.map((measure) => flatRow(measure, tokenizers));
   const grid = flatGrid(tokenizersOf(evaluation), rows, true);
@@ -307,7 +314,7 @@ function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
 }
 
 /** Formats a table of the work of a model for a token, and of the vocabulary's share of the model. */
-function modelSection(evaluation: Evaluation, columns: number): Line[] {
+function modelSection(evaluation: evaluations.Evaluation, columns: number): Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
   const rows = measures.ofModel.map((measure) => flatRow(measure, costs));
   const grid = flatGrid(tokenizersOf(evaluation), rows, false);
@@ -316,7 +323,7 @@ function modelSection(evaluation: Evaluation, columns: number): Line[] {
   return [...headLines("model", text, columns), ...gridLines(grid, columns)];
 }
 
-function termSections(evaluation: Evaluation, columns: number): Line[][] {
+function termSections(evaluation: evaluations.Evaluation, columns: number): Line[][] {
   const [first] = evaluation.tokenizers;
   const items = { noun: "terms", names: first!.terms.map(({ term }) => term) };
   if (items.names.length === 0) return [];
@@ -340,7 +347,11 @@ const shownPiecesMax = 8;
 const indent = 2;
 
 /** Formats the costliest words of each tokenizer, for each text. */
-function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, columns: number): Line[][] {
+function wordSections(
+  { texts, tokenizers }: evaluations.Evaluation,
+  wordCount: number,
+  columns: number,
+): Line[][] {
   return texts.map(({ name }, i) => [
     ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
     ...tokenizers.flatMap(({ name: tokenizer, texts }) => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type ModelShape, measures, readModelShape } from "#evaluation";
+import { measures, modelCosts } from "#evaluation";
 import { kinds, optionTables, sharedOptions } from "#options";
 
 // The options of inspect, explain, eval and diff. Each table is in the order of help.
@@ -55,10 +55,10 @@ const measureWords = [
 ] as const;
 
 /** A list of a model's numbers, or a file that contains them. */
-const modelShape = kinds.commandLineKind<ModelShape>(
+const modelShape = kinds.commandLineKind<modelCosts.Shape>(
   { value: "FILE|NAME=N,...", repeatable: true },
   (typed, name) =>
-    readModelShape(typed, name, (value) =>
+    modelCosts.readShape(typed, name, (value) =>
       value.includes("=") && !existsSync(value) ? undefined : kinds.readTextFile(name, value),
     ),
 );

@@ -1,16 +1,6 @@
 import { expectedTextBytes, type Input } from "#corpus";
 import { corpusEncoding } from "#encoding";
-import {
-  type Difference,
-  differences,
-  type Evaluation,
-  evaluations,
-  type ModelShape,
-  type measures,
-  type TextFacts,
-  type TextWords,
-  textWords,
-} from "#evaluation";
+import { differences, evaluations, type measures, type modelCosts, textWords } from "#evaluation";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
 import { type CompiledPattern, compilePattern, patternDigest } from "#pattern";
@@ -31,7 +21,7 @@ export type EvaluateOptions = {
   /** Whether to measure how numbers are cut. */
   readonly numbers?: boolean;
   /** The model whose costs are computed. */
-  readonly model?: ModelShape | undefined;
+  readonly model?: modelCosts.Shape | undefined;
   /** Returns the number of threads for this much text. */
   readonly workerCountFor: (textBytes: number) => number;
   /** The minimum number of words of a text for each thread. */
@@ -226,7 +216,7 @@ function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEnc
 }
 
 export type Evaluated = {
-  readonly evaluation: Evaluation;
+  readonly evaluation: evaluations.Evaluation;
   /** How often each token occurs, by tokenizer, text and id. */
   readonly tokenCounts: readonly (readonly evaluations.CountsById[])[];
 };
@@ -242,7 +232,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
     (tokenizer) => new evaluations.TokenizerMeasures(tokenizer, termTokens(tokenizer, terms), model),
   );
   const tokenCounts: evaluations.CountsById[][] = tokenizers.map(() => []);
-  const facts: TextFacts[] = [];
+  const facts: evaluations.TextFacts[] = [];
   const threads = startThreads(options);
   const progress = startProgress(options, report);
   try {
@@ -291,7 +281,7 @@ export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
 };
 
 /** A difference, and the characters of its text, 0 without one. */
-export type Comparison = { readonly difference: Difference; readonly characters: number };
+export type Comparison = { readonly difference: differences.Difference; readonly characters: number };
 
 /** Compares two tokenizers, and how they cut a text, if there is one. */
 export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Comparison> {
@@ -391,7 +381,7 @@ type TokenCountingOptions = {
   readonly tokenizers: readonly evaluations.NamedTokenizer[];
   readonly inputs: readonly Input[];
   readonly workerCount: number;
-  readonly words: TextWords;
+  readonly words: textWords.TextWords;
   readonly budgetWithTables: (tablesBytes: number) => MemoryBudget;
   readonly count: CountPretokens;
 };
@@ -519,7 +509,7 @@ const specialTokensOf = (parts: TokenizerParts): string[] =>
 /** The special tokens at which a text must be cut, and how often each occurs; null if that is unknown. */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
-async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<SpecialCuts> {
+async function specialCutsOf(parts: TokenizerParts, words: textWords.TextWords): Promise<SpecialCuts> {
   const tokens = specialTokensOf(parts);
   // Occurrences are searched for in the words of the text, so a token with whitespace cannot be found.
   if (tokens.some(textWords.holdsWhiteSpace)) return { tokens, occurrences: null };

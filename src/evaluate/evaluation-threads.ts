@@ -1,4 +1,4 @@
-import { type differences, evaluations, NumberCounts, type TextWords, textWords } from "#evaluation";
+import { type differences, evaluations, NumberCounts, textWords } from "#evaluation";
 import { jobs } from "#jobs";
 import { host, kernels, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
@@ -15,13 +15,13 @@ type EvaluationSetup = {
 type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
-  readonly words: TextWords | null;
+  readonly words: textWords.TextWords | null;
   /** Receives the number of tokens of each placed word. */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
 type CompareRequest = {
-  readonly words: TextWords;
+  readonly words: textWords.TextWords;
   /** Receives 1 for each placed word that the two tokenizers cut differently. */
   readonly isDifferent: Uint8Array;
   readonly part: Part;
@@ -178,7 +178,11 @@ export class EvaluationThreads {
   }
 
   /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Both tables may be null. */
-  async measure(tokenizer: number, pretokens: WordTable | null, words: TextWords | null): Promise<Measured> {
+  async measure(
+    tokenizer: number,
+    pretokens: WordTable | null,
+    words: textWords.TextWords | null,
+  ): Promise<Measured> {
     const placedCount = words?.placed.wordCount ?? 0;
     const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
     const [first, ...others] = await this.inParts(placedCount + (pretokens?.wordCount ?? 0), (part) =>
@@ -193,7 +197,7 @@ export class EvaluationThreads {
   }
 
   /** Returns the words that the first two tokenizers cut differently. */
-  async compare(words: TextWords): Promise<differences.DifferentWords> {
+  async compare(words: textWords.TextWords): Promise<differences.DifferentWords> {
     const { wordCount } = words.placed;
     const isDifferent = new Uint8Array(new SharedArrayBuffer(wordCount));
     const found = await this.inParts(wordCount, (part) => this.ask("compare", { words, isDifferent, part }));

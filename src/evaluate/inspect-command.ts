@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { findInputs, inspectFirstStream } from "#corpus";
 import { type CountedText, countTokensOf } from "#encoding";
-import { evaluations, type VocabularyStatistics, vocabularyStatistics } from "#evaluation";
+import { evaluations, vocabularyStatistics } from "#evaluation";
 import { findTokenizer, modelFiles, recordFiles } from "#formats";
 import { optionTables } from "#options";
 import { describeAliases, type PatternName, patternForms, patterns } from "#pattern";
@@ -114,7 +114,7 @@ function describeBeginning(beginning: EncodingModel["beginning"]): string {
  */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
-  { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
+  { size, idLimit, invalidCount, ...statistics }: vocabularyStatistics.VocabularyStatistics,
 ): Row[] {
   const { description, tokens, model, normalization, addsPrefixSpace } = parts;
   const { patternName, patternSources, decoder, postProcessor } = description;
@@ -265,7 +265,7 @@ function showTokens(tokens: readonly string[]): styling.Piece[] {
 /** The output of `bpe inspect --json`: docs/inspection.schema.json. */
 function inspectionOf(
   { parts, roles, facts }: Described,
-  statistics: VocabularyStatistics,
+  statistics: vocabularyStatistics.VocabularyStatistics,
   text: CountedText | undefined,
 ) {
   const { description, model, normalization, addsPrefixSpace, postProcessing, controlTokens = [] } = parts;

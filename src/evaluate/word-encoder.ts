@@ -1,5 +1,5 @@
 import { ascii, escapeBytes } from "#bytes";
-import { type differences, evaluations, type NumberCounts, type TextWords, textWords } from "#evaluation";
+import { type differences, evaluations, type NumberCounts, textWords } from "#evaluation";
 import { scaled } from "#runtime";
 import { type AddedToken, changesText, normalForms } from "#text";
 import { type EncodingParts, TextEncoding, TextNotes, type TokenTable, tokenTables } from "#tokenizer";
@@ -91,7 +91,7 @@ export class WordEncoder {
    * also counts the numbers in these words.
    */
   countTokens(
-    words: TextWords,
+    words: textWords.TextWords,
     slice: textWords.WordSlice,
     tokenCounts: Uint32Array,
     numbers: NumberCounts,
@@ -128,7 +128,7 @@ export class WordEncoder {
   }
 
   /** Encodes a placed word. Returns the number of its ids, which are at the start of `encoding.out.ids`. */
-  private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
+  private encode({ placed: { bytes, starts } }: textWords.TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();
     this.notes.clear();
@@ -139,7 +139,7 @@ export class WordEncoder {
   }
 
   /** Returns the ids of a placed word without those that are only whitespace. The next call overwrites them. */
-  wordIdsOf(words: TextWords, p: number): Ids {
+  wordIdsOf(words: textWords.TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);
   }
@@ -153,13 +153,13 @@ export class WordEncoder {
   }
 
   /** Returns all ids of a placed word, including those of its whitespace. The next call overwrites them. */
-  idsOf(words: TextWords, p: number): Ids {
+  idsOf(words: textWords.TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(0, idCount);
   }
 
   /** Whether another tokenizer cuts a placed word into tokens with the same bytes. */
-  cutsLike(other: WordEncoder, words: TextWords, p: number): boolean {
+  cutsLike(other: WordEncoder, words: textWords.TextWords, p: number): boolean {
     const idCount = this.encode(words, p);
     if (other.encode(words, p) !== idCount) return false;
     const { bytes, starts } = this.tokenizer.tokens;
@@ -177,7 +177,7 @@ export class WordEncoder {
   }
 
   /** Counts the leading ids that are only whitespace before the word. */
-  private whitespaceCount(words: TextWords, p: number, idCount: number): number {
+  private whitespaceCount(words: textWords.TextWords, p: number, idCount: number): number {
     if (idCount === 0) return 0;
     const { starts } = this.tokenizer.tokens;
     const { ids } = this.encoding.out;
@@ -195,7 +195,7 @@ export class WordEncoder {
    * these are tokens of their own. Only the beginning of the word is normalized, because a change later in it
    * may be the text of a special token.
    */
-  private bytesBefore(words: TextWords, p: number): number {
+  private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
     const bytesOf = (id: number) => (id < 0 ? 0 : tokens.starts[id + 1]! - tokens.starts[id]!);
     const text = textWords.placedAt(words, p);
@@ -248,7 +248,7 @@ function* groupsOf(
 
 /** Marks the placed words in [first, end) that two tokenizers cut into different sequences of bytes. */
 export function compareCuts(
-  words: TextWords,
+  words: textWords.TextWords,
   { first, end }: textWords.WordSlice,
   [a, b]: readonly [WordEncoder, WordEncoder],
   isDifferent: Uint8Array,
@@ -264,7 +264,7 @@ const listedMax = 1000;
  * bytes. Yields between slices of work.
  */
 export function* differentWords(
-  words: TextWords,
+  words: textWords.TextWords,
   isDifferent: Uint8Array,
   [a, b]: readonly [WordEncoder, WordEncoder],
 ): Generator<undefined, differences.DifferentWords> {
@@ -312,7 +312,7 @@ function insertAmongFirst(list: number[], item: number, isBefore: IsBefore, max:
 
 /** Returns a function that orders placed words by frequency, and equally frequent ones by their bytes. */
 const isMoreFrequent =
-  (words: TextWords): IsBefore =>
+  (words: textWords.TextWords): IsBefore =>
   (p, q) => {
     const { counts } = words.placed;
     return counts[p] === counts[q] ? compareBytes(words, p, 0, q, 0) < 0 : counts[p]! > counts[q]!;
@@ -320,7 +320,7 @@ const isMoreFrequent =
 
 /** Compares the bytes of two placed words, without the given number of bytes at the start of each. */
 function compareBytes(
-  { placed: { bytes, starts } }: TextWords,
+  { placed: { bytes, starts } }: textWords.TextWords,
   p: number,
   skippedOfP: number,
   q: number,
@@ -347,7 +347,7 @@ export const costliestMax = 20;
  * @param tokenCounts the number of tokens of each placed word
  */
 export function* wordCosts(
-  words: TextWords,
+  words: textWords.TextWords,
   tokenCounts: Uint32Array,
   encoder: WordEncoder,
 ): Generator<undefined, evaluations.WordCosts> {
@@ -388,7 +388,7 @@ export function* wordCosts(
 }
 
 /** Returns the numbers of the costliest text words. */
-function* costliestOf(words: TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
+function* costliestOf(words: textWords.TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
   const { firstPlaced, whitespaceBytes } = words;
   const isCostlier = (a: number, b: number): boolean => {
     if (beyondFirst[a] !== beyondFirst[b]) return beyondFirst[a]! > beyondFirst[b]!;

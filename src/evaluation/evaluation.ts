@@ -10,7 +10,8 @@ import {
   type TermTokens,
   type VocabularyFacts,
 } from "./measures.ts";
-import { type ModelCost, type ModelShape, modelCost } from "./model-cost.ts";
+import type * as modelCosts from "./model-cost.ts";
+import { type ModelCost, modelCost } from "./model-cost.ts";
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 import type { Share } from "./vocabulary-statistics.ts";
@@ -28,7 +29,7 @@ export type Evaluation = {
    */
   readonly wordPattern: string;
   /** The model whose costs are computed; null if none is given. */
-  readonly model: ModelShape | null;
+  readonly model: modelCosts.Shape | null;
   readonly texts: readonly TextFacts[];
   readonly tokenizers: readonly TokenizerResult[];
 };
@@ -160,7 +161,7 @@ export class TokenizerMeasures {
   constructor(
     private readonly tokenizer: NamedTokenizer,
     private readonly terms: readonly TermTokens[],
-    model: ModelShape | null,
+    model: modelCosts.Shape | null,
   ) {
     const { tokens } = tokenizer.parts;
     this.modelCost = model && modelCost(model, tokens.idLimit);
@@ -248,7 +249,7 @@ export class TokenizerMeasures {
 export function of(
   facts: readonly TextFacts[],
   tokenizers: readonly TokenizerMeasures[],
-  model: ModelShape | null,
+  model: modelCosts.Shape | null,
 ): Evaluation {
   const results = tokenizers.map((measures) => measures.result(facts));
   const [first] = results;

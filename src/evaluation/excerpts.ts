@@ -1,5 +1,7 @@
 import { differingPassages, type Passage, type SampleToken } from "./passages.ts";
 
+export type { SampleToken };
+
 /** A piece of a text with the tokens that each tokenizer makes of it. All pieces are valid UTF-8. */
 export type Excerpt = {
   /** The name of the text. */
@@ -19,7 +21,7 @@ export type CutText = { readonly name: string; readonly cuts: readonly (readonly
  * Returns the passages that the tokenizers cut most differently; for a single tokenizer, the
  * texts as they are.
  */
-export function selectExcerpts(texts: readonly CutText[]): Excerpt[] {
+export function select(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;
   if (tokenizerCount === 1)
     return texts.flatMap(({ name, cuts }) => excerptOf(name, { bytes: bytesOf(cuts[0]!), cuts }, [0], 1));

@@ -8,7 +8,7 @@ import { asOption, type Message, messages, nearest, phrase, UserError, usageErro
  * The shape of a decoder model. It leaves out normalization, biases and position embeddings, which have less than 1 %
  * of the weights.
  */
-export type ModelShape = {
+export type Shape = {
   /** Width of the residual stream, the embedding and the head. */
   readonly d: number;
   readonly layers: number;
@@ -36,7 +36,7 @@ export type ModelShape = {
   readonly context: number;
 };
 
-type Given = { -readonly [Name in keyof ModelShape]?: number };
+type Given = { -readonly [Name in keyof Shape]?: number };
 
 /** The costs of a tokenizer with this many ids. */
 export type ModelCost = {
@@ -56,7 +56,7 @@ export type ModelCost = {
  * Computes the costs. A matrix costs twice its number of weights in FLOPs per token; the embedding costs
  * none, because it is a lookup.
  */
-export function modelCost(shape: ModelShape, idCount: number): ModelCost {
+export function modelCost(shape: Shape, idCount: number): ModelCost {
   const { d, layers, heads, headDim, experts, window, context, fullLayers, tied } = shape;
   const attention = 2 * d * headDim * (heads + shape.kvHeads);
   const feedForward = (width: number) => (2 + shape.gated) * d * width;
@@ -104,18 +104,11 @@ const names = {
   full_layers: "fullLayers",
   tied: "tied",
   context: "context",
-} as const satisfies Record<string, keyof ModelShape>;
+} as const satisfies Record<string, keyof Shape>;
 
 /** Fields that may be 0. */
-const mayBeZero = new Set<keyof ModelShape>([
-  "gated",
-  "sharedFfn",
-  "denseLayers",
-  "window",
-  "fullLayers",
-  "tied",
-]);
-const mayBeOne = new Set<keyof ModelShape>(["gated", "tied"]);
+const mayBeZero = new Set<keyof Shape>(["gated", "sharedFfn", "denseLayers", "window", "fullLayers", "tied"]);
+const mayBeOne = new Set<keyof Shape>(["gated", "tied"]);
 /**
  * The largest number accepted: larger than in any model, and small enough that all products are exact enough
  * to show.
@@ -126,11 +119,11 @@ const largest = 10_000_000;
  * Combines the values of an option into a shape; later values take precedence. Each value is a list of NAME=N, or the
  * path of a config.json, whose text `readFile` returns.
  */
-export function readModelShape(
+export function readShape(
   values: readonly string[],
   option: Message,
   readFile: (value: string) => string | undefined,
-): ModelShape {
+): Shape {
   const given: Given = {};
   let refuse: Refuse = (what, hint) => usageError(phrase`${option}: ${what}`, hint);
   for (const value of values) {
@@ -172,7 +165,7 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
 }
 
 /** Fills in defaults. Throws a UserError if values contradict each other. */
-function settle(given: Given, refuse: Refuse): ModelShape {
+function settle(given: Given, refuse: Refuse): Shape {
   const { d, layers } = given;
   for (const name of ["d", "layers"] as const)
     if (given[name] === undefined) throw refuse(`${name} is missing`, example);
@@ -181,7 +174,7 @@ function settle(given: Given, refuse: Refuse): ModelShape {
   const gated = given.gated ?? 1;
   const ffn = given.ffn ?? Math.round((8 * d!) / (2 + gated));
   const { experts = 1, window = 0 } = given;
-  const shape: ModelShape = {
+  const shape: Shape = {
     ...{ d: d!, layers: layers!, ffn, heads, gated, experts, window },
     kvHeads: given.kvHeads ?? heads,
     headDim: given.headDim ?? Math.round(d! / heads),
@@ -195,8 +188,7 @@ function settle(given: Given, refuse: Refuse): ModelShape {
   };
   const { kvHeads, expertsPerToken, denseLayers, fullLayers } = shape;
   for (const [name, value] of Object.entries(shape))
-    if (value < 1 && !mayBeZero.has(name as keyof ModelShape))
-      throw refuse(`${name} is ${value}`, giveNumbers);
+    if (value < 1 && !mayBeZero.has(name as keyof Shape)) throw refuse(`${name} is ${value}`, giveNumbers);
   if (heads % kvHeads !== 0) throw refuse(`heads=${heads} is not a multiple of kv_heads=${kvHeads}`);
   if (expertsPerToken > experts)
     throw refuse(`experts_per_token=${expertsPerToken} is more than experts=${experts}`);

@@ -1,20 +1,11 @@
 // Turns JSON into one HTML file. It is one module because the program in the browser unpacks what this side packs.
 
-export type { Axis } from "./axes.ts";
 export * as axes from "./axes.ts";
-export type { Curve, CurvePoint } from "./compression-curve.ts";
+export type { Curve } from "./compression-curve.ts";
 export * as curves from "./compression-curve.ts";
 export { Html, html, trustedHtml } from "./markup.ts";
 export { packLoaded, packTrained } from "./packed-vocabulary.ts";
-export {
-  type DiffData,
-  type EvalData,
-  type Fact,
-  type ListLengths,
-  listMax,
-  type PageData,
-  type VocabularyData,
-} from "./page-data.ts";
+export { type DiffData, type Fact, type ListLengths, listMax, type PageData } from "./page-data.ts";
 export { jsonForPage, type PageText, type Phrase, pageFile } from "./page-file.ts";
 export * as pageHead from "./page-mark.ts";
 export * as signs from "./signs.ts";

@@ -1,4 +1,4 @@
-import type { Difference, Excerpt, FullEvaluation } from "#evaluation";
+import type { differences, evaluations, excerpts } from "#evaluation";
 import type { TrainingRecord } from "#formats";
 import type { AddedToken } from "#text";
 import type { Curve } from "./compression-curve.ts";
@@ -10,7 +10,7 @@ export type Fact = readonly [name: string, value: string];
 export type EvalData = {
   readonly view: "eval";
   /** The output of `bpe eval --json` without longest tokens, and with only the costliest words that the page shows. */
-  readonly evaluation: FullEvaluation;
+  readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
   readonly made: readonly Fact[];
 };
@@ -28,7 +28,7 @@ export type VocabularyData = {
   readonly textName: string | null;
   readonly curve: Curve | null;
   /** Passages of texts, cut by the tokenizer. */
-  readonly excerpts: readonly Excerpt[];
+  readonly excerpts: readonly excerpts.Excerpt[];
   readonly summary: readonly Fact[];
   readonly made: readonly Fact[];
 };
@@ -38,10 +38,10 @@ export type DiffData = {
   readonly view: "diff";
   readonly names: readonly [a: string, b: string];
   /** The output of `bpe diff --json`, with lists limited to `listMax` entries. */
-  readonly difference: Difference;
+  readonly difference: differences.Difference;
   /** The full length of each list. */
   readonly counts: Readonly<Record<"tokens" | "merges", ListLengths>>;
-  readonly excerpts: readonly Excerpt[];
+  readonly excerpts: readonly excerpts.Excerpt[];
   readonly made: readonly Fact[];
 };
 

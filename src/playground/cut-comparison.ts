@@ -1,5 +1,5 @@
 import { ascii } from "#bytes";
-import type { SampleToken } from "#evaluation";
+import type { excerpts } from "#evaluation";
 
 /** The text in one script, and the number of tokens of each tokenizer that begin in it. */
 export type ScriptCounts = {
@@ -24,8 +24,8 @@ export function scriptOf(text: string): string {
 /** Groups the paragraphs of a text by script, the largest first. */
 export function countsByScript(
   bytes: Uint8Array,
-  left: readonly SampleToken[],
-  right: readonly SampleToken[],
+  left: readonly excerpts.SampleToken[],
+  right: readonly excerpts.SampleToken[],
 ): ScriptCounts[] {
   const ends = paragraphEnds(bytes);
   const [above, below] = [tokensByPart(left, ends), tokensByPart(right, ends)];
@@ -52,7 +52,7 @@ function paragraphEnds(bytes: Uint8Array): number[] {
   return bytes.length === 0 ? [] : [...ends, bytes.length];
 }
 
-function tokensByPart(tokens: readonly SampleToken[], ends: readonly number[]): number[] {
+function tokensByPart(tokens: readonly excerpts.SampleToken[], ends: readonly number[]): number[] {
   const counts = ends.map(() => 0);
   let [pos, part] = [0, 0];
   for (const { bytes } of tokens) {

@@ -1,4 +1,4 @@
-import { type Excerpt, type SampleToken, selectExcerpts } from "#evaluation";
+import { excerpts } from "#evaluation";
 import { rankFiles } from "#formats";
 import { jobs, type StageProgress } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
@@ -65,7 +65,7 @@ export type CompareAnswer =
   | {
       readonly kind: string;
       /** The passages that differ most. */
-      readonly excerpts: readonly Excerpt[];
+      readonly excerpts: readonly excerpts.Excerpt[];
       readonly scripts: readonly ScriptCounts[];
     };
 
@@ -177,8 +177,12 @@ export class PlaygroundJob {
       const other = await partsOfFile(new Uint8Array(await file.arrayBuffer()), name, pattern);
       const left = tokensOf(this.tokenizer!.parts, text);
       const right = tokensOf(other, text);
-      const excerpts = selectExcerpts([{ name: "Where they cut most differently", cuts: [left, right] }]);
-      return { kind: other.description.kind, excerpts, scripts: countsByScript(text, left, right) };
+      const texts = [{ name: "Where they cut most differently", cuts: [left, right] }];
+      return {
+        kind: other.description.kind,
+        excerpts: excerpts.select(texts),
+        scripts: countsByScript(text, left, right),
+      };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       return { refusal: error.hint === undefined ? error.message : `${error.message}: ${error.hint}` };
@@ -245,7 +249,7 @@ async function partsOfFile(
   return rankFiles.partsOf(bytes, name, {}, known);
 }
 
-function tokensOf(parts: TokenizerParts, text: Uint8Array): SampleToken[] {
+function tokensOf(parts: TokenizerParts, text: Uint8Array): excerpts.SampleToken[] {
   const encoding = new TextEncoding(parts);
   encoding.pushText(text, 0, text.length);
   const tokens = Array.from(encoding.out.flush(), (id) => ({

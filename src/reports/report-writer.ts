@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { type Input, openInput, readHead } from "#corpus";
-import type { CutText, FindingPart } from "#evaluation";
+import type { excerpts, findings } from "#evaluation";
 import { type Fact, type PageData, type PageText, type Phrase, pageFile } from "#pages";
 import { build, type Message, UserError } from "#runtime";
 import { dataOutput, embeddedPages } from "#terminal";
@@ -18,7 +18,7 @@ export const writePage = (path: string, text: PageText, data: PageData) =>
 
 /** Turns a finding into phrases, with the names of tokenizers in their colours. */
 export const phrasesOf = (
-  parts: readonly FindingPart[],
+  parts: readonly findings.FindingPart[],
   tokenizers: readonly { readonly name: string }[],
 ): Phrase[] =>
   parts.map((part) => (typeof part === "string" ? part : { text: tokenizers[part]!.name, colour: part }));
@@ -172,7 +172,7 @@ export function cutterOf(parts: TokenizerParts): Cutter {
 }
 
 /** Cuts each text by each tokenizer. */
-export function cutSamples(texts: readonly SampleText[], cutters: readonly Cutter[]): CutText[] {
+export function cutSamples(texts: readonly SampleText[], cutters: readonly Cutter[]): excerpts.CutText[] {
   const shared = cutters.map(({ parts }) => tokenKeys.textsOfShared(parts));
   return texts.map(({ name, bytes }) => ({
     name,

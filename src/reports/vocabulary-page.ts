@@ -1,7 +1,7 @@
 import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
-import { type Excerpt, evaluations, selectExcerpts, type VocabularyStatistics } from "#evaluation";
+import { evaluations, excerpts, type vocabularyStatistics } from "#evaluation";
 import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import {
   axes,
@@ -136,12 +136,14 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
 
 /** Cuts a passage of each input by the new tokenizer, without the tables of all its tokens. */
-function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): Excerpt[] {
+function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;
   const parts = tokenizers.trained(vocabulary, pattern, normalization);
   const encode = (text: Uint8Array) => encodeAsLearned(parts, text) ?? cutterOf(parts).encode(text);
   const bytesOf = (id: number) => bytesOfId(vocabulary, id);
-  return selectExcerpts(cutSamples(sampleTextsOf(textsOfInputs(inputs), warn), [{ parts, encode, bytesOf }]));
+  return excerpts.select(
+    cutSamples(sampleTextsOf(textsOfInputs(inputs), warn), [{ parts, encode, bytesOf }]),
+  );
 }
 
 function bytesOfId({ entries, specialTokens, tokenBytes }: Vocabulary, id: number): Uint8Array {
@@ -174,7 +176,7 @@ export type Inspected = {
   readonly parts: TokenizerParts;
   /** The printed rows. */
   readonly rows: readonly Row[];
-  readonly statistics: VocabularyStatistics;
+  readonly statistics: vocabularyStatistics.VocabularyStatistics;
   readonly text: CountedText | undefined;
   /** The output of `--json`. */
   readonly inspection: unknown;
@@ -204,7 +206,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
     excerpts:
       text === undefined
         ? []
-        : selectExcerpts(
+        : excerpts.select(
             cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [cutterOf(parts)]),
           ),
     summary: summaryOf(rows),
@@ -268,7 +270,9 @@ function inspectionDetails({ parts, text }: Inspected, curve: Curve | null): str
   ];
 }
 
-const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({
+const scriptTable = ({
+  scripts,
+}: vocabularyStatistics.VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({
   table: {
     head: ["script", "tokens"],
     rows: scripts.map(({ name, tokenCount }) => [name, groupDigits(tokenCount)]),

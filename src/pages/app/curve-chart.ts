@@ -1,5 +1,7 @@
 import { groupDigits } from "#bytes";
-import { type Axis, axes, type Curve, type CurvePoint } from "#pages";
+import type { Axis } from "../axes.ts";
+import * as axes from "../axes.ts";
+import type { Curve, CurvePoint } from "../compression-curve.ts";
 import { h, svg } from "./dom.ts";
 import { gridLines, tickLabels } from "./dot-plot.ts";
 

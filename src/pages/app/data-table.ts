@@ -1,6 +1,6 @@
 import { groupDigits } from "#bytes";
 import type { evaluations } from "#evaluation";
-import { axes } from "#pages";
+import * as axes from "../axes.ts";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
 

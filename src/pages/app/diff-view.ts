@@ -1,6 +1,7 @@
 import { groupDigits } from "#bytes";
-import type { Difference } from "#evaluation";
-import { type DiffData, type ListLengths, listMax, signs } from "#pages";
+import type { differences } from "#evaluation";
+import { type DiffData, type ListLengths, listMax } from "../page-data.ts";
+import * as signs from "../signs.ts";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
 import { key } from "./dot-plot.ts";
@@ -66,7 +67,11 @@ type CountRow = {
   readonly counted: (lists: ListLengths & { inBoth: number }) => number;
 };
 
-function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, counts: DiffData["counts"]) {
+function countTable(
+  [a, b]: DiffData["names"],
+  { tokens, merges }: differences.Difference,
+  counts: DiffData["counts"],
+) {
   const [ofTokens, ofMerges] = [
     { inBoth: tokens.inBoth, ...counts.tokens },
     { inBoth: merges.inBoth, ...counts.merges },
@@ -87,9 +92,12 @@ function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, c
   });
 }
 
-type Word = NonNullable<Difference["text"]>["mostFrequent"][number];
+type Word = NonNullable<differences.Difference["text"]>["mostFrequent"][number];
 
-function wordSection(names: DiffData["names"], text: NonNullable<Difference["text"]>): HTMLElement {
+function wordSection(
+  names: DiffData["names"],
+  text: NonNullable<differences.Difference["text"]>,
+): HTMLElement {
   const pieces = (name: string, t: number, of: (row: Word) => readonly string[]): Column<Word> => ({
     head: [key(t), name],
     isText: true,

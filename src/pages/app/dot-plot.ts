@@ -1,4 +1,5 @@
-import { type Axis, axes } from "#pages";
+import type { Axis } from "../axes.ts";
+import * as axes from "../axes.ts";
 import { type Child, h, svg } from "./dom.ts";
 
 // A dot plot of values by tokenizer, one row per text.

@@ -1,13 +1,7 @@
 import { countNoun, groupDigits } from "#bytes";
-import {
-  type FullEvaluation,
-  findings,
-  type Measure,
-  type Measures,
-  measures,
-  type TextFacts,
-} from "#evaluation";
-import { axes, type EvalData } from "#pages";
+import { type evaluations, findings, measures } from "#evaluation";
+import * as axes from "../axes.ts";
+import type { EvalData } from "../page-data.ts";
 import { type Column, dataTable, ranks, shareTables, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
@@ -38,7 +32,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
 }
 
 /** Bytes per token as dots, one row per text. */
-function picture(evaluation: FullEvaluation): Child {
+function picture(evaluation: evaluations.FullEvaluation): Child {
   const { texts, tokenizers } = evaluation;
   const rows = texts.map((text, i) => ({
     name: text.name,
@@ -71,7 +65,7 @@ function picture(evaluation: FullEvaluation): Child {
 }
 
 /** Says what a text is: its file, its size, and why its numbers may be doubtful. */
-function noteOf({ inputs, bytes, trainedBy }: TextFacts): string {
+function noteOf({ inputs, bytes, trainedBy }: evaluations.TextFacts): string {
   const size = bytes < 1e6 ? `${Number((bytes / 1e3).toPrecision(2))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return [
     inputs.length === 1 ? lastPart(inputs[0]!) : countNoun(inputs.length, "file"),
@@ -86,7 +80,7 @@ const lastParts = (path: string) => path.split("/").slice(-2).join("/");
 
 const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-function excerptSection(evaluation: FullEvaluation, names: readonly string[]): Child {
+function excerptSection(evaluation: evaluations.FullEvaluation, names: readonly string[]): Child {
   const { excerpts, tokenizers } = evaluation;
   if (tokenizers.length === 1) return sampleSection(excerpts);
   const changing = names.filter((_, t) => excerpts[0]!.cuts[t] === null);
@@ -103,7 +97,11 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
   );
 }
 
-function wholeText({ tokenizers, texts }: FullEvaluation, text: string, pair: readonly number[]): Child {
+function wholeText(
+  { tokenizers, texts }: evaluations.FullEvaluation,
+  text: string,
+  pair: readonly number[],
+): Child {
   const i = texts.findIndex(({ name }) => name === text);
   const both = pair.map((t) => tokenizers[t]!);
   return wholeTextNote(
@@ -113,11 +111,14 @@ function wholeText({ tokenizers, texts }: FullEvaluation, text: string, pair: re
 }
 
 /** Whether a measure is meaningful for these texts: measures of words need spaces between words. */
-const says = ({ isOfWords }: Measure<never>, texts: readonly TextFacts[]) =>
+const says = ({ isOfWords }: measures.Measure<never>, texts: readonly evaluations.TextFacts[]) =>
   !isOfWords || texts.every(({ isSpaced }) => isSpaced);
 
 /** Returns the measures that have values, the most important first. */
-function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] {
+function measuresOf({
+  texts,
+  tokenizers,
+}: evaluations.FullEvaluation): measures.Measure<measures.Measures>[] {
   const first = ["bytes_per_token", "tokens", "fertility", "single_token_share"];
   const known = measures.ofText.filter(
     (measure) =>
@@ -125,20 +126,23 @@ function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] 
       texts.some((text) => says(measure, [text])) &&
       tokenizers.some((of) => measure.value(of.overall) !== null),
   );
-  const placeOf = ({ key }: Measure<Measures>) =>
+  const placeOf = ({ key }: measures.Measure<measures.Measures>) =>
     first.indexOf(key) < 0 ? first.length : first.indexOf(key);
   return known.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Returns a table of one measure, which the reader chooses: tokenizers as rows, texts as columns. */
-function costSection(evaluation: FullEvaluation, names: readonly string[]): Child {
+function costSection(evaluation: evaluations.FullEvaluation, names: readonly string[]): Child {
   const measures = measuresOf(evaluation);
   const shown = measures.map(({ name }) => name);
   const table = (i: number) => measureTable(evaluation, names, measures[i]!);
   return section("measures", "Results by text", null, choice("measure", shown, table));
 }
 
-function noteOnMeasure(measure: Measure<Measures>, { texts, tokenizers }: FullEvaluation): string {
+function noteOnMeasure(
+  measure: measures.Measure<measures.Measures>,
+  { texts, tokenizers }: evaluations.FullEvaluation,
+): string {
   const { better, formula } = measure;
   const percents = showsTokens(measure) ? "how many more tokens are needed than" : "the distance from";
   const best =
@@ -153,9 +157,9 @@ function noteOnMeasure(measure: Measure<Measures>, { texts, tokenizers }: FullEv
 }
 
 function measureTable(
-  evaluation: FullEvaluation,
+  evaluation: evaluations.FullEvaluation,
   names: readonly string[],
-  measure: Measure<Measures>,
+  measure: measures.Measure<measures.Measures>,
 ): Child {
   const { texts, tokenizers } = evaluation;
   const columns = texts.map((text, i): Column<number> => {
@@ -194,14 +198,14 @@ function measureTable(
 }
 
 /** Whether all vocabularies have the same size, which the sentence below the headline gives. */
-const hasOneSize = (tokenizers: FullEvaluation["tokenizers"]) =>
+const hasOneSize = (tokenizers: evaluations.FullEvaluation["tokenizers"]) =>
   tokenizers.every(({ vocabularySize }) => vocabularySize === tokenizers[0]!.vocabularySize);
 
 /** Whether a table shows how many more tokens a tokenizer needs than the best one, as the finding does. */
-const showsTokens = ({ key }: Measure<Measures>) => key === "bytes_per_token";
+const showsTokens = ({ key }: measures.Measure<measures.Measures>) => key === "bytes_per_token";
 
 /** Formats how far a value is from the best one, or how many more tokens it means: "−13 %", "+15 %". */
-function fromBest(measure: Measure<Measures>, value: number | null, best: number): string {
+function fromBest(measure: measures.Measure<measures.Measures>, value: number | null, best: number): string {
   if (value === null || value === 0 || best === 0) return "";
   const percent = 100 * ((showsTokens(measure) ? best / value : value / best) - 1);
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
@@ -210,11 +214,11 @@ function fromBest(measure: Measure<Measures>, value: number | null, best: number
 /** Returns a table of measures, tokenizers as columns. The best value of each row is bold. */
 function measureRows<Of>(
   label: string,
-  list: readonly Measure<Of>[],
+  list: readonly measures.Measure<Of>[],
   names: readonly string[],
   of: (t: number) => Of,
 ): Child {
-  type Row = { readonly measure: Measure<Of>; readonly bests: ReadonlySet<number> };
+  type Row = { readonly measure: measures.Measure<Of>; readonly bests: ReadonlySet<number> };
   const rows = list.flatMap((measure): Row[] => {
     const values = names.map((_, t) => measure.value(of(t)));
     return values.every((value) => value === null)
@@ -233,7 +237,7 @@ function measureRows<Of>(
 }
 
 /** The costliest words of each tokenizer, for texts with spaces between words. */
-function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
+function wordsOf({ texts, tokenizers }: evaluations.FullEvaluation, names: readonly string[]): Child {
   const some = texts.flatMap(({ name, isSpaced }, i) =>
     isSpaced && tokenizers.some((of) => of.texts[i]!.costliestWords.length > 0) ? [{ name, i }] : [],
   );
@@ -248,7 +252,7 @@ function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]
   ]);
 }
 
-type Costly = FullEvaluation["tokenizers"][number]["texts"][number]["costliestWords"][number];
+type Costly = evaluations.FullEvaluation["tokenizers"][number]["texts"][number]["costliestWords"][number];
 
 const wordItem = ({ count, tokens, pieces }: Costly) =>
   h(
@@ -258,7 +262,7 @@ const wordItem = ({ count, tokens, pieces }: Costly) =>
     pieces.length < tokens / count && "…",
   );
 
-const vocabularies = ({ tokenizers }: FullEvaluation, names: readonly string[]): Child => [
+const vocabularies = ({ tokenizers }: evaluations.FullEvaluation, names: readonly string[]): Child => [
   shareTables(
     tokenizers,
     names.map((name, t) => [key(t), name]),
@@ -273,7 +277,7 @@ const sideBySide = (names: readonly string[], of: (t: number) => Child) =>
     names.map((name, t) => h("div", names.length > 1 && h("h4", key(t), name), of(t))),
   );
 
-function terms({ tokenizers }: FullEvaluation, names: readonly string[]): Child {
+function terms({ tokenizers }: evaluations.FullEvaluation, names: readonly string[]): Child {
   const [alone, inText] = measures.ofTerms.map(({ formula }) => formula);
   type Term = { readonly i: number; readonly term: string };
   const columnOf = (name: string, t: number): Column<Term> => {
@@ -294,7 +298,7 @@ function terms({ tokenizers }: FullEvaluation, names: readonly string[]): Child 
   ];
 }
 
-function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
+function parity({ texts, tokenizers }: evaluations.FullEvaluation, names: readonly string[]): Child {
   const costs = measures.costsOf(texts).filter((cost) => says(cost as never, texts));
   const rows = costs.flatMap((cost) =>
     tokenizers.map(({ parity }, t) => ({ t, cost: cost.name, of: cost.of(parity!) })),
@@ -325,7 +329,7 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
   ];
 }
 
-function modelTable({ tokenizers, model }: FullEvaluation, names: readonly string[]): Child {
+function modelTable({ tokenizers, model }: evaluations.FullEvaluation, names: readonly string[]): Child {
   const { layers, d, context } = model!;
   const shape = `${groupDigits(layers)} layers of width ${groupDigits(d)}, a context of ${groupDigits(context)} tokens.`;
   return [

@@ -1,6 +1,7 @@
 import { countNoun, groupDigits } from "#bytes";
-import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
-import { signs } from "#pages";
+import type { excerpts } from "#evaluation";
+import * as signs from "../signs.ts";
+import { isCutAlike, spansOf } from "../token-spans.ts";
 import { type Child, chooser, fold, h, replace, section } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
@@ -23,8 +24,11 @@ function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
 const shownTokensMax = 400;
 
 /** A section with passages cut by one tokenizer; all but the first are collapsed. */
-export function sampleSection(samples: readonly Excerpt[]): HTMLElement {
-  const shown = ({ text, content, cuts }: Excerpt) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))];
+export function sampleSection(samples: readonly excerpts.Excerpt[]): HTMLElement {
+  const shown = ({ text, content, cuts }: excerpts.Excerpt) => [
+    h("h3", text),
+    cutText(tokensOf(content, cuts[0]!)),
+  ];
   const [first, ...others] = samples;
   return section(
     "samples",
@@ -78,7 +82,7 @@ export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: reado
  */
 export function stackedExcerpts(
   names: readonly string[],
-  excerpts: readonly Excerpt[],
+  excerpts: readonly excerpts.Excerpt[],
   pair: readonly [number, number],
   noteOf: (text: string, pair: readonly [number, number]) => Child = () => null,
 ): Child {
@@ -104,7 +108,7 @@ export function stackedExcerpts(
 }
 
 function stacked(
-  excerpts: readonly Excerpt[],
+  excerpts: readonly excerpts.Excerpt[],
   pair: readonly [number, number],
   noteOf: (text: string, pair: readonly [number, number]) => Child,
 ): Child {
@@ -121,7 +125,7 @@ function stacked(
 
 /** A passage cut by two tokenizers; null if both cut it in the same places. */
 function stackedPassage(
-  { content, cuts }: Pick<Excerpt, "content" | "cuts">,
+  { content, cuts }: Pick<excerpts.Excerpt, "content" | "cuts">,
   [a, b]: readonly [number, number],
 ) {
   const bytes = encoder.encode(content);

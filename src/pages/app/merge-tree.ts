@@ -1,5 +1,8 @@
 import { groupDigits } from "#bytes";
-import { axes, signs, type Token, unpacked } from "#pages";
+import * as axes from "../axes.ts";
+import * as signs from "../signs.ts";
+import type { Token } from "../unpacked.ts";
+import * as unpacked from "../unpacked.ts";
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
 

@@ -1,6 +1,9 @@
 import { groupDigits } from "#bytes";
-import { axes, type Token, unpacked, yardsticks } from "#pages";
 import { tokenShapes } from "#tokenizer";
+import * as axes from "../axes.ts";
+import type { Token } from "../unpacked.ts";
+import * as unpacked from "../unpacked.ts";
+import * as yardsticks from "../yardsticks.ts";
 
 // Finds what is odd in a vocabulary from its tokens and counts.
 

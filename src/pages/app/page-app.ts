@@ -1,5 +1,5 @@
 import "./page-tips.js";
-import type { PageData } from "#pages";
+import type { PageData } from "../page-data.ts";
 import { diffView } from "./diff-view.ts";
 import { append, sectionLinks } from "./dom.ts";
 import { evalView } from "./eval-view.ts";

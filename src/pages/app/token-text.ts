@@ -1,4 +1,4 @@
-import { signs } from "#pages";
+import * as signs from "../signs.ts";
 import { type Child, h } from "./dom.ts";
 
 /** Returns an element for one token in a table or a sentence. */

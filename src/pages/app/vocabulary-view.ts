@@ -1,19 +1,16 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { vocabularyStatistics } from "#evaluation";
 import type { TrainingRecord } from "#formats";
-import {
-  axes,
-  type Curve,
-  type CurvePoint,
-  curves,
-  signs,
-  type Token,
-  unpacked,
-  type VocabularyData,
-  yardsticks,
-} from "#pages";
 import { runToEnd } from "#runtime";
 import type { AddedToken } from "#text";
+import * as axes from "../axes.ts";
+import type { Curve, CurvePoint } from "../compression-curve.ts";
+import * as curves from "../compression-curve.ts";
+import type { VocabularyData } from "../page-data.ts";
+import * as signs from "../signs.ts";
+import type { Token } from "../unpacked.ts";
+import * as unpacked from "../unpacked.ts";
+import * as yardsticks from "../yardsticks.ts";
 import { curveChart } from "./curve-chart.ts";
 import { type Column, dataTable, numbers, ranks, shareTables, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type ModelShape, modelCost, readModelShape } from "../../../src/evaluation/model-cost.ts";
+import * as modelCosts from "../../../src/evaluation/model-cost.ts";
+import { modelCost } from "../../../src/evaluation/model-cost.ts";
 
 const ofConfig = (config: unknown, ...more: string[]) =>
-  readModelShape(["config.json", ...more], "--model", (value) =>
+  modelCosts.readShape(["config.json", ...more], "--model", (value) =>
     value === "config.json" ? JSON.stringify(config) : undefined,
   );
-const ofList = (...values: string[]) => readModelShape(values, "--model", () => undefined);
+const ofList = (...values: string[]) => modelCosts.readShape(values, "--model", () => undefined);
 
 /** For each model: its config.json, the size of its vocabulary, and the number of parameters that its authors state. */
 const published = {
@@ -250,7 +251,7 @@ describe("a list", () => {
 });
 
 /** The naive twin, layer by layer and matrix by matrix: two FLOPs for each weight that a token uses. */
-function naiveCost(shape: ModelShape, ids: number) {
+function naiveCost(shape: modelCosts.Shape, ids: number) {
   const { d, heads, kvHeads, headDim, gated, experts } = shape;
   let [parameters, flops] = [0, 0];
   const matrix = (rows: number, columns: number, copies = 1, used = copies) => {
@@ -315,7 +316,7 @@ test("random shapes cost as much as a count of layers and matrices", () => {
   fc.assert(
     fc.property(shapes, number(3000), ({ kv, group, used, dense, full, ...of }, ids) => {
       const least = (value: number) => Math.min(value, of.layers);
-      const shape: ModelShape = {
+      const shape: modelCosts.Shape = {
         ...of,
         ...{ heads: kv * group, kvHeads: kv, expertsPerToken: Math.min(used, of.experts) },
         ...{ denseLayers: of.experts > 1 ? least(dense) : 0, fullLayers: of.window > 0 ? least(full) : 0 },

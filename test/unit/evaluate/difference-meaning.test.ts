@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { meaningOf } from "../../../src/evaluate/difference-meaning.ts";
 import type { TextDifference } from "../../../src/evaluation/difference.ts";
-import { meaningOf } from "../../../src/evaluation/difference-meaning.ts";
 import * as findings from "../../../src/evaluation/finding.ts";
 
 type Words = readonly (readonly [word: string, count: number, a: number, b: number])[];

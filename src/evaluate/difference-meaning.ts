@@ -1,5 +1,4 @@
-import type { TextDifference } from "./difference.ts";
-import type { FindingPart } from "./finding.ts";
+import type { differences, findings } from "#evaluation";
 
 /**
  * The kinds of words whose tokens are added up. Edges without letters and digits are ignored: `"said,` is lower case.
@@ -28,7 +27,7 @@ const namedLeast = 0.1;
  * Says what a difference means for the text: tokens per 1,000 characters, the cost of tokens and of context, and the
  * kinds of words that it comes from. Tokenizers are a (0) and b (1).
  */
-export function meaningOf(text: TextDifference, characters: number): FindingPart[] {
+export function meaningOf(text: differences.TextDifference, characters: number): findings.FindingPart[] {
   const { name, tokensA, tokensB } = text;
   if (tokensA === 0 || tokensB === 0 || characters === 0) return [];
   const per = (tokens: number) => Math.round((1000 * tokens) / characters);
@@ -46,7 +45,7 @@ export function meaningOf(text: TextDifference, characters: number): FindingPart
 }
 
 /** Names the kinds of words in which tokenizer `fewer` saves or loses tokens, judged by the most frequent words. */
-function sourcesOf({ mostFrequent }: TextDifference, fewer: number): string {
+function sourcesOf({ mostFrequent }: differences.TextDifference, fewer: number): string {
   const savedBy = new Map<string, number>();
   for (const { word, count, piecesA, piecesB } of mostFrequent) {
     const saved = count * (piecesB.length - piecesA.length) * (fewer === 0 ? 1 : -1);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { spansOf } from "../../../src/evaluation/token-spans.ts";
+import { spansOf } from "../../src/pages/token-spans.ts";
 
 test("spans end where tokens of both tokenizers end", () => {
   const shown = (left: number[], right: number[]) =>
