@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
-import { contentSlot, titleSlot } from "../src/pages/page-file.ts";
-import * as pageHead from "../src/pages/page-mark.ts";
+import { contentSlot, titleSlot } from "../src/reports/page-file.ts";
+import * as pageHead from "../src/reports/page-mark.ts";
 import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");

@@ -1,6 +1,6 @@
 import { countNoun, formatDay, groupDigits } from "#bytes";
 import { type differences, type evaluations, excerpts, findings } from "#evaluation";
-import { type DiffData, type ListLengths, listMax } from "#pages";
+import { pageData } from "#pages";
 import { reports } from "#reports";
 import { meaningOf } from "./difference-meaning.ts";
 import { cutPassages } from "./eval-page.ts";
@@ -80,9 +80,9 @@ function patternSentence({ a, b }: differences.Difference): string {
 }
 
 /** Returns the first entries of each list, and the lengths of the lists. */
-function shortenLists(difference: differences.Difference): Pick<DiffData, "difference" | "counts"> {
+function shortenLists(difference: differences.Difference): Pick<pageData.DiffData, "difference" | "counts"> {
   const { tokens, merges, text } = difference;
-  const mostFrequent = text?.mostFrequent.slice(0, listMax) ?? [];
+  const mostFrequent = text?.mostFrequent.slice(0, pageData.listMax) ?? [];
   return {
     difference: {
       ...difference,
@@ -98,12 +98,12 @@ type Lists = differences.Difference["tokens"] | differences.Difference["merges"]
 
 const firstOfLists = <L extends Lists>(lists: L): L => ({
   ...lists,
-  onlyInA: lists.onlyInA.slice(0, listMax),
-  onlyInB: lists.onlyInB.slice(0, listMax),
-  moved: lists.moved.slice(0, listMax),
+  onlyInA: lists.onlyInA.slice(0, pageData.listMax),
+  onlyInB: lists.onlyInB.slice(0, pageData.listMax),
+  moved: lists.moved.slice(0, pageData.listMax),
 });
 
-const lengthsOf = ({ onlyInA, onlyInB, moved }: Lists): ListLengths => ({
+const lengthsOf = ({ onlyInA, onlyInB, moved }: Lists): pageData.ListLengths => ({
   onlyInA: onlyInA.length,
   onlyInB: onlyInB.length,
   moved: moved.length,

@@ -1,6 +1,6 @@
 import { countNoun, escapeBytes, formatBytes, formatDay, formatSeconds, groupDigits } from "#bytes";
 import { type evaluations, excerpts, findings, vocabularyStatistics } from "#evaluation";
-import { type Fact, type PageText, yardsticks } from "#pages";
+import { type pageData, yardsticks } from "#pages";
 import { reports } from "#reports";
 import { runSliced } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
@@ -62,7 +62,7 @@ export async function writeEvalPage(
 ): Promise<void> {
   const finding = findings.of(evaluation);
   const title = titleOf(evaluation);
-  const text: PageText = {
+  const text: pageData.PageText = {
     title: finding === null ? title : findings.spell(finding.sentence, evaluation),
     origin: `bpe eval · ${formatDay(new Date())}`,
     finding: reports.phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
@@ -100,7 +100,7 @@ function withShownParts(evaluation: evaluations.FullEvaluation): evaluations.Ful
 const titleOf = ({ tokenizers, texts }: evaluations.FullEvaluation) =>
   `${countNoun(tokenizers.length, "tokenizer")} on ${countNoun(texts.length, "text")}`;
 
-const tableOf = ({ texts, tokenizers }: evaluations.FullEvaluation): PageText["table"] => ({
+const tableOf = ({ texts, tokenizers }: evaluations.FullEvaluation): pageData.PageText["table"] => ({
   head: ["tokenizer", "vocabulary", ...texts.map(({ name }) => name)],
   rows: tokenizers.map(({ name, vocabularySize, texts: measured }) => [
     name,
@@ -114,7 +114,7 @@ const namesShown = 3;
 function factsOf(
   { texts, tokenizers, wordPattern }: evaluations.FullEvaluation,
   { command, elapsedMs }: { readonly command: string; readonly elapsedMs: number },
-): Fact[] {
+): pageData.Fact[] {
   return [
     ["command", command],
     ...tokenizers.map(({ name, path, kind }) => ["tokenizer", `${name}: ${path} (${kind})`] as const),

@@ -3,7 +3,8 @@ import type { TrainingRecord } from "#formats";
 import type { AddedToken } from "#text";
 import type { Curve } from "./compression-curve.ts";
 
-// The JSON in a page: the data of `--json` or `training.json`, packed tokens, and provenance.
+// The content of a page: its JSON, with the data of `--json` or `training.json`, packed tokens, and provenance; and its
+// static text.
 
 export type Fact = readonly [name: string, value: string];
 
@@ -51,6 +52,23 @@ export type ListLengths = Readonly<Record<"onlyInA" | "onlyInB" | "moved", numbe
 export const listMax = 500;
 
 export type PageData = EvalData | VocabularyData | DiffData;
+
+/** A piece of a sentence; a tokenizer's name has its colour. */
+export type Phrase = string | { readonly text: string; readonly colour: number };
+
+/** The static text of a page: the main finding, further details, cautions, and the main table. */
+export type PageText = {
+  readonly title: string;
+  /** The command and date: "bpe eval · 27 November 2026". */
+  readonly origin: string;
+  readonly finding: readonly Phrase[];
+  readonly more: readonly Phrase[];
+  /** Reasons to doubt a number, and warnings of the run. */
+  readonly cautions: readonly string[];
+  readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+  /** How to read the table. */
+  readonly reading: string;
+};
 
 /**
  * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page.

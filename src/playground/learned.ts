@@ -1,4 +1,4 @@
-import { type Token, unpacked } from "#pages";
+import { unpacked } from "#pages";
 import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
@@ -48,16 +48,16 @@ export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
   { byId, merged }: unpacked.Vocabulary,
   number: number,
-): Token {
+): unpacked.Token {
   if (number >= byteCount) return merged[number - byteCount]!;
   return byId.get(number < 0 ? specialIds[-1 - number]! : ids[number]!)!;
 }
 
 /** Whether a token is special; special tokens are never counted. */
-export const isSpecial = ({ created }: Token) => created === null;
+export const isSpecial = ({ created }: unpacked.Token) => created === null;
 
 /** Returns the number, in the merge engine, of a token that is not special. */
-export const numberOf = ({ rank, text }: Token): number =>
+export const numberOf = ({ rank, text }: unpacked.Token): number =>
   rank === undefined ? text.charCodeAt(0) : byteCount + rank;
 
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };

@@ -1,4 +1,4 @@
-import { type Html, html, jsonForPage, trustedHtml } from "#pages";
+import { dataScript, html } from "#reports";
 
 /** A worked example: the text after each merge. test/playground/playground-page.test.ts checks it. */
 export const workedMerges: readonly (readonly [merge: string, pieces: string])[] = [
@@ -7,7 +7,7 @@ export const workedMerges: readonly (readonly [merge: string, pieces: string])[]
   ["th + e", "the ␣ p a th ␣ t o ␣ the ␣ o the r ␣ t o o th"],
 ];
 
-function workedHtml([merge, pieces]: readonly [string, string], i: number): Html {
+function workedHtml([merge, pieces]: readonly [string, string], i: number) {
   const tokens = pieces.split(" ");
   const made = merge.replace(" + ", "");
   const times = tokens.filter((token) => token === made).length;
@@ -18,7 +18,7 @@ function workedHtml([merge, pieces]: readonly [string, string], i: number): Html
 }
 
 /** The static content of the page. `text` is the first corpus. */
-export const playgroundContent = (text: string): Html => html`<main>
+export const playgroundContent = (text: string) => html`<main>
 <h1>How a tokenizer learns</h1>
 <div class="introduction"><p class="lead">A language model reads numbers, not letters. A <b>tokenizer</b> cuts text into pieces, the <b>tokens</b>; each has a
 number. Byte-pair encoding (BPE) learns good pieces from a text. It begins with single letters (with bytes: a letter such as é has two); a
@@ -30,5 +30,4 @@ adjacent so often that they soon become one token: ␣the. A rare word stays in 
 longer tokens, so a model reads it in fewer steps; but later merges save less and less.</p></div>
 <noscript><p class="caution">This page trains a tokenizer in your browser, and needs JavaScript for it. It loads nothing from a network.</p></noscript>
 </main>
-<script type="application/json" id="data">${trustedHtml(jsonForPage({ text }))}</script>
-`;
+${dataScript({ text })}`;

@@ -1,4 +1,7 @@
-// The pages that `--report` writes.
+// Writes pages: the data of the pages of `train` and `inspect`, packed, in one HTML file with static text.
+// This is one module because each page that `--report` writes passes the same checks and has the same frame.
 
+export { html } from "./markup.ts";
+export { dataScript } from "./page-file.ts";
 export * as reportFiles from "./report-option.ts";
 export * as reports from "./report-writer.ts";

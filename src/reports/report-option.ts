@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
-import { pageHead } from "#pages";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { dataOutput, type Output } from "#terminal";
+import * as pageHead from "./page-mark.ts";
 
 /** Rejects a `--report` path that cannot name a file, without accessing the file system. */
 export function checkPath(path: string | undefined): void {

@@ -2,10 +2,11 @@ import { closeSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { type Input, openInput, readHead } from "#corpus";
 import type { excerpts, findings } from "#evaluation";
-import { type Fact, type PageData, type PageText, type Phrase, pageFile } from "#pages";
+import type { pageData } from "#pages";
 import { build, type Message, UserError } from "#runtime";
 import { dataOutput, embeddedPages } from "#terminal";
 import { TextEncoding, type TokenizerParts, tokenKeys, tokenTables } from "#tokenizer";
+import { pageFile } from "./page-file.ts";
 
 // This module is loaded only with `--report`, so that other commands start faster.
 
@@ -13,24 +14,24 @@ import { TextEncoding, type TokenizerParts, tokenKeys, tokenTables } from "#toke
 export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>
   Bun.deflateSync(bytes, { level: 1, library: "libdeflate" });
 
-export const writePage = (path: string, text: PageText, data: PageData) =>
+export const writePage = (path: string, text: pageData.PageText, data: pageData.PageData) =>
   dataOutput.writeChunks(path, [Buffer.from(pageFile(embeddedPages.readPageTemplate(), text, data))]);
 
 /** Turns a finding into phrases, with the names of tokenizers in their colours. */
 export const phrasesOf = (
   parts: readonly findings.FindingPart[],
   tokenizers: readonly { readonly name: string }[],
-): Phrase[] =>
+): pageData.Phrase[] =>
   parts.map((part) => (typeof part === "string" ? part : { text: tokenizers[part]!.name, colour: part }));
 
 /** A fact that names the version which made a page or a tokenizer. */
-export const programFact = ({ version, bunVersion, commit }: typeof build): Fact => [
+export const programFact = ({ version, bunVersion, commit }: typeof build): pageData.Fact => [
   "bpe",
   `${version}, Bun ${bunVersion}, commit ${commit}`,
 ];
 
 /** Facts about a page: when it was made, and by which version. */
-export const pageFacts = (): Fact[] => [["written", new Date().toISOString()], programFact(build)];
+export const pageFacts = (): pageData.Fact[] => [["written", new Date().toISOString()], programFact(build)];
 
 /** Returns the last part of a path, as charts name it. */
 export const shortName = (path: string) => basename(path) || path;

@@ -3,22 +3,14 @@ import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
 import { evaluations, excerpts, type vocabularyStatistics } from "#evaluation";
 import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
-import {
-  axes,
-  type Curve,
-  curves,
-  type Fact,
-  type PageText,
-  packLoaded,
-  packTrained,
-  yardsticks,
-} from "#pages";
+import { axes, curves, type pageData, yardsticks } from "#pages";
 import type { ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
 import type { Row } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import { encodeAsLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
 import type { learning } from "#training";
+import { packLoaded, packTrained } from "./packed-vocabulary.ts";
 import {
   cutSamples,
   cutterOf,
@@ -48,7 +40,7 @@ export type Finished = {
   /** All warnings of the run, including the page's. */
   readonly warnings: readonly string[];
   readonly warn: Warn;
-  readonly summary: readonly Fact[];
+  readonly summary: readonly pageData.Fact[];
 };
 
 /**
@@ -69,7 +61,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
           smaller.map(({ size, reservedCount }) => size - reservedCount),
         )
       : null;
-  const text: PageText = {
+  const text: pageData.PageText = {
     title: `${shortName(output)}: ${groupDigits(vocabulary.size)} tokens`,
     origin: `bpe train · tokenizer written to ${shortName(output)}/ · ${formatDay(new Date())}`,
     finding: [curveSentence(vocabulary.size, curve)],
@@ -98,13 +90,13 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
 }
 
 /** States whether the size is right, or else how long the tokens are. */
-function curveSentence(size: number, curve: Curve | null): string {
+function curveSentence(size: number, curve: curves.Curve | null): string {
   if (curve === null) return `${countNoun(size, "token")}; the corpus has no text.`;
   return curves.sizeVerdict(size, curve) ?? `${countNoun(size, "token")} average ${lengthIn(curve)}.`;
 }
 
 /** "3.85 bytes each in the training text" */
-const lengthIn = ({ points }: Curve) =>
+const lengthIn = ({ points }: curves.Curve) =>
   `${points.at(-1)!.bytesPerToken.toFixed(2)} bytes each in the training text`;
 
 const newTextNote = "New text usually has fewer bytes per token than this one.";
@@ -121,7 +113,7 @@ function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): strin
   return `Learned from ${corpus}, in ${time}.`;
 }
 
-const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> => ({
+const curveTable = (curve: curves.Curve | null): Pick<pageData.PageText, "table" | "reading"> => ({
   table: {
     head: ["tokens", "bytes per token"],
     rows: (curve?.table ?? []).map(({ size, bytesPerToken }) => [
@@ -154,7 +146,7 @@ function bytesOfId({ entries, specialTokens, tokenBytes }: Vocabulary, id: numbe
 }
 
 /** Provenance: the options, inputs and version needed to repeat the training. */
-function factsOf(record: TrainingRecord): Fact[] {
+function factsOf(record: TrainingRecord): pageData.Fact[] {
   const { options, inputs, counts } = record;
   const only = inputs.length === 1 && counts.length === 0 ? inputs[0]! : null;
   return [
@@ -188,7 +180,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
   const tokenCounts = (await runSliced(readTokenCounts(parts))) ?? undefined;
   const curve = curveOfTraining(parts, tokenCounts);
-  const page: PageText = {
+  const page: pageData.PageText = {
     title: `${name}: ${countNoun(parts.tokens.tokenCount, "token")}`,
     origin: `bpe inspect · tokenizer ${name} · ${formatDay(new Date())}`,
     finding: [inspectionSentence(inspected, curve)],
@@ -222,7 +214,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
 function curveOfTraining(
   { description }: TokenizerParts,
   tokenCounts: WrittenTokenCounts | undefined,
-): Curve | null {
+): curves.Curve | null {
   const points = (recordFiles.readTokenCountFacts(description.path)?.curve ?? []).map(
     ({ vocabSize, bytesPerToken }) => ({
       size: vocabSize,
@@ -236,7 +228,10 @@ function curveOfTraining(
 }
 
 /** States the bytes per token on the text or on the training corpus; if both are unknown, the most common scripts. */
-function inspectionSentence({ name, parts, statistics, text }: Inspected, curve: Curve | null): string {
+function inspectionSentence(
+  { name, parts, statistics, text }: Inspected,
+  curve: curves.Curve | null,
+): string {
   const size = parts.tokens.tokenCount;
   if (text !== undefined && text.idCount > 0) {
     const perToken = (text.textBytes / text.idCount).toFixed(2);
@@ -252,7 +247,7 @@ function inspectionSentence({ name, parts, statistics, text }: Inspected, curve:
 }
 
 /** The kind and pattern of the tokenizer, and what is usual. With a text, also the verdict on the size in training. */
-function inspectionDetails({ parts, text }: Inspected, curve: Curve | null): string[] {
+function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;
   const pattern =
     description.patternName === null ? "a pattern of its own" : `pattern ${description.patternName}`;
@@ -272,7 +267,7 @@ function inspectionDetails({ parts, text }: Inspected, curve: Curve | null): str
 
 const scriptTable = ({
   scripts,
-}: vocabularyStatistics.VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({
+}: vocabularyStatistics.VocabularyStatistics): Pick<pageData.PageText, "table" | "reading"> => ({
   table: {
     head: ["script", "tokens"],
     rows: scripts.map(({ name, tokenCount }) => [name, groupDigits(tokenCount)]),
@@ -284,7 +279,7 @@ const scriptTable = ({
 const shownElsewhere = new Set(["longest", "by script", "by bytes"]);
 
 /** Returns the rows of a summary. A row without a name continues the row before. */
-function summaryOf(rows: readonly Row[]): Fact[] {
+function summaryOf(rows: readonly Row[]): pageData.Fact[] {
   const summary: [string, string][] = [];
   let group = "";
   for (const [name, whole] of rows) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { escapeHtml, html, trustedHtml } from "../../src/pages/markup.ts";
 import { plainSigned, tokenText } from "../../src/pages/signs.ts";
+import { escapeHtml, html, trustedHtml } from "../../src/reports/markup.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
 test("values in a template are escaped, and HTML stays HTML", () => {

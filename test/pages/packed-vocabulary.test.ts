@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
 import { type Token, tableOf, unpack, vocabularyOf } from "../../src/pages/unpacked.ts";
+import { packLoaded, packTrained } from "../../src/reports/packed-vocabulary.ts";
 import { runToEnd } from "../../src/runtime/slices.ts";
 import type { Compat } from "../../src/tokenizer/merges.ts";
 import * as tokenCounting from "../../src/tokenizer/token-counts.ts";

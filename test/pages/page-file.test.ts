@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { contentSlot, jsonForPage, pageFile, titleSlot } from "../../src/pages/page-file.ts";
-import * as pageHead from "../../src/pages/page-mark.ts";
+import { contentSlot, jsonForPage, pageFile, titleSlot } from "../../src/reports/page-file.ts";
+import * as pageHead from "../../src/reports/page-mark.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
 const template = readFileSync(join(import.meta.dir, "../../dist/pages/report.html"), "utf8");

@@ -1,5 +1,5 @@
 import { countNoun, groupDigits } from "#bytes";
-import { signs, type Token } from "#pages";
+import { signs, type unpacked } from "#pages";
 import { type Child, h, replace, section, shownToken, tokenCode, tokenLink, treeSection } from "#pages/app";
 import { isSpecial, numberOf, tokenOf } from "../learned.ts";
 import type { Session, Trained } from "./session.ts";
@@ -12,7 +12,7 @@ const title = "Why is this token here?";
 /** Why a token exists: how it was created, which words contain it, and which tokens absorbed it. */
 export class TokenView {
   element = section("tree", title, null);
-  private draw: (token: Token) => void = () => {};
+  private draw: (token: unpacked.Token) => void = () => {};
 
   constructor(
     private readonly session: Session,
@@ -42,7 +42,7 @@ export class TokenView {
     this.element.querySelector<HTMLElement>("#tree-view")!.focus({ preventScroll: true });
   }
 
-  private factsOf(token: Token): Child {
+  private factsOf(token: unpacked.Token): Child {
     const { id, left, right, rank, created, end } = token;
     if (isSpecial(token)) return `is a special token: id ${id}. Its text is never counted.`;
     if (rank === undefined)
@@ -59,7 +59,7 @@ export class TokenView {
   }
 
   /** Shows the words that contained a token, which the worker finds, and the tokens that absorbed it. */
-  private historyOf(token: Token): Child {
+  private historyOf(token: unpacked.Token): Child {
     const trained = this.session.trained!;
     const { merged } = trained.vocabulary;
     const absorbers = merged
@@ -69,7 +69,7 @@ export class TokenView {
     if (isSpecial(token)) replace(words, h("p.quiet", "None."));
     else void this.askWords(trained, token, words);
     const more = absorbers.length - absorbersMost;
-    const taken = (by: Token) =>
+    const taken = (by: unpacked.Token) =>
       h("li", tokenLink(by), h("span.quiet", ` took ${signs.timesOf(by.created!)}`));
     return h(
       "div.columns",
@@ -85,7 +85,7 @@ export class TokenView {
     );
   }
 
-  private async askWords({ thread }: Trained, token: Token, place: HTMLElement): Promise<void> {
+  private async askWords({ thread }: Trained, token: unpacked.Token, place: HTMLElement): Promise<void> {
     const asked = { token: numberOf(token), most: wordsMost };
     const { shown, wordCount, occurrences } = await thread.ask("wordsWith", asked);
     const items = shown.map(({ bytes, count }) =>

@@ -1,6 +1,5 @@
-import { unbroken } from "./axes.ts";
+import { axes, type pageData } from "#pages";
 import { type Html, html, trustedHtml } from "./markup.ts";
-import type { PageData } from "./page-data.ts";
 
 // A page is a template made at build time (scripts/pages.ts), static text for readers without JavaScript, and JSON data.
 
@@ -8,25 +7,8 @@ import type { PageData } from "./page-data.ts";
 export const titleSlot = "<!--title-->";
 export const contentSlot = "<!--content-->";
 
-/** A piece of a sentence; a tokenizer's name has its colour. */
-export type Phrase = string | { readonly text: string; readonly colour: number };
-
-/** The static text of a page: the main finding, further details, cautions, and the main table. */
-export type PageText = {
-  readonly title: string;
-  /** The command and date: "bpe eval · 27 November 2026". */
-  readonly origin: string;
-  readonly finding: readonly Phrase[];
-  readonly more: readonly Phrase[];
-  /** Reasons to doubt a number, and warnings of the run. */
-  readonly cautions: readonly string[];
-  readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
-  /** How to read the table. */
-  readonly reading: string;
-};
-
 /** Returns the page as one text. */
-export function pageFile(template: string, text: PageText, data: PageData): string {
+export function pageFile(template: string, text: pageData.PageText, data: pageData.PageData): string {
   const [head, middle, end] = template.split(new RegExp(`${titleSlot}|${contentSlot}`)) as [
     string,
     string,
@@ -35,7 +17,10 @@ export function pageFile(template: string, text: PageText, data: PageData): stri
   return head + html`${text.title}`.text + middle + contentOf(text, data).text + end;
 }
 
-function contentOf({ origin, finding, more, cautions, table, reading }: PageText, data: PageData): Html {
+function contentOf(
+  { origin, finding, more, cautions, table, reading }: pageData.PageText,
+  data: pageData.PageData,
+): Html {
   return html`<main>
 <p class="origin">${origin}</p>
 <h1>${phrasesHtml(finding)}</h1>
@@ -47,15 +32,14 @@ ${cautions.map((caution) => html`<p class="caution">${caution}</p>\n`)}
 <p>${reading} The rest of this page needs JavaScript; it loads nothing from a network.</p>
 </noscript>
 </main>
-<script type="application/json" id="data">${trustedHtml(jsonForPage(data))}</script>
-`;
+${dataScript(data)}`;
 }
 
 /** Renders phrases. Punctuation after a name is kept on the line of the name. */
-function phrasesHtml(phrases: readonly Phrase[]): Html[] {
+function phrasesHtml(phrases: readonly pageData.Phrase[]): Html[] {
   return phrases.map((phrase, i) => {
     if (typeof phrase === "string")
-      return html`${unbroken(typeof phrases[i - 1] === "object" ? phrase.replace(leadingSigns, "") : phrase)}`;
+      return html`${axes.unbroken(typeof phrases[i - 1] === "object" ? phrase.replace(leadingSigns, "") : phrase)}`;
     const next = phrases[i + 1];
     const [signs] = (typeof next === "string" ? leadingSigns.exec(next) : null) ?? [""];
     const name = html`<span class="name c${phrase.colour % 8}">${phrase.text}</span>`;
@@ -67,6 +51,10 @@ const leadingSigns = /^[.,:;]+/;
 
 const rowHtml = ([heading, ...cells]: readonly string[]) =>
   html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+
+/** Returns the element that holds the data of a page, as JSON. */
+export const dataScript = (data: unknown): Html =>
+  html`<script type="application/json" id="data">${trustedHtml(jsonForPage(data))}</script>\n`;
 
 /**
  * Serializes a value as JSON for a `<script>`. Escapes characters that could close the element, and controls that could

@@ -1,3 +1,4 @@
+import type { pageData } from "#pages";
 import {
   type RankedMerges,
   type TokenCounts,
@@ -6,7 +7,6 @@ import {
   tokenTables,
   type Vocabulary,
 } from "#tokenizer";
-import type { PackedVocabulary } from "./page-data.ts";
 
 export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
 
@@ -23,7 +23,7 @@ type Source = {
   readonly idLimit: number;
   readonly merges: Pick<RankedMerges, "left" | "right">;
   readonly steps: Int32Array;
-  readonly leaves: PackedVocabulary["leaves"];
+  readonly leaves: pageData.PackedVocabulary["leaves"];
   readonly tokenCounts: MergeCounts | null;
   readonly text: Float64Array | null;
 };
@@ -52,7 +52,7 @@ export function packTrained(
   vocabulary: Vocabulary,
   tokenCounts: TokenCounts,
   deflate: Deflate,
-): PackedVocabulary {
+): pageData.PackedVocabulary {
   const { size, mergeCount, tokenIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
   const { createdCounts, pairCounts, tokensAfter } = tokenCounts;
@@ -85,10 +85,10 @@ function countsFromZero(ids: Int32Array): boolean {
 function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: TokenCounts,
-): PackedVocabulary["leaves"] {
+): pageData.PackedVocabulary["leaves"] {
   const { tokenIds, tokenBytes, mergeCount, specialTokens, specialIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
-  const leaves: PackedVocabulary["leaves"][number][] = [];
+  const leaves: pageData.PackedVocabulary["leaves"][number][] = [];
   for (let token = 0; token < startCount; token++) {
     const latin1 = latin1Of(tokenBytes.copy(token, leafBytesMax));
     const counts = [createdCounts[token]!, endCounts[token]!, null] as const;
@@ -113,13 +113,13 @@ export function packLoaded(
     readonly textCounts?: Float64Array | undefined;
   },
   deflate: Deflate,
-): PackedVocabulary {
+): pageData.PackedVocabulary {
   const { merges } = model;
   const { tokenCounts, textCounts } = known;
   const byMerge = (byId: Float64Array) => Float64Array.from(merges.merged, (id) => byId[id]!);
   const isMade = new Uint8Array(tokens.idLimit);
   for (const id of merges.merged) isMade[id] = 1;
-  const leaves: PackedVocabulary["leaves"][number][] = [];
+  const leaves: pageData.PackedVocabulary["leaves"][number][] = [];
   for (let id = isMade.indexOf(0); id >= 0; id = isMade.indexOf(0, id + 1)) {
     const bytes = tokenTables.bytesOf(tokens, id);
     if (bytes.length === 0) continue;
@@ -157,7 +157,7 @@ const loadedCounts = (
 function pack(
   { idLimit, merges, steps, leaves, tokenCounts, text }: Source,
   deflate: Deflate,
-): PackedVocabulary {
+): pageData.PackedVocabulary {
   const columns = Object.entries({
     step: narrowed(steps, idLimit - 1),
     left: narrowed(merges.left, idLimit - 1),
