@@ -3,7 +3,7 @@ import { groupDigits } from "#bytes";
 import type { Input } from "#corpus";
 import { sha256Of } from "#formats";
 import { files, UserError } from "#runtime";
-import { describeCounts } from "#store";
+import { describeCounts } from "#words";
 import { type Difference, difference } from "./compare-files.ts";
 import { type FindPath, pathFinder } from "./recorded-paths.ts";
 import type { VerifiedRecord } from "./training-record.ts";

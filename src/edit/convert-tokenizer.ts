@@ -14,7 +14,7 @@ import {
 import { jobs } from "#jobs";
 import { patternForms } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
-import { describeCounts, type Guard, noGuard } from "#store";
+import { type Guard, noGuard } from "#store";
 import {
   type Derivations,
   derivation,
@@ -25,6 +25,7 @@ import {
   tokenTables,
 } from "#tokenizer";
 import { chosenFiles, results } from "#training";
+import { describeCounts } from "#words";
 import { toSendable } from "./save-tokenizer.ts";
 import { checkSameMerges } from "./truncate-vocabulary.ts";
 import { vocabularyOf } from "./vocabulary-of.ts";

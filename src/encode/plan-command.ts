@@ -13,6 +13,7 @@ import {
 } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { trainings } from "#training";
+import { countsOptionsOf } from "#words";
 import { encodeOptions } from "./encode-options.ts";
 import { planOptions } from "./plan-options.ts";
 
@@ -72,7 +73,7 @@ type AskedPlan = optionTables.Requested<typeof planOptions>;
 function corpusCuts(asked: AskedPlan) {
   const cutting = trainings.settleCutting(asked, {});
   return async () => ({
-    ...trainings.countsOptionsOf(cutting),
+    ...countsOptionsOf(cutting),
     pattern: cutting.pattern.compiled,
     keepsTextsWhole: false,
   });

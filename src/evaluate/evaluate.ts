@@ -8,8 +8,7 @@ import { host, type MemoryBudget, machine, runSliced, scaled } from "#runtime";
 import type { ScratchDirectory } from "#store";
 import { canBeCut, cuttingTokens, plainCutting } from "#text";
 import type { TokenizerParts } from "#tokenizer";
-import { type CountedWords, countWords } from "#training";
-import { type WordTable, wordTables } from "#words";
+import { type CountedWords, countWords, type WordTable, wordTables } from "#words";
 import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 import type { WordEncoding } from "./word-encoder.ts";
 

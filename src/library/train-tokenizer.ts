@@ -18,7 +18,6 @@ import {
 import { type TokenizerParts, tokenizers } from "#tokenizer";
 import {
   chosenFiles,
-  countsPaths,
   type Finished,
   mergeBytes,
   partsOfTraining,
@@ -30,6 +29,7 @@ import {
   type TrainingStatistics,
   trainingStatistics,
 } from "#training";
+import { countsPaths } from "#words";
 import { pathArgument } from "./check-arguments.ts";
 import { readCall, runCall, spellInLibrary } from "./library.ts";
 import { Tokenizer } from "./tokenizer.ts";

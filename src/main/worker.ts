@@ -19,7 +19,7 @@ async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
 
 /** Loads the code of each job. A thread loads only what it needs. */
 const loaders: Record<JobName, () => Promise<Serve>> = {
-  counting: async () => serveTasks((await import("#training/count-corpus")).startCounting),
+  counting: async () => serveTasks((await import("#words/count-corpus")).startCounting),
   encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),
   batch: async () => {
     const { BatchJob } = await import("#library/batch-job");

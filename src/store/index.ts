@@ -1,11 +1,9 @@
-// All paths that bpe writes: staging, publication, locks, cache. This is one module because outputs, locks and the
-// cache follow the same rules on who may write to a directory.
+// All paths that bpe writes: staging, publication, locks. This is one module because outputs and locks follow the same
+// rules on who may write to a directory.
 
-export { Cache } from "./cache.ts";
-export * as cacheDirectory from "./cache-directory.ts";
-export { CacheDirectory } from "./cache-directory.ts";
-export { describeCounts } from "./content-hash.ts";
+export { namesBelow } from "./existing-output.ts";
 export { ChecksummedFile, checksumOf } from "./file-checksum.ts";
+export { rename } from "./file-system.ts";
 export type { Lock } from "./output-lock.ts";
 export * as outputLock from "./output-lock.ts";
 export { isWithin, type Place, pathOf, placeOf } from "./output-place.ts";

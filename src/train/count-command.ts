@@ -13,12 +13,17 @@ import {
   pipes,
   stopping,
 } from "#terminal";
-import { countParts, countWords, openMemory, settleWithCounts, trainings } from "#training";
+import { trainings } from "#training";
 import {
   type CountsOptions,
+  countParts,
   countsChunks,
+  countsOptionsOf,
+  countWords,
   isText,
+  openMemory,
   type SavedSum,
+  settleWithCounts,
   sortBytesPerWord,
   sortedWords,
   type WordTable,
@@ -47,7 +52,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     { openPipes: pipes.spoolPipes },
     (made) => (made === undefined ? typedCutting : trainings.settleCutting(asked, { made })),
   );
-  const countsOptions = trainings.countsOptionsOf(cutting);
+  const countsOptions = countsOptionsOf(cutting);
   const { textField } = asked;
   const planned =
     ranges === undefined ? undefined : await openRanges(ranges, { ...countsOptions, textField }, output);

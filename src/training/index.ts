@@ -3,12 +3,8 @@
 
 export type { SaveOptions } from "./chosen-files.ts";
 export * as chosenFiles from "./chosen-files.ts";
-export { openMemory } from "./count-memory.ts";
-export { type CountedWords, countParts } from "./count-parts.ts";
-export { countWords } from "./count-words.ts";
 export { imageAt } from "./image-at.ts";
 export * as learning from "./learn-merges.ts";
-export { countsPaths, settleWithCounts } from "./open-counts.ts";
 export { partsOfTraining } from "./parts-of-training.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
 export { imageFactsOf } from "./tokenizer-facts.ts";

@@ -12,10 +12,8 @@ import {
 } from "#merge";
 import { machine, yieldToEventLoop } from "#runtime";
 import { type Extension, type Merges, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
+import type { CorpusOptions, CountedWords, CountMemory, LanguageTables } from "#words";
 import { type TokenWords, type WordTable, wordTables } from "#words";
-import type { LanguageTables } from "./count-groups.ts";
-import type { CountMemory } from "./count-memory.ts";
-import type { CorpusOptions, CountedWords } from "./count-parts.ts";
 import type { Training } from "./training.ts";
 
 /** The resources for learning merges, and its callbacks. */

@@ -5,13 +5,14 @@ import { plainCutting } from "#text";
 import { type Merges, vocabularies } from "#tokenizer";
 import {
   addUp,
+  countParts,
+  idBytesOf,
   type Parts,
   type RecordWords,
   type TokenWords,
   type WordTable,
   type wordTables,
 } from "#words";
-import { countParts } from "./count-parts.ts";
 import {
   findKeptMerges,
   inheritedTokens,
@@ -20,7 +21,6 @@ import {
   renumberCounts,
 } from "./inherited-merges.ts";
 import { type Corpus, mergeOptionsOf, mergeRoom, runMerging, type SuperwordFacts } from "./learn-merges.ts";
-import { idBytesOf } from "./lifted-pretokens.ts";
 import type { Training } from "./training.ts";
 
 /**

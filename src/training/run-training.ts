@@ -9,16 +9,15 @@ import {
 import { Pace, type Report, type Warning, warnings } from "#jobs";
 import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
-import { describeCounts, type Guard } from "#store";
+import type { Guard } from "#store";
 import { vocabularies } from "#tokenizer";
-import type { CountsOptions, GivenWords, WordTable } from "#words";
+import type { CountsOptions, GivenWords, OpenCache, WordTable } from "#words";
+import { countsOptionsOf, describeCounts, openMemory } from "#words";
 import { loadFormats } from "./chosen-files.ts";
-import { openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
-import type { OpenCache } from "./open-cache.ts";
 import { warnOfOddSeeds } from "./seed-tokens.ts";
 import { train } from "./train.ts";
-import { countsOptionsOf, refuseCountedAsText, settle, type Training } from "./training.ts";
+import { refuseCountedAsText, settle, type Training } from "./training.ts";
 import { classOfModel, equalCounts, foundSpecialTokens, unevenLanguages } from "./training-warnings.ts";
 import type { OpenTraining } from "./up-to-date.ts";
 import {
@@ -165,7 +164,7 @@ async function resolveSources(
   const { settled: training, countsFiles } =
     asked.counts === undefined && wordCounts === undefined
       ? { settled: settleAs(), countsFiles: undefined }
-      : await (await import("./open-counts.ts")).settleWithCounts(asked, sources, settleAs);
+      : await (await import("#words/open-counts")).settleWithCounts(asked, sources, settleAs);
   if (base !== undefined) refuseCountedAsText(asked, base, training);
   return { training, countsFiles };
 }

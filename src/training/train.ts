@@ -4,9 +4,8 @@ import { type Report, repeatReport } from "#jobs";
 import { type Length, type MergeOptions, tieOrderOf } from "#merge";
 import { UserError } from "#runtime";
 import { type LearnedPairs, type Merges, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
-import { type TokenWords, type WordTable, wordTables } from "#words";
-import type { LanguageTables } from "./count-groups.ts";
-import { countWords } from "./count-words.ts";
+import type { LanguageTables } from "#words";
+import { countWords, type TokenWords, type WordTable, wordTables } from "#words";
 import {
   type Corpus,
   type Extended,
@@ -57,7 +56,7 @@ export async function train<B extends Base | null>(
   const counted =
     weights === undefined && run.languages === undefined
       ? { tables: undefined, languages: undefined, ...(await countWords(corpus, report, check)) }
-      : await (await import("./count-groups.ts")).countGroups(corpus, weights ?? [], report, check);
+      : await (await import("#words/count-groups")).countGroups(corpus, weights ?? [], report, check);
   const { words, pretokenCount, statistics, keepRest } = counted;
   if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
   check(wordTables.sizeOf(words));

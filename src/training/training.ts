@@ -10,7 +10,7 @@ import {
   usualSuperwordPattern,
 } from "#pattern";
 import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
-import { type Cutting, type Normalization, plainCutting } from "#text";
+import { type Cutting, plainCutting } from "#text";
 import type { Compat } from "#tokenizer";
 import {
   type AskedModelSettings,
@@ -23,22 +23,9 @@ import {
   vocabularies,
 } from "#tokenizer";
 import type { CountsOptions } from "#words";
+import { type CutSettings, checkWeight, countsOptionsOf } from "#words";
 import { settleParity } from "./parity.ts";
 import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
-import { checkWeight } from "./weights.ts";
-
-/** How text becomes pretokens, and which trainer's rule applies. */
-export type CutSettings = {
-  readonly specialTokens: readonly string[];
-  /** The normalization of text between special tokens, before the pattern cuts it; null if there is none. */
-  readonly normalization: Normalization | null;
-  readonly pattern: ResolvedPattern;
-  readonly compat: Compat;
-  /** Only with `huggingface`: a text is not cut at line ends or special tokens, only by the pattern. */
-  readonly wholeTexts?: true;
-  /** Only with `huggingface`: a text is not cut at special tokens. */
-  readonly specialTokensAsText?: true;
-};
 
 /**
  * The settings of a training, settled: defaults are filled in, and all settings fit together. The record and
@@ -529,21 +516,6 @@ export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" 
 /** Returns the pattern of the finished tokenizer. */
 export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
   superwords?.pattern ?? pattern;
-
-/** Returns the options that must be equal before word counts can be added up. */
-export const countsOptionsOf = ({
-  pattern,
-  specialTokens,
-  normalization,
-  compat,
-  wholeTexts,
-  specialTokensAsText,
-}: CutSettings): CountsOptions => ({
-  patterns: pattern.sources,
-  specialTokens: wholeTexts || specialTokensAsText ? [] : specialTokens,
-  normalization,
-  isLinewise: compat === "huggingface" && !wholeTexts,
-});
 
 /** How superwords are learned: tokens that span spaces (docs/superwords.md). */
 export type SuperwordSettings = {

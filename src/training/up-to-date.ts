@@ -2,10 +2,10 @@ import type { Report } from "#jobs";
 import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, codeIdentity } from "#runtime";
-import { cacheDirectory, pathOf, placeOf } from "#store";
-import { identify } from "./count-with-cache.ts";
+import { pathOf, placeOf } from "#store";
+import type { OpenCache } from "#words";
+import { cacheDirectory, identify } from "#words";
 import type { Corpus } from "./learn-merges.ts";
-import type { OpenCache } from "./open-cache.ts";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
 

@@ -23,11 +23,11 @@ import {
   type Vocabulary,
   vocabularies,
 } from "#tokenizer";
+import { weightsOf } from "#words";
 import { findsSpecialTokens, finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
-import { weightsOf } from "./weights.ts";
 
 /** A run, for its record. */
 export type Run = {

@@ -76,7 +76,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "A file that is opened gets the number 0 only where stdin is closed; then it stays open until the process ends.",
   },
   {
-    file: "src/store/cache-directory.ts",
+    file: "src/words/cache-directory.ts",
     before: "const { stats } = this;",
     line: "if (!trustedFiles.isOpenToAll(stats)) return names;",
     changed: ";",

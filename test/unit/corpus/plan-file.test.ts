@@ -9,7 +9,7 @@ import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
-import { countCorpus } from "../../../src/training/count-corpus.ts";
+import { countCorpus } from "../../../src/words/count-corpus.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { rounds } from "../../rounds.ts";

@@ -13,7 +13,7 @@ import * as kernels from "../../../src/runtime/kernel.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { IdBuffer, type Ids } from "../../../src/tokenizer/encoding-kernel.ts";
-import { startCounting } from "../../../src/training/count-corpus.ts";
+import { startCounting } from "../../../src/words/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";
 
 const directory = scratch();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as kernels from "../../../src/runtime/kernel.ts";
-import { wordMemoryCount } from "../../../src/training/count-memory.ts";
+import { wordMemoryCount } from "../../../src/words/count-memory.ts";
 
 test("a kernel is prepared once, and then used by all", async () => {
   await Promise.all([kernels.prepare(), kernels.prepare()]);

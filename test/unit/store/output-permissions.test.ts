@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { CacheDirectory } from "../../../src/store/cache-directory.ts";
 import { stageDirectory } from "../../../src/store/staged-directory.ts";
 import * as stagedFile from "../../../src/store/staged-file.ts";
+import { CacheDirectory } from "../../../src/words/cache-directory.ts";
 import { eachInNewHome } from "../../homes.ts";
 import { asOther, canPlayOthers, giveAway, otherUser } from "../../other-user.ts";
 

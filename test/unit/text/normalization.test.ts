@@ -7,7 +7,7 @@ import { plainCutting } from "../../../src/text/cutting.ts";
 import type { Normalization } from "../../../src/text/normalization.ts";
 import * as normalForms from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
-import { type CountOptions, countCorpus } from "../../../src/training/count-corpus.ts";
+import { type CountOptions, countCorpus } from "../../../src/words/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { rounds } from "../../rounds.ts";

@@ -5,7 +5,7 @@ import type { Tokenizer } from "../../../src/library/tokenizer.ts";
 import * as training from "../../../src/merge/train-merges.ts";
 import { usualSuperwordPattern } from "../../../src/pattern/named-patterns.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import * as counting from "../../../src/training/count-memory.ts";
+import * as counting from "../../../src/words/count-memory.ts";
 import { put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

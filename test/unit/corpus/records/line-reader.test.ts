@@ -11,7 +11,7 @@ import { compilePattern } from "../../../../src/pattern/pattern.ts";
 import type { UserError } from "../../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../../src/runtime/slices.ts";
 import { plainCutting, textCutting } from "../../../../src/text/cutting.ts";
-import { countCorpus } from "../../../../src/training/count-corpus.ts";
+import { countCorpus } from "../../../../src/words/count-corpus.ts";
 import { WordCounter } from "../../../../src/words/word-counter.ts";
 import { put, scratch } from "../../../binary.ts";
 import { inOrder, naiveWords } from "../../../naive.ts";

@@ -20,7 +20,7 @@ import { patterns } from "../../../../src/pattern/named-patterns.ts";
 import { compilePattern } from "../../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../../src/runtime/scale.ts";
 import { plainCutting } from "../../../../src/text/cutting.ts";
-import { countCorpus } from "../../../../src/training/count-corpus.ts";
+import { countCorpus } from "../../../../src/words/count-corpus.ts";
 import { put, scratch } from "../../../binary.ts";
 import { inOrder, naiveWords } from "../../../naive.ts";
 import { randomNumbers } from "../../../random.ts";

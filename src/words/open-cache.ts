@@ -1,9 +1,12 @@
 import type { RequestedTraining } from "#options";
 import { patternDigest } from "#pattern";
 import { build, type Message } from "#runtime";
-import { Cache, CacheDirectory, cacheDirectory, ScratchDirectory } from "#store";
-import { countsFormat } from "#words";
-import { type CutSettings, countsOptionsOf } from "./training.ts";
+import { ScratchDirectory } from "#store";
+import { Cache } from "./cache.ts";
+import * as cacheDirectory from "./cache-directory.ts";
+import { CacheDirectory } from "./cache-directory.ts";
+import * as countsFormat from "./counts-format.ts";
+import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
 
 export type OpenCache = {
   readonly cache: Cache;

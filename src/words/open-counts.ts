@@ -1,8 +1,10 @@
 import { Pace } from "#jobs";
 import type { RequestedTraining } from "#options";
 import { asOption, phrase, UserError } from "#runtime";
-import { CountsFiles, CountsFilesAndWords, type CountsOptions, countsPathsOf, type GivenWords } from "#words";
-import { type CutSettings, countsOptionsOf } from "./training.ts";
+import { CountsFiles, CountsFilesAndWords, countsPathsOf } from "./counts-files.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
+import type { GivenWords } from "./word-table.ts";
 
 type AskedCounts = Pick<RequestedTraining, "counts" | "pattern" | "specialTokens" | "like">;
 

@@ -2,9 +2,10 @@ import { type Input, type Range, sizeOfRanges } from "#corpus";
 import type { RequestedTraining } from "#options";
 import { kernels, type MemoryBudget, type Message, scaled } from "#runtime";
 import { ScratchDirectory } from "#store";
-import type { CountsOptions, SortedRunOptions } from "#words";
+import type { CountsOptions } from "./counts-format.ts";
+import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
 import type { OpenCache } from "./open-cache.ts";
-import { type CutSettings, countsOptionsOf } from "./training.ts";
+import type { SortedRunOptions } from "./sorted-run.ts";
 
 /** The memory for counting, and the directory for words that do not fit. */
 export type CountMemory = {

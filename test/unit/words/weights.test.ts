@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { trainTokenizer } from "../../../src/index.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { addWeighted } from "../../../src/training/count-groups.ts";
-import { weightsOf } from "../../../src/training/weights.ts";
+import { addWeighted } from "../../../src/words/count-groups.ts";
+import { weightsOf } from "../../../src/words/weights.ts";
 import * as wordTables from "../../../src/words/word-table.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf, refusalOf } from "../../thrown.ts";
-import { entriesOf, wordTableOf } from "../words/generators.ts";
+import { entriesOf, wordTableOf } from "./generators.ts";
 
 const weightOf = (glob: string, weight: number) => ({ name: null, glob, weight });
 

@@ -15,11 +15,8 @@ import { join } from "node:path";
 import { schema } from "#bytes";
 import { hasFields, type Input, type RangeStatistics } from "#corpus";
 import { asOption, files, host, type Message, phrase, systemError, UserError } from "#runtime";
-import type { CountsOptions } from "#words";
-import { namesBelow } from "./existing-output.ts";
-import { rename } from "./file-system.ts";
-import { pathOf, placeOf } from "./output-place.ts";
-import * as trustedFiles from "./trusted-files.ts";
+import { namesBelow, pathOf, placeOf, rename, trustedFiles } from "#store";
+import type { CountsOptions } from "./counts-format.ts";
 
 /**
  * The names of a cache's files. Files with other names are neither read nor removed.

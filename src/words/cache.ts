@@ -2,16 +2,7 @@ import { basename } from "node:path";
 import { groupBy } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
 import { type Message, systemError, UserError } from "#runtime";
-import {
-  CountsFileReader,
-  type CountsOptions,
-  countsFormat,
-  type SortedRun,
-  type SortedWords,
-  sortedWords,
-  type WordTable,
-  writeSortedRun,
-} from "#words";
+import { trustedFiles } from "#store";
 import type { CacheDirectory } from "./cache-directory.ts";
 import * as cacheDirectory from "./cache-directory.ts";
 import {
@@ -24,7 +15,13 @@ import {
   verifyEntry,
 } from "./cache-entries.ts";
 import { FileIndex, type FileState, hashInput, stateOf } from "./content-hash.ts";
-import * as trustedFiles from "./trusted-files.ts";
+import { CountsFileReader } from "./counts-file-reader.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import * as countsFormat from "./counts-format.ts";
+import { type SortedRun, writeSortedRun } from "./sorted-run.ts";
+import type { SortedWords } from "./sorted-words.ts";
+import * as sortedWords from "./sorted-words.ts";
+import type { WordTable } from "./word-table.ts";
 
 /**
  * How to build a word table from the cache: start with a sum, add entries, subtract entries, and count the

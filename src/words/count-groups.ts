@@ -3,10 +3,12 @@ import { checkUnchanged, type RangeStatistics, sizeOfRanges, totalBytesOf, whole
 import type { trainingRecords } from "#formats";
 import type { Report, StageProgress } from "#jobs";
 import { runSliced, UserError } from "#runtime";
-import { sortedWords, type WordTable, wordTables } from "#words";
 import { type CorpusOptions, checkNotEmpty } from "./count-parts.ts";
 import { countWords } from "./count-words.ts";
+import * as sortedWords from "./sorted-words.ts";
 import { weightParts, weightsOf } from "./weights.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 /**
  * The words of each language's training text and of its dev text; `dev` is null if languages are compared by

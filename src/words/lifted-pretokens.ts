@@ -2,7 +2,7 @@ import type { Text } from "#bytes";
 import { asOption, type Kernel, phrase, UserError } from "#runtime";
 import type { Taker } from "#text";
 import { EncodingKernel, type EncodingModel } from "#tokenizer";
-import type { WordCounter } from "#words";
+import type { WordCounter } from "./word-counter.ts";
 
 /** Ids below this limit fit into 16 bits. */
 const narrowIdLimit = 1 << 16;

@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { makePlan } from "../../../src/store/cache.ts";
-import * as cacheDirectory from "../../../src/store/cache-directory.ts";
+import { makePlan } from "../../../src/words/cache.ts";
+import * as cacheDirectory from "../../../src/words/cache-directory.ts";
 import {
   makeEntry,
   readSum,
@@ -24,13 +24,13 @@ import {
   type SumTerm,
   sumFileParts,
   verifyEntry,
-} from "../../../src/store/cache-entries.ts";
+} from "../../../src/words/cache-entries.ts";
 import * as countsFormat from "../../../src/words/counts-format.ts";
 import { put, scratch } from "../../binary.ts";
 import { canPlayOthers, giveAway, makePipe } from "../../other-user.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";
-import { wordTableOf } from "../words/generators.ts";
+import { wordTableOf } from "./generators.ts";
 import { countCached, countPlain, filesOf, type Ran, type RunOptions, randomText } from "./world.ts";
 
 const found = { documentCount: 1, invalidByteCount: 0, firstInvalidByte: -1, textBytes: 1 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { statSync, utimesSync, writeFileSync } from "node:fs";
-import { FileIndex, type FileState, stateOf } from "../../../src/store/content-hash.ts";
+import { FileIndex, type FileState, stateOf } from "../../../src/words/content-hash.ts";
 import { put, scratch } from "../../binary.ts";
 
 const home = scratch();

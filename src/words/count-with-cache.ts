@@ -1,8 +1,8 @@
 import { expectedTextBytes, type Input, type RangeStatistics, wholeRange } from "#corpus";
 import { byBytes, type Report } from "#jobs";
 import { runSliced, yieldToEventLoop } from "#runtime";
-import type { Cache, cacheDirectory } from "#store";
-import { type SortedRun, sortedWords, type WordTable, wordCounter, wordTables } from "#words";
+import type { Cache } from "./cache.ts";
+import type * as cacheDirectory from "./cache-directory.ts";
 import {
   type CheckSize,
   type CorpusOptions,
@@ -10,6 +10,11 @@ import {
   countWithoutCache,
   type KeepRest,
 } from "./count-parts.ts";
+import type { SortedRun } from "./sorted-run.ts";
+import * as sortedWords from "./sorted-words.ts";
+import * as wordCounter from "./word-counter.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 /** Counts the inputs that the cache lacks, and adds the words that the cache has. */
 export async function countWithCache(

@@ -5,12 +5,12 @@ import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { MemoryBudget } from "../../../src/runtime/machine.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
-import { openMemory } from "../../../src/training/count-memory.ts";
-import { countWords } from "../../../src/training/count-words.ts";
 import { train } from "../../../src/training/train.ts";
 import { settle, settleCutting } from "../../../src/training/training.ts";
+import { openMemory } from "../../../src/words/count-memory.ts";
+import { countWords } from "../../../src/words/count-words.ts";
 import { put, scratch } from "../../binary.ts";
-import { entriesOf } from "../words/generators.ts";
+import { entriesOf } from "./generators.ts";
 
 const home = scratch();
 

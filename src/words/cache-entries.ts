@@ -2,10 +2,12 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { bytesOf, schema } from "#bytes";
 import type { RangeStatistics } from "#corpus";
 import { host, scaled } from "#runtime";
-import { type CountsOptions, countsFormat, sortedWords, type WordTable } from "#words";
+import { rename, trustedFiles } from "#store";
 import * as cacheDirectory from "./cache-directory.ts";
-import { rename } from "./file-system.ts";
-import * as trustedFiles from "./trusted-files.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import * as countsFormat from "./counts-format.ts";
+import * as sortedWords from "./sorted-words.ts";
+import type { WordTable } from "./word-table.ts";
 
 /**
  * An entry: the words of one content as a counts file (words/counts-format.ts), followed by its statistics.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
-import { idBytesOf, LiftedPretokens } from "../../../src/training/lifted-pretokens.ts";
+import { idBytesOf, LiftedPretokens } from "../../../src/words/lifted-pretokens.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);

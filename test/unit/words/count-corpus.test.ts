@@ -8,20 +8,20 @@ import { UserError } from "../../../src/runtime/errors.ts";
 import * as kernels from "../../../src/runtime/kernel.ts";
 import { runSliced } from "../../../src/runtime/slices.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
+import { addUp } from "../../../src/words/add-up.ts";
 import {
   type CountOptions,
   canSlice,
   countCorpus,
   startCounting,
   type ThreadWords,
-} from "../../../src/training/count-corpus.ts";
-import { slicedWordsFor } from "../../../src/training/count-parts.ts";
-import { addUp } from "../../../src/words/add-up.ts";
+} from "../../../src/words/count-corpus.ts";
+import { slicedWordsFor } from "../../../src/words/count-parts.ts";
 import type { SortedRun, SortedRunOptions } from "../../../src/words/sorted-run.ts";
 import { SumOfParts } from "../../../src/words/sum-of-parts.ts";
 import { put, scratch } from "../../binary.ts";
 import { turns } from "../../rounds.ts";
-import { entriesOf } from "../words/generators.ts";
+import { entriesOf } from "./generators.ts";
 
 const directory = scratch();
 

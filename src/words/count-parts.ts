@@ -8,20 +8,17 @@ import {
 } from "#corpus";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { host, machine, runSliced, scaled } from "#runtime";
-import type { Cache } from "#store";
 import { changesText } from "#text";
-import {
-  type AddedCounts,
-  addUp,
-  type CountsSource,
-  type Parts,
-  type SortedRun,
-  sourcesOfSortedRuns,
-  type WordTable,
-  type wordTables,
-} from "#words";
+import { addUp } from "./add-up.ts";
+import type { Cache } from "./cache.ts";
 import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
+import type { CountsSource } from "./counts-file-reader.ts";
+import type { AddedCounts } from "./counts-files.ts";
+import { type Parts, sourcesOfSortedRuns } from "./parts.ts";
+import type { SortedRun } from "./sorted-run.ts";
+import type * as wordTables from "./word-table.ts";
+import type { WordTable } from "./word-table.ts";
 
 export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
   /** Returns the number of threads for a part of the corpus; if left out, every part has `workerCount` threads. */
@@ -144,7 +141,7 @@ async function reduced(
   memory: CountMemory,
   rest: CorpusOptions["rest"],
 ): Promise<readonly CountsSource[]> {
-  const { reduceSources } = await import("#words/sum-of-parts");
+  const { reduceSources } = await import("./sum-of-parts.ts");
   return runSliced(reduceSources(sources, memory), rest);
 }
 

@@ -15,18 +15,14 @@ import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, typ
 import { kernels, machine, runSliced, scaled } from "#runtime";
 import { type Cutting, TextChain, textCutting, tokenTablesBytes } from "#text";
 import type { EncodingModel } from "#tokenizer";
-import {
-  type SortedRun,
-  type SortedRunOptions,
-  SpillingCounter,
-  type SpillingOptions,
-  WordCounter,
-  type WordTable,
-  wordCounter,
-  wordTables,
-} from "#words";
 import { wordMemoryCount } from "./count-memory.ts";
 import type { LiftedPretokens } from "./lifted-pretokens.ts";
+import type { SortedRun, SortedRunOptions } from "./sorted-run.ts";
+import { SpillingCounter, type SpillingOptions } from "./spilling-counter.ts";
+import * as wordCounter from "./word-counter.ts";
+import { WordCounter } from "./word-counter.ts";
+import type { WordTable } from "./word-table.ts";
+import * as wordTables from "./word-table.ts";
 
 export type CountOptions = {
   readonly inputs: readonly Input[];
