@@ -36,20 +36,23 @@ export class TextCuts {
     return this.decoder.exports;
   }
 
-  /** Returns the longest part from the start that has at most `idsMax` ids; it may be empty. */
+  /**
+   * Returns the beginning of the text, with at most `idsMax` ids; it may be empty. src/kernel/text/cuts.ts defines
+   * where it ends.
+   */
   firstPart(idsMax: number): TextPart {
     return { start: 0, end: this.exports.endOfPart(0, idsMax) >>> 0 };
   }
 
-  /** Returns the longest part at the end of the text that has at most `idsMax` ids. The whole text must have more. */
+  /** Returns the end of the text, with at most `idsMax` ids, by the same definition. The whole text must have more. */
   lastPart(idsMax: number): TextPart {
     return { start: this.exports.startOfLastPart(idsMax) >>> 0, end: this.text.length };
   }
 
   /**
    * Returns the parts of the text in order. Each has at most `idsMax` ids. Each but the first begins with the last
-   * `overlap` tokens of the previous part, or with fewer if it would not begin and end later than the previous part
-   * otherwise. Throws NoCut if a single character has more than `idsMax` ids.
+   * `overlap` tokens of the previous part, or with fewer if otherwise it would not both begin and end later than the
+   * previous part. Throws NoCut if a single character has more than `idsMax` ids.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;

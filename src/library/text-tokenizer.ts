@@ -203,10 +203,10 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the ids of a text and the position of each token in it: `text.slice(starts[i], ends[i])`. In a
-   * string, positions are those of HF: a token with a part of a character has the position of the whole
-   * character, spaces that `tokenizer.json` trims are left out, and ids around the text are at 0. In bytes,
-   * the tokens follow each other without gaps. Throws an error if the tokenizer normalizes text.
+   * Returns the ids of a text and the position of each token in it: `text.slice(starts[i], ends[i])`. In a string,
+   * positions are those of HF: a token with a part of a character has the position of the whole character, spaces that
+   * `tokenizer.json` trims are left out, and ids around the text are at 0. In bytes, the tokens follow each other
+   * without gaps. Throws an error if the tokenizer normalizes text or lacks tokens for some bytes.
    */
   encodeWithOffsets(text: string | Uint8Array, options: EncodeModelOptions = {}): EncodedWithOffsets {
     const call = "encodeWithOffsets";
@@ -415,14 +415,14 @@ export class TextTokenizer {
   }
 
   /**
-   * Splits the text into pieces of at most `size` ids each, in order. Without `overlap`, the joined pieces
-   * are the text.
+   * Splits the text into pieces of at most `size` ids each, in order. Without `overlap`, the joined pieces are the
+   * text.
    *
-   * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from
-   * that one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last
-   * `overlap` tokens that are complete in this piece, moved forward to the start of a character. It shares
-   * fewer tokens if it would not start and end later than this piece otherwise, as may happen next to a character
-   * of many tokens. Throws an error that names a character with more than `size` ids. An empty text has no pieces.
+   * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from that
+   * one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last `overlap` tokens
+   * that are complete in this piece, moved forward to the start of a character. It shares fewer tokens if otherwise it
+   * would not both start and end later than this piece, as may happen next to a character of many tokens. Throws an
+   * error that names a character with more than `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];

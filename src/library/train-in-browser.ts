@@ -22,7 +22,9 @@ import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
-/** The options that also exist in a browser. Others read or write paths, or are about threads and large memories. */
+/**
+ * The options that also exist in a browser. Most others read or write paths, or are about threads and large memories.
+ */
 const optionNames = [
   "texts",
   "specialTokens",
@@ -93,7 +95,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   return new TrainedTokenizer(training, trained, await chosenFiles.loadFormats());
 }
 
-/** Checks the options as `trainTokenizer` does elsewhere. */
+/** Checks the options as `trainTokenizer` of Bun and Node does. */
 function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: readonly Blob[]): Training {
   const call = "trainTokenizer";
   const absent = Object.keys(options).find(

@@ -135,8 +135,8 @@ async function partsAsWritten(product: results.AnyProduct, training: Training): 
 }
 
 /**
- * Returns all that the training writes. Throws an error if an option names a path to be read and another
- * option the same path to be written. What is in a directory is checked later.
+ * Returns all that the training writes. Throws an error if an option names a path to be read and another option the
+ * same path to be written. The files of the corpus are checked when they are found.
  */
 function writtenPlaces(asked: RequestedTraining): WrittenPlaces {
   const places = new WrittenPlaces(

@@ -12,8 +12,9 @@ const sliceBytes = scaled(1 << 14, 32);
 const sliceWords = scaled(1 << 12, 3);
 
 /**
- * Encodes each word as a pretoken, so a word that equals a whole token becomes that token. No word may be empty, and
- * the model must have an id for every byte. Yields between slices, and after the model is loaded.
+ * Encodes each word as a pretoken: a word that is among the `wholeTokens` of the model becomes that token without
+ * merging. No word may be empty, and the model must have an id for every byte. Yields between slices, and after the
+ * model is loaded.
  */
 export function* segmentWords(
   words: WordTable,

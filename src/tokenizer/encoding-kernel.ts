@@ -10,16 +10,16 @@ import {
 import { type NoMemory, noMemory, noMemoryForTokenizer } from "./no-memory.ts";
 
 export type EncodingKernelOptions = {
-  /**
-   * Where pretokens may be cut: at positions that no merge crosses (`CutPlaces`). With `nowhere`, for tests and short
-   * texts, pretokens are merged whole.
-   */
+  /** Where pretokens may be cut before they are merged. Defaults to `next to foreign bytes`. */
   readonly cuts?: CutPlaces;
   /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
   /** For tests: a smaller memory than usual. */
   readonly memory?: WebAssembly.Memory;
-  /** Makes the cache of words 2^cacheShrinkBits times smaller than usual: for tests, and for short texts. */
+  /**
+   * Makes the cache of words 2^cacheShrinkBits times smaller than usual: for short texts, if memory is short, and for
+   * tests.
+   */
   readonly cacheShrinkBits?: number;
 };
 
@@ -71,7 +71,7 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
-    // The kernel has not been called yet, so it cannot report how much memory the text needs.
+    // This is refused before the kernel is asked for memory, so there are no `refusedBytes` to report.
     if (byteCount > longestTextBytes) throw noMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;
@@ -229,9 +229,9 @@ export class WordMerger {
   }
 
   /**
-   * Returns the merges of a pretoken, in the order in which they are applied. Each merge is two numbers: the
-   * byte offset of its right half, not counting bytes that the vocabulary lacks, and its rank. The next call
-   * overwrites them.
+   * Returns the merges of a pretoken, in the order in which they are applied. Each merge is two numbers: the index of
+   * the symbol at which its right half begins, and its rank. Symbols are the bytes that the vocabulary has or, if
+   * merging begins with characters, the tokens that it begins with. The next call overwrites them.
    */
   trace(bytes: Uint8Array): Uint32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);

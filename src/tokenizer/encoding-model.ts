@@ -131,14 +131,14 @@ export type PlacedModel = {
   readonly model: EncodingModel;
   /** Whether every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Where pretokens may be cut because no merge crosses. */
+  /** Where pretokens may be cut. */
   readonly cuts: CutPlaces;
 };
 
 /**
- * Where pretokens may be cut. `next to foreign bytes`: next to non-ASCII bytes. `everywhere`: also between ASCII
- * characters, which makes merging faster if pretokens are lines (src/kernel/encode/never-merged.ts). `nowhere`: for
- * tests and short texts.
+ * Where pretokens may be cut, if no merge crosses the position (src/kernel/encode/never-merged.ts). `nowhere`:
+ * pretokens are merged whole, for tests and short texts. `next to foreign bytes`: only next to non-ASCII bytes.
+ * `everywhere`: also between ASCII characters, which makes merging faster if pretokens are lines.
  */
 export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];

@@ -2,8 +2,8 @@ import { build, host } from "#runtime";
 import * as imageFile from "./image-name.ts";
 
 /**
- * Identifies the version of an image by the kernel's code, which determines the memory in it, and the
- * program's version, which determines the rest. An image of another version is compiled again.
+ * Identifies the version of an image by the kernel's code, which determines the memory in it, and the program's
+ * version, which determines the rest. An image of another version is refused; Python then compiles a new one.
  */
 export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
   const hash = host.createSha256();

@@ -26,8 +26,8 @@ export type TokenizerParts = EncodingParts & {
    */
   readonly postProcessing?: PostProcessing;
   /**
-   * Which spaces at the start of a text decoding removes, like HF's Strip and Metaspace: one, or all spaces at the
-   * start of the first token.
+   * Which spaces decoding removes from the start of a text. Left out: none. `one`: one, like HF's Strip after Fuse.
+   * `first token`: all that the first token begins with, like HF's Metaspace.
    */
   readonly leadingSpaces?: "one" | "first token";
   /** What was loaded, and how text is cut, for people to read. */
@@ -119,7 +119,8 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 }
 
 /**
- * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. Loading its files gives the same.
+ * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. Loading its files gives the same,
+ * except for what a post-processor or a tokenizer for --like adds (`partsOfTraining`).
  *
  * @param merges the merges to apply; to encode given texts, the merges whose tokens occur in them suffice
  */
@@ -132,8 +133,8 @@ export function trained(
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   const tokens = tokenTables.lazy(() =>
-    // A special token may share the id of a learned token. Decoding then gives the learned token, so it comes
-    // later.
+    // A special token may share the id of a learned token. Decoding then gives the learned token, so learned tokens
+    // come later.
     tokenTables.build([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
       ...Array.from(tokenIds, (id, token) => [id, tokenBytes.copy(token)] as const),

@@ -58,7 +58,10 @@ type VocabularyOptions = {
   readonly specialTokensFirst?: boolean | undefined;
   /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
-  /** Added tokens whose ids follow all others, unless a learned token has the same text. */
+  /**
+   * Added tokens whose ids follow all others but those of reserved tokens. One that a learned token equals shares its
+   * id.
+   */
   readonly laterTokens?: readonly string[];
 };
 
@@ -129,7 +132,7 @@ export function build(options: VocabularyOptions): Vocabulary {
 export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
   specialTokens.slice(specialTokens.length - reservedCount);
 
-/** Returns the number of ids before the first merge: the size of the smallest vocabulary. */
+/** Returns the size of a vocabulary without merges, which is the smallest. */
 export function baseSize(specialTokens: readonly string[], compat: Compat): number {
   if (compat !== "huggingface") return byteCount + specialTokens.length;
   return byteCount + specialTokens.filter((special) => !byteCharacters.characters.includes(special)).length;

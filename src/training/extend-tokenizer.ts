@@ -314,8 +314,8 @@ function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Exten
 }
 
 /**
- * If special tokens were added or renamed, reads the new `tokenizer.json`, because HF determines where they
- * are found, and their ids. Throws a UserError if HF would not read it as intended.
+ * If special tokens were added or renamed, reads the new `tokenizer.json` as HF's tokenizers would. Throws a UserError
+ * if its added tokens, their ids or the post-processor are then not the intended ones.
  */
 function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
   const added = changes.newSpecials(extension);

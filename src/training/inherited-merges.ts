@@ -249,7 +249,10 @@ export function renumberCounts(counts: Float64Array, numbers: Int32Array): Float
 /** The initial tokens of the second stage: the bytes, and the results of the inherited merges. */
 export type Inherited = {
   readonly startTokens: StartTokens;
-  /** How many inherited merges add an entry to the vocabulary. One that spells a special token does not. */
+  /**
+   * How many inherited merges add an entry to the vocabulary. With `huggingface`, one that spells a special token does
+   * not.
+   */
   readonly entryCount: number;
 };
 

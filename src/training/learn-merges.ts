@@ -103,7 +103,7 @@ export function mergeOptionsOf(training: Training, vocabSize: number, run: Merge
     ...tokenLimits(training),
     specialTokens,
     ...(seedTokens && { firstMerges: seedMerges(seedTokens) }),
-    // Looking for free memory and cores takes half a millisecond.
+    // A function, which only a large text calls: looking for free memory and cores takes half a millisecond.
     threadCount: () => mergeThreads(run),
   };
 }

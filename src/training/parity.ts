@@ -40,8 +40,11 @@ export function settleParity(asked: AskedParity): trainingRecords.Parity | undef
     : { ratio, window, globalMerges };
 }
 
-/** Throws a usage error unless there is one ratio for each language. A language may have several inputs. */
-export function checkParity({ ratio }: trainingRecords.Parity, inputs: readonly trainingRecords.LanguageOfInput[]): void {
+/** Throws a usage error if there are ratios, but not one for each language. A language may have several inputs. */
+export function checkParity(
+  { ratio }: trainingRecords.Parity,
+  inputs: readonly trainingRecords.LanguageOfInput[],
+): void {
   const languages = new Set(inputs.map(({ language }) => language));
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(

@@ -34,7 +34,9 @@ import {
 export type TrainingInput = {
   /** The run, for its record. */
   readonly command: Pick<Run, "command" | "arguments">;
-  /** The named files. There may be none if languages or counts are given. */
+  /**
+   * The named files. There may be none if languages, texts or word counts are given, or if an extension learns nothing.
+   */
   readonly files: readonly string[];
   readonly texts?: Texts | undefined;
   /** Words in memory. */
@@ -57,11 +59,11 @@ export type TrainingHost = {
   /** Opens sources that can be read only once: pipes. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
-  /** Called before the corpus is read. */
+  /** Called before the words of the corpus are counted, unless the output is up to date. */
   readonly onOpen?: (opened: OpenTraining) => void;
   /** Called when all words have been counted. */
   readonly onWords?: (words: WordTable) => void;
-  /** Called when the merges have been learned. */
+  /** Called when the merges have been learned and the tokens have ids, before anything is written. */
   readonly onLearned?: (trained: TrainedVocabulary | Extended) => void;
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
@@ -82,7 +84,10 @@ const warnWithNote =
   (message: Message) =>
     warn({ kind: "note", message });
 
-/** Trains, and writes the result. Returns undefined if nothing has changed since the output was written. */
+/**
+ * Trains, and writes the result. With `ifChanged`, returns undefined if nothing has changed since the output was
+ * written.
+ */
 export async function runTraining(
   asked: RequestedTraining,
   given: TrainingInput,

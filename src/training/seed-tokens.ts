@@ -30,8 +30,8 @@ export function settleSeedTokens(
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
-  // Starting from bytes, each seed takes at least one merge. This check rejects a long list before its texts
-  // are examined.
+  // Without a base, each seed of several characters takes at least one merge. This check rejects a long list before its
+  // texts are examined.
   if (room.mergesOf === undefined)
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);

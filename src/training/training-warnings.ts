@@ -3,10 +3,7 @@ import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
 import type { ModelSettings } from "#tokenizer";
 
-/**
- * Warns if a plain text contains special tokens. A plain text with several documents does, because only special tokens
- * divide it.
- */
+/** Warns of a plain text that has several documents, and so contains special tokens, which alone divide it. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],

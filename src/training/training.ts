@@ -28,8 +28,8 @@ import { settleParity } from "./parity.ts";
 import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
 
 /**
- * The settings of a training, settled: defaults are filled in, and all settings fit together. The record and
- * `--if-changed` store them.
+ * The settings of a training, settled: defaults are filled in, and all settings fit together. training.json and, for
+ * `--if-changed`, the cache store them.
  */
 export type Training<B extends Base | null = Base | null> = CutSettings &
   trainingRecords.TokenLimits & {
@@ -51,11 +51,14 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly superwords: SuperwordSettings | null;
     /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
     readonly weights?: readonly trainingRecords.InputWeight[];
-    /** The tokenizer whose settings were taken (docs/your-model.md). */
+    /** The tokenizer for --like, whose settings were taken (docs/your-model.md); null if there is none. */
     readonly like: Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
-    /** How merges are balanced among languages; if left out, by the lengths of their texts. */
+    /**
+     * How merges are balanced among languages. If left out, and there are languages, each merge is for the language
+     * whose text has the most tokens.
+     */
     readonly parity?: trainingRecords.Parity;
   };
 
@@ -95,9 +98,9 @@ export type ExtensionRule = Compat | "extension";
 
 /** The files to write. */
 export type OutputSettings = {
-  /** The requested formats; by default, all that can hold the tokenizer. */
+  /** The requested formats; undefined: all that can hold the tokenizer, except those written only on request. */
   readonly formatNames: readonly string[] | undefined;
-  /** Whether to write `tokens.tsv`; undefined: if it is small, and no formats are requested. */
+  /** Whether to write `tokens.tsv`; undefined: if it is small, and no formats (other than an image) are requested. */
   readonly ledger: boolean | undefined;
   /** Whether to write a model card, `README.md`. */
   readonly modelCard: boolean;
@@ -107,7 +110,10 @@ export type OutputSettings = {
 export type ResolvedSources = {
   readonly like?: Like | undefined;
   readonly base?: FoundBase | undefined;
-  /** The options with which files of word counts were made; they apply where the caller gave none. */
+  /**
+   * The options with which given word counts were made. They apply where the caller gave none, but not with --like.
+   * With --extend, only their special tokens apply.
+   */
   readonly made?: CountsOptions | undefined;
 };
 
@@ -132,8 +138,9 @@ type AskedModel = Pick<
 >;
 
 /**
- * Returns the special tokens that the caller named, in the order of their ids. Those of the tokenizer for
- * --like come first.
+ * Returns the special tokens of a new tokenizer, except those of a chat template, in the order of their ids: those of
+ * the tokenizer for --like, then those that the caller names. Without either, they are those that the word counts
+ * state.
  */
 const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([
@@ -142,7 +149,9 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
   ]),
 ];
 
-/** Returns the special tokens that a chat template adds; none with word counts, which were made without them. */
+/**
+ * Returns the special tokens that a chat template adds; none with files of word counts, which were made without them.
+ */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
   asked.counts === undefined
     ? modelSettings.templateTokens(modelOf(asked), namedSpecials(asked, looked))
@@ -191,8 +200,9 @@ const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): Extensi
   compat ?? recorded?.compat ?? "extension";
 
 /**
- * `sizes` are the requested sizes of a vocabulary, ascending; undefined if it is as large as the seed tokens require.
- * `own` are the base's special tokens, and `newSpecials` the special tokens to add.
+ * `sizes` are the requested sizes of a vocabulary, ascending; undefined for an extension that learns nothing, and so
+ * gets only new special tokens and seed tokens. `own` are the base's added tokens, none without a base; `newSpecials`
+ * are the special tokens to add to a base.
  */
 type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
@@ -293,8 +303,8 @@ function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: Requested
 }
 
 /**
- * Returns the special tokens that ended documents in the base's training, and so were never part of a word.
- * Reserved tokens are left out: they are in no text.
+ * Returns the special tokens that ended documents in the base's training, and so were never part of a word. Reserved
+ * tokens are left out: they are in no text. Returns none if special tokens are to be read as text.
  */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
   specialTokensAsText
@@ -318,7 +328,7 @@ function cuttingOfBase(
   return cutting;
 }
 
-/** Refuses word counts in which special tokens of the base are words. */
+/** Refuses word counts that were made without a special token of the base: they may contain it as text. */
 export function refuseCountedAsText(
   asked: RequestedTraining,
   found: FoundBase,
@@ -361,7 +371,10 @@ export const settleLimits = (
   ...(wholeCharacters && { wholeCharacters }),
 });
 
-/** Checks the requested options, and fills in defaults. All rules about combinations are here. */
+/**
+ * Checks the requested options, and fills in defaults. Refuses the combinations that the table of options (`needs`,
+ * `excludes`) does not.
+ */
 export function settle(asked: RequestedTraining, looked: ResolvedSources): Training {
   const { like = null } = looked;
   const { base: found } = looked;
@@ -402,8 +415,8 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
 }
 
 /**
- * Whether special tokens get the first ids by request or like those of `like`, although the rule gives them the last
- * ones. Throws a usage error for a request under `huggingface`, which gives them the first ids anyway.
+ * Whether special tokens get the first ids, by request or as in the tokenizer for --like, although the rule gives them
+ * the last ones. Throws a usage error for a request with `huggingface`, which gives them the first ids anyway.
  */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,
@@ -552,10 +565,10 @@ function settleSuperwords(
 }
 
 /**
- * Resolves the pattern in the dialect of the imitated trainer: HF's engine has its own. With `isLinewise`,
- * the pattern is fed line by line. rustbpe takes one regular expression and drops the text between its
- * matches, like tiktoken. Throws a usage error for a pattern that this trainer would cut differently. `asked`
- * is the pattern as typed, or the splits that a file states.
+ * Resolves the pattern in the dialect of the imitated trainer: HF's engine has its own. With `isLinewise`, the pattern
+ * is fed line by line. rustbpe takes one regular expression and drops the text between its matches, like tiktoken.
+ * Throws a usage error for a pattern with which rustbpe would cut text differently, and for one that tokenizer.json
+ * could not store. `asked` is the pattern as typed, or the splits that a file states.
  */
 export function trainingPattern(
   asked: string | readonly string[],

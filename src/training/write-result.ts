@@ -29,7 +29,7 @@ import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 
-/** A run, for its record. */
+/** A run, as training.json describes it. */
 export type Run = {
   /** The command as people read it. */
   readonly command: string;
@@ -352,7 +352,7 @@ const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "a
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
   }) as const;
 
-/** A tokenizer that was made from another one; `basePath` is the first file of that one. */
+/** A tokenizer that was made from another one; `basePath` is the first file of the original. */
 type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
   readonly basePath: string;
   readonly parts: TokenizerParts;

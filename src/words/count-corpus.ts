@@ -29,9 +29,12 @@ export type CountOptions = {
   /** The ranges to count; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
-  /** Number of counting threads. The main thread is one of them, unless it has to read streams for the others. */
+  /**
+   * Number of counting threads. The main thread is one of them, unless it has to read streams or compressed files for
+   * the others.
+   */
   readonly workerCount: number;
-  /** An upper bound of the bytes of text in all inputs, if known. It bounds the memory for words. */
+  /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
   /** Target size of the ranges for threads. */
   readonly rangeSizeBytes?: number;
@@ -134,8 +137,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads have at least `wordsLeast` words, no sorted runs, which are added up in another way, and memory
- * to add up the words in slices. Otherwise one thread adds up table after table.
+ * Whether the threads add up their words in slices: if there are several, with at least `wordsLeast` words in all, none
+ * of them has sorted runs, and memory suffices. Otherwise, the main thread adds up table after table (`gather`).
  */
 export function canSlice(
   rests: readonly ThreadWords[],
@@ -198,8 +201,8 @@ const largestRangeSizeBytes = scaled(1 << 23, 512);
 const rangesPerThread = 16;
 
 /**
- * Whether the main thread also counts. It does not if it reads streams for other threads: while it counted a
- * window, they would wait. A single stream with one thread is counted where it is read.
+ * Whether the main thread also counts. It does not if it reads streams or compressed files for other threads, which
+ * would wait while it counted a window. A single such input with one thread is counted where it is read.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
@@ -253,7 +256,8 @@ const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
 /** Returns how inputs are split into tasks. */
 function rangePlanOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
-  // Each thread that counts a part of such an input sorts and writes its words, so the parts are large.
+  // Each thread that counts a part of an input in `countedPerInput` sorts and writes the words of that part, so parts
+  // are large.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
@@ -353,8 +357,9 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   /**
-   * Ends counting. All words stay in memory, unless some did not fit, or another thread needs this memory
-   * (`leavesMemory`) and sorted runs may be written: then all words are in sorted runs.
+   * Ends counting. The words in memory move to a sorted run if memory was full, so that words that are not counted per
+   * input are in one already, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written.
+   * Otherwise they stay.
    */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);

@@ -98,7 +98,7 @@ export async function countGroups(
   };
 }
 
-/** What counting finds for a language: its record without the byte and token counts. */
+/** What counting finds for a language: its entry in training.json, without the byte and token counts. */
 type CountedLanguage = Omit<trainingRecords.Language, "byteCount" | "tokenCount" | "plainTokenCount">;
 
 /** The text that is counted into one table: all inputs, those of a language, or its dev text, grouped by weight. */

@@ -34,9 +34,9 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 }
 
 /**
- * Returns the number of kernel memories for words that exist at once: one for each thread, one for a worker
- * that replaces another, and one for learning merges, which starts before the others are freed. If inputs are
- * counted separately, each thread and the replacing worker have a second one.
+ * Returns the number of kernel memories for words that exist at once: one for each thread, one for a worker that
+ * replaces the main thread, and one for learning merges, which starts before the threads' memories are freed. If inputs
+ * are counted separately, each thread and the replacing worker have a second one.
  */
 export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;

@@ -14,8 +14,8 @@ export function checkWeight(input: trainingRecords.InputWeight): trainingRecords
       phrase`${asOption("weight")} does not name a file`,
       "write GLOB:WEIGHT, e.g. corpus/en:0.5",
     );
-  // Each decimal with six digits is read as the double nearest to it, which is also the quotient of two
-  // integers.
+  // A decimal with at most six digits after the point is read as the double nearest to it. Dividing the whole number of
+  // its millionths by `weightParts` gives the same double, so the comparison is exact.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
