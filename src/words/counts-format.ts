@@ -556,7 +556,7 @@ export class Reader implements SortedWords {
   }
 
   private otherTotals(): FileError {
-    return this.damaged("its number of words is not the one that its header states");
+    return this.damaged("its words do not add up to the totals that its header states");
   }
 }
 

@@ -241,7 +241,7 @@ describe("a wrong file is refused", () => {
     const byteCount = header.wordCount;
     const head = countsFormat.fileHead(options, { ...header, byteCount });
     expect(readAll(Buffer.concat([head, file.subarray(head.length)]))).toBe(
-      "some.counts is damaged: its number of words is not the one that its header states",
+      "some.counts is damaged: its words do not add up to the totals that its header states",
     );
   });
 
