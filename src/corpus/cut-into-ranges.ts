@@ -35,9 +35,9 @@ export class CutFinder {
   }
 
   /**
-   * Finds the first cut in [from, stop) of a text that is known up to `limit`; undefined if there is none.
-   * `contextBytes` bytes before `from` must be known, unless the text begins at `from` or `from` is another cut; and
-   * `contextBytes` bytes after `stop`, or all of the text.
+   * Finds a cut in [from, stop) of a text that is known up to `limit`: the first special token that begins there, or
+   * else the first safe cut; undefined if there is neither. `contextBytes` bytes before `from` must be known, unless
+   * the text begins at `from` or `from` is another cut; and `contextBytes` bytes after `stop`, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
@@ -54,7 +54,7 @@ export class CutFinder {
     const { pattern } = this.options;
     if (touched || pattern === null) return undefined;
 
-    // No special token begins before `stop`, so none begins in the characters that decide whether a cut is safe.
+    // No special token begins in [from, stop), so none begins in the characters that decide whether a cut is safe.
     const pos = this.safeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }
@@ -114,7 +114,7 @@ class TextCutSearch {
     this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
   }
 
-  /** Finds the first cut in [targetByte, stopByte); undefined if none is near enough to `targetByte`. */
+  /** Finds a cut in [targetByte, stopByte), near `targetByte`; undefined if the search finds none. */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const endByte = Math.min(stopByte, targetByte + Math.max(searchSizeBytes, this.probeSizeBytes));
     for (let probeByte = targetByte; probeByte < endByte; probeByte += this.probeSizeBytes) {
@@ -176,9 +176,9 @@ export type RangePlanOptions = CutOptions & {
 };
 
 /**
- * Cuts a range of an input into smaller ones, in order. Only the bytes around each cut are read. Yields undefined after
- * an unsuccessful search, so that the caller can yield to the event loop. An empty range stays one range. JSON lines
- * and FASTA are cut only between records; a Parquet file is not cut by bytes.
+ * Cuts a range of an input into smaller ones, in order. Only the bytes around each cut are read. Yields undefined each
+ * time that the bytes read last have no cut, so that the caller can yield to the event loop. An empty range stays one
+ * range. JSON lines and FASTA are cut only between records; a Parquet file is not cut by bytes.
  */
 export function* cutIntoRanges(
   input: Input,

@@ -182,9 +182,9 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Throws a UserError if the file has changed since the run began. Called once everything was read. Appended bytes are
- * allowed. A new change time is ignored if permissions, owner or number of links have changed and so explain it: a
- * backup that makes hard links must not end a nightly run.
+ * Throws a UserError if the file has changed since the run began. Called once everything was read, and after the kernel
+ * failed while the file was mapped. Appended bytes are allowed. A new change time is ignored if permissions, owner or
+ * number of links have changed and so explain it: a backup that makes hard links must not end a nightly run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;
@@ -214,7 +214,7 @@ export const standardInput = 0;
 const furtherLooks = 5;
 const furtherLookMs = 50;
 
-/** Throws a UserError if an open file is not the one that the run began with, or is shorter now. */
+/** Throws a UserError if a file, whose stats are `now`, is not the one that the run began with, or is shorter now. */
 export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
   if (now.dev !== device || now.ino !== inode) throw changedError(input, "was replaced");

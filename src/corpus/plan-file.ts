@@ -76,7 +76,7 @@ const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: P
   normalization: normalization ?? undefined,
 });
 
-/** This number is part of every digest, so that a line in another format does not match. */
+/** This number is part of every digest, so that the lines of another version of the plan's format do not match. */
 const formatVersion = 1;
 
 export const digestLine = (line: Partial<Line>) =>

@@ -28,7 +28,7 @@ export type RangeStatistics = {
   invalidByteCount: number;
   /** The offset in the text of the first invalid byte, or -1. */
   firstInvalidByte: number;
-  /** The checksum of its text (text-checksum.ts); absent if it was not requested. */
+  /** The checksum of its text (text-checksum.ts); absent if not requested, or if the runtime has no CRC-32. */
   crc32?: number | undefined;
 };
 
@@ -284,7 +284,8 @@ export class TaskTexts {
   }
 
   /**
-   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields.
+   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields;
+   * within a batch, it may repeat the number that was yielded last.
    */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;

@@ -7,7 +7,10 @@ import { TextMemory } from "./range-reader.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { openTextStream } from "./text-stream.ts";
 
-/** A unit of work of a thread: a range of a file, a chunk of a stream, or pages of a Parquet file. */
+/**
+ * A unit of work of a thread: a range of a file; a chunk of an input that is read in order, such as a stream or a
+ * compressed file; or pages of a Parquet file.
+ */
 export type Task = RangeTask | ChunkTask | PagesTask;
 
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
@@ -18,7 +21,10 @@ export type ChunkTask = Range & {
   readonly endsInput: boolean;
   /** Bytes [startByte, endByte) of the text and, if the chunk ends inside a document, a few bytes that follow. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Whether the range continues in the next task, because no cut was found. That task must go to the same thread. */
+  /**
+   * Whether the range continues in the next task, because the chunk has no cut or may not be cut. That task must go to
+   * the same thread.
+   */
   readonly continues: boolean;
   /** How many bytes of the input are in this chunk, before any decompression, for progress. */
   readonly inputBytes: number;
@@ -64,8 +70,9 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 
 /**
  * Plans the tasks for the given ranges, or for all of each input, in order. The last task of an input has `endsInput`,
- * even if it is empty. Without `cutting` no range is cut, but a stream still has chunks, each of which continues in the
- * next. Yields to the event loop while searching for cuts. The user of a chunk must return its memory to `buffers`.
+ * even if it is empty. Without `cutting` no range is cut, but an input that is read in order still has chunks, each of
+ * which continues in the next. Yields to the event loop while searching for cuts. The user of a chunk must return its
+ * memory to `buffers`.
  */
 export async function* plan(
   inputs: readonly Input[],
@@ -262,7 +269,7 @@ const recordCutter = (separator: Uint8Array): ChunkCutter => ({
   },
 });
 
-/** Finds the first cut in the last `probeSizeBytes` of a buffer. */
+/** Finds a cut in the `probeSizeBytes` bytes before the last `contextBytes` of a buffer. */
 async function textCutter(cutting: RangePlanOptions): Promise<ChunkCutter> {
   const { CutFinder } = await codeForCuts();
   const finder = new CutFinder(cutting);

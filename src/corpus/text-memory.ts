@@ -2,8 +2,8 @@ import type { Text } from "#bytes";
 import { host } from "#runtime";
 
 /**
- * Makes a text with a capacity of `capacityBytes` bytes plus padding. It may reuse the memory of the previous text that
- * it made, which must not be used afterwards.
+ * Makes a text with a capacity of `capacityBytes` bytes plus padding. It may return the memory of the previous text
+ * that it made, with its content. The caller may copy from the previous text, and must not use it after that.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 

@@ -122,8 +122,8 @@ function setOf(
 const headBytes = 4096;
 
 /**
- * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files,
- * otherwise by its content.
+ * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files, otherwise by
+ * its content or, if that shows nothing, by its suffix.
  */
 function fileAt(path: string): TokenizerFile {
   const set = setOf(path);

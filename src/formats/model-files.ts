@@ -4,7 +4,10 @@ import { type JsonObject, modelSettings } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
 import * as recordFiles from "./read-training-record.ts";
 
-/** Reads the configuration and the chat template from the files that `transformers` reads next to a tokenizer. */
+/**
+ * Reads the configuration (null if there is none) and the chat template (undefined) from the files that `transformers`
+ * reads in a tokenizer's directory. If `path` is a file, returns neither.
+ */
 export function parse(path: string) {
   const companions = new Map(
     files.isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : [],

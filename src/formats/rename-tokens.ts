@@ -14,7 +14,10 @@ export function renameVocab([vocab, ...others]: SourceFiles, names: Names): Sour
   return [applyEdits(vocab, rewriter), ...others];
 }
 
-/** Renames special tokens everywhere in a `tokenizer.json`: vocabulary, added tokens, padding and post-processor. */
+/**
+ * Renames special tokens everywhere in a `tokenizer.json`: vocabulary, unknown token, added tokens, padding and
+ * post-processor.
+ */
 export function renameTokenizerJson([file]: SourceFiles, names: Names): SourceFiles {
   const rewriter = new JsonRewriter(file.bytes);
   rewriter.renameKeys(rewriter.placeOf(["model", "vocab"])!.start, names);

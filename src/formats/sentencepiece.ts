@@ -90,7 +90,10 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
     );
 }
 
-/** Refuses lists of pieces that sentencepiece does not load, or whose text the kernel cannot find. */
+/**
+ * Refuses lists of pieces that sentencepiece does not load, and pieces that the kernel cannot encode as sentencepiece
+ * does, such as one with a space in it.
+ */
 function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): void {
   const unknownCount = pieces.filter(({ kind }) => kind === "unknown").length;
   if (unknownCount !== 1) refuse(path, `it has ${unknownCount} unknown pieces instead of one`);

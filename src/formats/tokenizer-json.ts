@@ -219,8 +219,8 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
 }
 
 /**
- * Returns `bos_token` and the other roles, and all special tokens as additional ones. With `--like`, returns the roles
- * as that tokenizer's configuration has them, and no additional tokens.
+ * Returns `bos_token` and the other roles, and all special tokens as additional ones. If the tokenizer of `--like` has
+ * a configuration, returns no additional tokens, and a token that keeps its role in the form that it has there.
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;

@@ -10,7 +10,10 @@ export type TrainingRecord = tokenCounting.Facts &
   RunRecord &
   CorpusRecord & {
     readonly options: TrainingOptionsRecord;
-    /** The requested formats; null means all that can hold the tokenizer. */
+    /**
+     * The requested formats. null: none were requested, so the tokenizer has all formats that can hold it, except those
+     * that are only written on request.
+     */
     readonly formats: readonly string[] | null;
     /** A digest of the ids of the probe text. */
     readonly fingerprint: string;
@@ -111,8 +114,8 @@ type TrainingOptionsRecord = TokenLimits & {
   /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];
   /**
-   * The options for balancing merges among languages. Absent if none was given: merges were then balanced by the
-   * lengths of the languages' texts.
+   * The options for balancing merges among languages. Absent if none was given: the merges of a corpus with languages
+   * were then balanced by the lengths of the languages' texts.
    */
   readonly parity?: Parity;
   /** The vocabulary is filled with reserved tokens to a multiple of this number. */
@@ -149,7 +152,7 @@ type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
   /** The languages of the corpus, in order. Present only if it has any. */
   readonly languages?: readonly Language[];
-  /** Files in directories that were skipped, with the reasons. */
+  /** Files and folders in directories, and matches of globs, that were not read, with the reasons. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** The files of word counts that were added. */
   readonly counts: readonly Counts[];

@@ -55,9 +55,9 @@ export class LineReader {
   }
 
   /**
-   * Reads the records of a range into `batch`, one window at a time, and yields after each the number of bytes that are
-   * done. If bytes are still arriving, it also yields when it has read all that have arrived; the caller may then set
-   * the end of `range`.
+   * Reads the records of a range into `batch`, one window at a time. Yields the number of bytes that are done: after
+   * each window, and with an empty batch before it allocates much memory (`TextMemory`). If bytes are still arriving,
+   * it also yields when it has read all that have arrived; the caller may then set the end of `range`.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
@@ -346,8 +346,8 @@ for (let value = 0; value < 16; value++) {
 
 /**
  * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: at most as many
- * bytes as the line has, and up to three bytes of padding. If a field occurs twice, the last one counts. Moves the
- * cursor to the next line, or sets `fault`.
+ * bytes as the line has, and up to three bytes of padding. If a field occurs twice, the last one counts. Sets
+ * `cursor.fault`. Moves the cursor to the next line if the line is blank or an object, even if its field has a fault.
  */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
@@ -402,7 +402,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
   else cursor.fault = lineFault.notJson;
 }
 
-/** The result, instead of a position, of all functions below if the line is not valid JSON. */
+/** What functions that return a position return instead if the line is not valid JSON. */
 const nowhere = -1;
 
 function skipBlanks(bytes: Uint8Array, pos: number): number {

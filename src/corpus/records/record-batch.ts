@@ -10,7 +10,7 @@ import type * as keptField from "./kept-fields.ts";
  *   FIELD    TYPE         LENGTH       MEANING
  *   text     Text         ends[last]   bytes of all texts
  *   ends     Int32Array   count        record r is text.bytes[ends[r - 1] .. ends[r]); record 0 begins at 0
- *   kept     KeptValue[]  k * count    the values of the k kept fields of record r are kept[k * r .. k * (r + 1))
+ *   kept     Value[]      k * count    the values of the k kept fields of record r are kept[k * r .. k * (r + 1))
  *
  * The texts "ab", "" and "c" give bytes = "abc", ends = [2, 2, 3], count = 3.
  */

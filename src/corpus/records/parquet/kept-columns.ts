@@ -115,7 +115,7 @@ export class KeptColumnReader {
   }
 }
 
-/** The estimated memory of a value in an array if the value is an object. */
+/** The estimated memory of a decoded value: its element of an array, and the object that the element refers to. */
 const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -177,7 +177,7 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
   return plainValues(page, 0, count);
 }
 
-/** Called with the size of the decoded values if they need more bytes than the page. May throw. */
+/** Called with the size of decoded values that need memory besides that of the page (delta encodings). May throw. */
 type ClaimValues = (bytes: number) => void;
 
 /** Decodes the values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */

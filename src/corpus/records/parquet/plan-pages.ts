@@ -197,8 +197,8 @@ export type InputPages = PageGroup & {
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
- * Yields the page groups of a Parquet file, in order. Only the headers of pages are read. Also yields undefined from
- * time to time, so that the caller can yield to the event loop.
+ * Yields the page groups of a Parquet file, in order. Of the pages, only the headers are read. Also yields undefined
+ * from time to time, so that the caller can yield to the event loop.
  */
 export function* planInputPages(
   input: Input,
@@ -394,8 +394,8 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
 const pageBytesMax = 2 ** 30;
 
 /**
- * Throws unless the header has all fields of its kind of page, with valid sizes, because the library does not check
- * them.
+ * Throws unless the header has all sizes that its kind of page needs, and all are valid, because the library does not
+ * check them.
  */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
