@@ -60,7 +60,7 @@ export type EncodeCorpusOptions = {
   readonly workers?: StartedWorkers | undefined;
   /** Target size of the ranges for threads, in bytes. */
   readonly rangeSizeBytes?: number;
-  /** Target size of the chunks of a stream, in bytes. */
+  /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream or a compressed file. */
   readonly chunkSizeBytes?: number;
 };
 
@@ -89,9 +89,9 @@ export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudg
   machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
- * Whether the main thread also encodes. It does not if it reads a stream, because the workers would wait
- * while it encodes a window. It does not if the tokenizer may take long to set up, because it could not
- * handle signals meanwhile; a worker can be terminated.
+ * Whether the main thread also encodes. It does not if it reads an input in order (a stream, a compressed file or JSON)
+ * and sends chunks to the workers, because they would wait while it encodes a window. It does not if the tokenizer may
+ * take long to set up, because it could not handle signals meanwhile; a worker can be terminated.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
   inputs.every(canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));

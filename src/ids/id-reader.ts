@@ -13,7 +13,7 @@ type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
 /**
  * The id type of `.bin` files: `asked` is the type that the user stated; otherwise it is `needed`, which can represent
- * all ids. A file that does not look like `needed` is refused.
+ * all ids. Then a file that seems to have 32-bit ids is refused if `needed` is uint16.
  */
 export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
 
@@ -131,9 +131,9 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
 }
 
 /**
- * Throws a UserError if 32-bit ids seem to be read as twice as many 16-bit ids: every second one is 0, or
- * small if the 32-bit ids need more than 16 bits (an alphabet has fewer than 2^20 ids). With few ids it is
- * less strict, because 0 may end each of two texts.
+ * Throws a UserError if 32-bit ids seem to be read as twice as many 16-bit ids: every second one is 0, or below 16 if
+ * some 32-bit ids need more than 16 bits (all ids of an alphabet are below 2^20). Few 16-bit ids may look like that by
+ * chance. So with fewer than 8 ids, every second one must be 0, and fewer than 4 are never refused.
  */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;
@@ -272,7 +272,7 @@ function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: numb
  * Reads documents of ids. A `.npy` or `.bin` file is one document. In a file with any other name, and in standard input
  * (`-`), each line is a document, of decimal numbers separated by whitespace; an empty line is an empty document.
  * Throws an error for an id that is not below `idLimit`. At intervals, yields the number of bytes read so far: of the
- * file for text, of the ids in memory for a binary file.
+ * decompressed text, or of the ids in memory for a binary file.
  */
 export async function* readSequences(
   path: string,

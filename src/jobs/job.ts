@@ -18,7 +18,7 @@ import {
  *                    note            the same without an answer; served at once, even during an `ask`
  *   worker -> main   news, news, …   what the job reports before an answer
  *                    answer          for each `ask`, in order
- *                    failed          at any time, and nothing after it
+ *                    failed          at any time; the main thread then ends the worker
  */
 type ToWorker = { readonly kind: "ask" | "note"; readonly method: PropertyKey; readonly request: unknown };
 type FromWorker<News> =

@@ -24,17 +24,17 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** The byte ranges to process, in this order; everything if left out. */
   readonly ranges?: readonly Range[] | undefined;
   /**
-   * How ranges are split into tasks (`textCutting`). If undefined, each file is one task, on which only one thread
-   * works.
+   * How ranges are split into tasks (`textCutting`). If undefined, each range is one task, and one thread gets all
+   * chunks of an input that is read in order. A Parquet file is several tasks even then.
    */
   readonly cutting: RangePlanOptions | undefined;
-  /** At least this many bytes of text are planned ahead of the threads. */
+  /** At least this many bytes of text, or `aheadCountMax` tasks, are planned ahead of the threads. */
   readonly aheadBytes: number;
 
   readonly threadCount: number;
   /** Whether the main thread does tasks, too. Otherwise it only plans, reads streams and receives results. */
   readonly mainWorks: boolean;
-  /** Whether a task would keep the main thread from handling signals for long. */
+  /** Whether a task may keep the main thread from handling signals for long. */
   readonly mayTakeLong: (task: Task) => boolean;
   /**
    * Makes the data that each thread needs to combine the results of all threads at the end (`ThreadJob.share`). If it
@@ -74,8 +74,9 @@ export const longTextBytes = scaled(1 << 24, 256);
  * handle signals, and a worker replaces it. Returns the final result of each thread that had a task, in no particular
  * order.
  *
- * Between slices of work in this thread, it yields to the event loop and calls `report` with the number of input bytes
- * that are done. Throws any error of a thread or of `report`. No worker is left running.
+ * Between slices of work in this thread, and at intervals while workers work, it yields to the event loop and calls
+ * `report` with the number of input bytes that are done. Throws any error of a thread or of `report`. No worker is left
+ * running.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -296,7 +297,7 @@ export class TaskQueue {
    */
   hasLeft = false;
 
-  /** @param aheadBytes at least this many bytes of text are planned ahead */
+  /** @param aheadBytes at least this many bytes of text, or `aheadCountMax` tasks, are planned ahead */
   constructor(
     private readonly tasks: AsyncGenerator<Task, void>,
     private readonly aheadBytes: number,
@@ -395,8 +396,9 @@ export type Sink<Part extends OutputPart, Found> = {
   /** Called after each task. `found` is undefined if there was nothing to do. */
   endTask(task: Task, found: Found | undefined): void;
   /**
-   * Returns a promise to await before the next `write`. If it is undefined, or there is no `drain`, the next `write`
-   * may follow at once. The next `write` throws any error.
+   * Returns a promise that resolves once the sink can take more. If it is undefined, or there is no `drain`, the sink
+   * can take more now. Until then, the memory of what was written does not go back to the threads. The promise does not
+   * reject: the next `write` throws any error.
    */
   drain?(): Promise<void> | undefined;
 };
@@ -672,9 +674,9 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
 }
 
 /**
- * The tasks of a worker, as a job (job.ts). Tasks arrive before they are needed, so that the queue is never empty. A
- * worker with too much unwritten output waits (`Outbox`). So memory is bounded, however long a task is, and however
- * late its output is written.
+ * The tasks of a worker, as a job (job.ts). Tasks arrive before they are needed, so that the worker need not wait for
+ * them. A worker with too much unwritten output waits (`Outbox`). So memory is bounded, however long a task is, and
+ * however late its output is written.
  */
 export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
   private thread!: TaskThread<Part, Found, Rest, Common>;

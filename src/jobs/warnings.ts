@@ -11,7 +11,7 @@ type InvalidBytes = {
   readonly count: number;
   /**
    * The name of the text with the first invalid byte, if the text has a name; its file; and the byte's offset in the
-   * file.
+   * file, decompressed.
    */
   readonly text?: string;
   readonly path?: string;

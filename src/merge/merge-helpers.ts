@@ -2,7 +2,7 @@ import { type Kernel, kernels, startWorker, type WorkerThread } from "#runtime";
 
 /** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
 export type MergePlan = {
-  /** The memory has words [first, end) of the table. */
+  /** The memory has words [first, end) of the table. Both are 0 if counting left its records in this memory. */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;

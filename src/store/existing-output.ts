@@ -22,7 +22,6 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
       const inner = join(path, name);
       const isSearched = holdsOurs(name) && lstatOrNull(inner)?.isDirectory() === true;
       const names = isSearched ? readdirSync(inner) : [];
-      // An empty directory is listed by its own name.
       return names.length === 0 ? [name] : names.map((each) => `${name}/${each}`);
     })
     .sort();

@@ -37,7 +37,7 @@ export type Plan = {
 };
 
 /**
- * Returns the plan with the least to count, and among such plans the one that reads the fewest files.
+ * Returns the plan with the fewest contents to count, and among such plans the one that reads the fewest files.
  *
  * @param wanted the contents of the inputs, with their numbers of occurrences
  * @param hasEntry whether the cache has an entry for a content
@@ -109,7 +109,7 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** The state of each input; undefined for an input that is not cached. */
+  /** The state of each input; undefined for one that is never cached: a stream, an empty file, or a changed file. */
   private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
@@ -401,8 +401,8 @@ export class Cache {
   }
 
   /**
-   * Stops using a file that is damaged, missing or unreadable. Warns, unless the file is missing. Rethrows any other
-   * error.
+   * Stops using a file that is damaged, missing, unreadable or untrusted. Warns unless the file is missing, and removes
+   * it unless it is untrusted. Rethrows any other error.
    */
   private setAside(error: unknown): void {
     const isDamaged = error instanceof cacheDirectory.DamagedFile || error instanceof countsFormat.FileError;

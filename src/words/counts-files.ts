@@ -83,7 +83,7 @@ export class CountsFiles {
     return this.others.length > 0;
   }
 
-  /** Adds the words of the unsorted files to the counter. */
+  /** Adds the words of the files that are not in `sources` to the counter. */
   addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
     return addEach(this.others, counter);
   }

@@ -9,11 +9,12 @@ import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. These are words that
- * did not fit into memory (`inputIndex` is null), or the words of one input, if words are counted per input.
+ * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. Words are written as
+ * sorted runs if they do not fit into memory, or if words are counted per input.
  */
 export type SortedRun = {
   readonly path: string;
+  /** The input that all words are from, if words are counted per input; null if they may be from several inputs. */
   readonly inputIndex: number | null;
   readonly totals: wordTables.CountsTotals;
   /** For a run of one input: whether its words are also in the thread's memory, mixed with those of other inputs. */

@@ -123,8 +123,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Empties `words`. If they fit, they move to `inMemory`, and, if words are counted per input, are also copied to a
-   * sorted run; otherwise they move to a sorted run.
+   * Empties `words`; without `runOptions` does nothing. If the words fit, they move to `inMemory`, and, if words are
+   * counted per input, are also copied to a sorted run; otherwise they move to a sorted run.
    */
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;

@@ -11,13 +11,13 @@ import { SpillingCounter } from "./spilling-counter.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/** The sum of parts, which can be read several times. All work is done in slices of some milliseconds. */
+/** The sum of parts, which can be read several times. All work is done in slices of at most about 50 ms. */
 export class SumOfParts {
   private exactTotals: wordTables.CountsTotals | undefined;
 
   private constructor(
     private readonly sources: readonly CountsSource[],
-    /** The words that were in the counter. */
+    /** The words that were in the counter or in slices; null if there were none. */
     private readonly own: sortedWords.TableWords | null,
   ) {}
 
@@ -42,7 +42,7 @@ export class SumOfParts {
     };
   }
 
-  /** The exact totals. With more than one part, this reads the sum. */
+  /** The exact totals. Unless there is only one part, this reads the sum the first time. */
   *totals(): Generator<undefined, wordTables.CountsTotals> {
     const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
     this.exactTotals ??= isOne ? this.bound : yield* this.read(sortedWords.totalsOfSum);

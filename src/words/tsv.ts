@@ -197,7 +197,7 @@ function byteOfPair(first: number, second: number): number {
   return codePoint < 0x80 ? -1 : byteCharacters.byteOf(codePoint);
 }
 
-/** Parses the digits at bytes [start, end); NaN if they are not a number, or not an exact one. */
+/** Parses the digits at bytes [start, end); NaN if they are not a whole number below 2^53. */
 function parseCount(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length === 0 || length >= shownBytesMax) return Number.NaN;
@@ -300,9 +300,7 @@ export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint
 
 const digitSize = 65536;
 
-/**
- * Sorts by descending counts: a stable radix sort, 16 bits at a time, the lowest first. Most counts have no more bits.
- */
+/** Sorts by descending counts: a stable radix sort, 16 bits at a time, the lowest first. */
 function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32Array {
   const wordCount = order.length;
   let words = order;

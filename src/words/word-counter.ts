@@ -522,8 +522,8 @@ const mostWords = (textBytes: number) => ({
 const memoryBytesPerTextByte = 128;
 
 /**
- * Returns the text size with which a memory, made for that size, has room for fixed tables of `wordTables.bytesOf`. These get a
- * sixteenth of the memory (src/kernel/regions.ts).
+ * Returns the text size for which a memory must be made to have room for fixed tables of `tableBytes` bytes. These get
+ * a sixteenth of the memory (src/kernel/regions.ts).
  */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);

@@ -11,7 +11,8 @@ import { asOption, phrase, UserError } from "#runtime";
  *
  * "a bc bc" gives bytes = "a bc", starts = [0, 1, 4], counts = [1, 2].
  *
- * No word is empty, and no two are equal. Nothing may depend on their order.
+ * No word is empty, and no two are equal. No result may depend on their order. Functions that need or return ascending
+ * order, as those of sorted-words.ts, say so.
  */
 export type WordTable = {
   readonly wordCount: number;
