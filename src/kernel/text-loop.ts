@@ -281,8 +281,8 @@ export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
 }
 
 /**
- * Emits the id of the token that was found. Also reserves memory for it: other ids get theirs for the text between
- * tokens, and adjacent tokens have none. Returns false if memory runs out.
+ * Emits the id of the token that was found, and reserves memory for it: `encodeEnds` reserves memory only for the ids
+ * of text, and there may be no text between two tokens. Returns false if memory runs out.
  */
 function emitToken(): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;

@@ -135,7 +135,10 @@ export function newSearch(records: usize, count: u32, contents: usize): TokenSea
   return reserveTrie(search, stateMax) && buildTrie(search) ? search : null;
 }
 
-/** Finds the prefixes: for each first byte, the longest prefix that all its tokens share. */
+/**
+ * Finds the prefixes: for each first byte of tokens, the longest prefix of at most 16 bytes that all its tokens share;
+ * none if there are more than `prefixCountMax` first bytes.
+ */
 function makePrefixes(search: TokenSearch): void {
   /** 1 + the index of the prefix with this first byte. */
   const indices = search.rootChildren;

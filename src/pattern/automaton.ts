@@ -179,7 +179,7 @@ const noAction: Action = { commitCount: 0, writes: [] };
 /**
  * Builds the automaton of all situations that can be reached from the start of a document, by following every symbol
  * from each of them. Two situations are the same if their keys are equal. `step` returns undefined for an impossible
- * symbol. Throws BeyondAutomaton if there are too many states.
+ * symbol. Throws BeyondAutomaton if there are too many states or steps.
  */
 export function exploreSituations<Situation>(
   classes: CharacterClasses,
@@ -347,7 +347,10 @@ type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
 
 type Step = { readonly action: Action; readonly next: Situation };
 
-/** Fuses automata with the same classes. Throws BeyondAutomaton if a slot would have to hold two positions. */
+/**
+ * Fuses automata with the same classes. Throws BeyondAutomaton if that is impossible, as when a slot would have to hold
+ * two positions.
+ */
 export function fuseAutomata(first: Automaton, second: Automaton, steps = new CompileSteps()): Automaton {
   const { classes, symbolCount } = first;
   const end = symbolCount - 1;

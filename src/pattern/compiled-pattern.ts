@@ -19,7 +19,10 @@ export type CompiledPattern = {
 export type PatternTables = ScanTables & {
   /** How to annotate a text for this automaton; undefined if the automaton reads the text itself. */
   readonly annotation?: AnnotationTables;
-  /** Tables for four bytes per step. null: this automaton cannot have them; undefined: they are not built yet. */
+  /**
+   * Tables for four bytes per step. undefined: they are not built yet. null: this automaton cannot have them, or does
+   * not need them, because it is not the first one of the pattern.
+   */
   readonly fourBytes?: FourByteTables | null;
 };
 

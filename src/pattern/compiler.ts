@@ -1,9 +1,9 @@
 import { oniguruma } from "./dialect.ts";
 import { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 
-// The code that reads regular expressions, and the tables of Unicode. It is loaded only for patterns without a name
-// (`loadCompiler`): named patterns are compiled when the executable is built, and all else about them is in
-// named-patterns.ts.
+// The code that reads regular expressions, and the tables of Unicode. The executable loads it (`loadCompiler`) for
+// patterns without a name, and for word characters next to `single_word` tokens. Named patterns need none of it: they
+// are compiled when the executable is built, and all else about them is in named-patterns.ts.
 
 export { compileSplits, formOfHuggingface } from "./compile-splits.ts";
 export { javascriptSource } from "./javascript-source.ts";

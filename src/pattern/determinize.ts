@@ -316,8 +316,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // After its first instruction, a thread enters `holds` only by a `take` that leads to a match, because others are
-    // not followed. So its run is sure to match.
+    // A thread reaches an instruction of `holds`, other than the first, only by a `take` that is in `holds`, too. Such
+    // a `take` is followed only if it leads to a match. So the run of this thread is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>

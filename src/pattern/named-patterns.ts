@@ -1,5 +1,5 @@
 /**
- * A named pretokenization pattern, exactly as published: a sequence of splits, nearly always one. Each split cuts the
+ * A named pretokenization pattern, exactly as published: a sequence of splits, often only one. Each split cuts the
  * pieces of the previous one. Text that a split does not match also becomes a piece.
  */
 export type NamedPattern = {

@@ -727,7 +727,7 @@ class MultiCharacterFolds {
   private static multiCharacterFoldings: unicode.CodePointSet | undefined;
   /** The characters that occur in the result of some full case folding. */
   private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
-  /** The case-folded character of each node that is part of the result of a full folding. */
+  /** For each node that matches one character: its case-folded form, if this occurs in the result of a full folding. */
   private readonly folded = new Map<Node, number>();
 
   /**
@@ -806,7 +806,10 @@ class MultiCharacterFolds {
   }
 }
 
-/** The characters with which a part of a pattern may begin and end. */
+/**
+ * The case-folded characters, among those in `MultiCharacterFolds.folded`, that a part of a pattern may begin and end
+ * with.
+ */
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
 const noEdges: Edges = { first: new Set(), last: new Set(), isNullable: true };
 
@@ -822,8 +825,8 @@ function charactersOfLongFoldings(): unicode.CodePointSet {
  */
 export type Node =
   /**
-   * `text` is the node's text in the pattern. For a set it is null if case was folded; for other nodes it is only used
-   * in errors.
+   * `text` is the node's text in the pattern. For a set it is null if case was folded, or if the set is not written in
+   * the pattern, such as the "\n" of `$`. For other nodes it is only used in errors.
    */
   | { readonly kind: "set"; readonly set: unicode.CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }

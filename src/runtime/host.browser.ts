@@ -10,7 +10,7 @@ export type Crc32 = (data: Uint8Array, before: number) => number;
 /** Undefined, because only records of trainings need checksums of texts. */
 export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
 
-/** A browser never calls these: only caches and records need hashes. */
+/** A browser never calls these: hashes are for caches, records, images, fingerprints and files with known checksums. */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 

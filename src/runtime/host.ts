@@ -60,8 +60,9 @@ export function globMatcher(glob: string): (path: string) => boolean {
 }
 
 /**
- * Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions. It is for functions that run only
- * while a tokenizer is loaded: on two cores, FTL takes more time from the threads that encode than its code saves.
+ * Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions. It is for loops that run only for a
+ * short time, such as while a tokenizer is loaded: on two cores, FTL takes more time from other threads than its code
+ * saves.
  */
 export function disableFtl(...functions: ((...args: never[]) => unknown)[]): void {
   const { noFTL } = require("bun:jsc") as typeof import("bun:jsc");

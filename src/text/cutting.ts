@@ -32,7 +32,7 @@ export type Cutting = {
   readonly normalization: Normalization | null;
   /** Whether a space is put before each section that does not begin with one. */
   readonly addsPrefixSpace: boolean;
-  /** Which sections get a space; by default, all that do not begin with one. */
+  /** Which sections get a space if `addsPrefixSpace`; by default, all that do not begin with one. */
   readonly prefixRule?: PrefixRule;
   /** Whether each line gets a space, as a section does. */
   readonly isLinewise?: boolean;
@@ -79,8 +79,8 @@ export function isCutUnchanged(cutting: Cutting): boolean {
 }
 
 /**
- * Returns the tokens that the kernel searches for while it cuts a text; none if a step of its own, before that, finds
- * them.
+ * Returns the tokens that the kernel searches for while it cuts a text; none if they are found before the text is cut
+ * (`sectionSettings`).
  */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
   isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];

@@ -82,7 +82,10 @@ export class TextNormalizer {
     return parts.length === 1 ? parts[0]! : joined(parts);
   }
 
-  /** Whether the character never changes, whatever is next to it, and no step reaches across its start. */
+  /**
+   * Whether the character is *settled*: no step changes it, unless the next character is not settled and is composed
+   * with it, and no step reaches across its start.
+   */
   isSettled(codePoint: number): boolean {
     return this.sections.kernel.exports.factsOf(codePoint) === 0;
   }

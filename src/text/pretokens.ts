@@ -33,7 +33,10 @@ export function partBefore(limit: number, tokenBytesMax: number): TextPart {
   return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
 }
 
-/** Returns the part up to `end`. The text ends there, or continues elsewhere and bytes before `limit` may be read. */
+/**
+ * Returns the part up to `end`. The text ends there or, without `endsText`, another range continues it; then bytes
+ * before `limit` may be read.
+ */
 export const partTo = (end: number, endsText = true, limit = end): TextPart => ({
   end,
   sureEnd: end,
@@ -67,8 +70,8 @@ export interface Taker {
   /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
   /**
-   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called only if changes are
-   * requested.
+   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called if changes were
+   * requested, and also for a text in segments if added tokens are searched for in the normalized text.
    */
   change?(start: number, end: number, newSize: number): void;
 }
@@ -76,7 +79,7 @@ export interface Taker {
 /**
  * Cuts texts that arrive window by window: the kernel finds tokens and pretokens, and passes them to a taker. For each
  * text, call `start`; for each window `searchText`, `take` until it returns true, and `shift`; and at the end
- * `lookAhead`, if the text continues elsewhere.
+ * `lookAhead`, if another range continues the text.
  */
 export class Pretokens {
   private readonly kernel: Kernel;
@@ -137,7 +140,7 @@ export class Pretokens {
     return this.kernel.exports.firstInvalidPosition();
   }
 
-  /** Begins a text at `pos`. `isInside`: it continues a document that began elsewhere. */
+  /** Begins a text at `pos`. `isInside`: it continues a document that began in an earlier range. */
   start(pos: number, isInside: boolean): void {
     this.kernel.exports.openText(pos, Number(isInside));
   }

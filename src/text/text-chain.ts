@@ -82,7 +82,10 @@ export class TextChain {
     return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }
 
-  /** The window size in bytes that the pending text may need. */
+  /**
+   * The bytes of pending text for which memory has to be claimed. Those that wait for their normal form count 16 times,
+   * because sorting a run of combining marks takes that much memory.
+   */
   get waitingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
@@ -99,8 +102,9 @@ export class TextChain {
   }
 
   /**
-   * Ends the text; or, with `following`, this part of it: the text continues elsewhere with these settled characters.
-   * Another text may follow.
+   * Ends the text. With `following`, only a part of the text ends, at a safe cut, and another call or thread takes the
+   * rest. `following` has the first bytes of the rest; normalization changes nothing in them but the case of ASCII
+   * letters. Another text may follow.
    */
   end(following?: Uint8Array): void {
     if (!this.direct) this.sections!.end(this.window, following !== undefined);
@@ -111,9 +115,8 @@ export class TextChain {
   }
 
   /**
-   * Takes a text that consists of segments. It is a whole text; with `continues`, a part that follows a safe cut; with
-   * `following`, a part that continues elsewhere with these settled characters. `open` must be called before the next
-   * text.
+   * Takes a text that consists of segments. It is a whole text; with `continues`, a part that begins at a safe cut;
+   * with `following`, a part that ends at one (see `end`). `open` must be called before the next text.
    */
   pushSegments(
     segments: readonly TextSegment[],
@@ -169,7 +172,7 @@ export class TextChain {
 
   /**
    * Returns the first safe cut in [from, to) of a text (src/kernel/text/safe-cuts.ts), or with `wantsLast` the last
-   * one; -1 if there is none. Not allowed within a text. `open` must be called before the next text.
+   * one; -1 if there is none. The previous text must have ended, and `open` must be called before the next one.
    */
   findSafeCut(text: Uint8Array, from: number, to: number, wantsLast: boolean): number {
     const { cutReach, usesWindows, pretokens } = this;
@@ -258,7 +261,7 @@ export class TextWindow implements TextSink {
     if (this.limit > 0) this.restart();
   }
 
-  /** Ends the section inside a document: the first character of `following` settles the last pretoken. */
+  /** Ends the section inside a document: the first character of `following` decides where the last pretoken ends. */
   private endInside(following: Uint8Array): void {
     const { pretokens } = this;
     this.append(following, 0, following.length);

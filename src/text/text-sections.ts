@@ -6,9 +6,11 @@ import { makeFollowing } from "./window-of-text.ts";
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
 
 /**
- * Which text gets a space before it. "every section": HF's Prepend. "sections without mark" and "start without mark":
- * HF's Metaspace "always" and "first", for which U+2581 is a space, too. "start": SentencePiece, also before an added
- * token at the start.
+ * Which sections get a space before them, if `addsSpace`. Without a rule: each section that does not begin with a
+ * space. "every section": each section, even if it begins with a space (HF's Prepend). "sections without mark": each
+ * section that begins neither with a space nor with a mark, U+2581 (HF's Metaspace "always"). "start without mark":
+ * likewise, but only the section at the start of the text (Metaspace "first"). "start": the start of the text, even if
+ * it begins with a space or an added token (SentencePiece).
  */
 export type PrefixRule = "every section" | "sections without mark" | "start without mark" | "start";
 
@@ -63,8 +65,9 @@ export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
   /**
-   * Ends the section; or, with `following`, this part of it: the section continues elsewhere with these settled
-   * characters.
+   * Ends the section. With `following`, the section does not end: the text was divided at a safe cut, and another call
+   * or thread processes the rest. `following` has the first bytes of the rest, in normalized form. They decide where
+   * the last pretoken ends.
    */
   end(following?: Uint8Array): void;
   /**
@@ -79,13 +82,13 @@ export interface TextSink {
    */
   space?(bytes: Uint8Array): void;
   /**
-   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called only if changes are
-   * requested.
+   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called if changes were
+   * requested, and also for a text in segments if late tokens are searched for.
    */
   change?(start: number, end: number, newSize: number): void;
 }
 
-/** The number of bytes that the kernel processes at a time. */
+/** The maximum number of bytes that the kernel processes in one call. */
 const pieceBytes = 1 << 16;
 const eventWords = 4;
 
@@ -116,14 +119,14 @@ export class TextSections {
     this.kernel.exports.openText(flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0));
   }
 
-  /** Ends a segment of the text, and begins the next one. */
+  /** Ends a segment of the text, and begins the next one, to which `specialTokensAsText` applies. */
   endSegment(specialTokensAsText: boolean): void {
     if (this.kernel.exports.endSegment(Number(specialTokensAsText)) === 0) throw this.noMemory();
   }
 
   /**
-   * Returns the first bytes of text that follows a safe cut, in the form that the pattern sees. They are valid until
-   * the next call, which must be `open`.
+   * Normalizes `text`, the first bytes after a safe cut, which may decide where the pretoken before the cut ends. The
+   * result is valid until the next call, which must be `open`.
    */
   following(text: Uint8Array): Uint8Array {
     const made = makeFollowing(this.kernel, text);
@@ -136,7 +139,10 @@ export class TextSections {
     return this.kernel.exports.waitingBytes() >>> 0;
   }
 
-  /** The size in bytes of the window that the pending text may need. */
+  /**
+   * The maximum memory in bytes that processing the pending bytes can take: sorting a run of combining marks takes 16
+   * times its size.
+   */
   get pendingNeed(): number {
     return this.kernel.exports.waitingNeed();
   }
@@ -147,12 +153,15 @@ export class TextSections {
       this.take(bytes, pos, Math.min(end, pos + pieceBytes), 0, sink);
   }
 
-  /** Ends the text. Another one may follow. `continues`: the section continues elsewhere, and the caller ends it. */
+  /**
+   * Ends the text. Another one may follow. With `continues`, the text ends at a safe cut inside a section: the kernel
+   * does not end this section, and the caller calls the sink's `end` with the bytes after the cut.
+   */
   end(sink: TextSink, continues = false): void {
     this.take(this.memory, 0, 0, continues ? 2 : 1, sink);
   }
 
-  /** Processes a whole text, or the rest of one. */
+  /** Processes a whole text, or the rest of one, and ends it. */
   pushText(bytes: Uint8Array, start: number, end: number, sink: TextSink): void {
     let pos = start;
     for (; end - pos > pieceBytes; pos += pieceBytes) this.take(bytes, pos, pos + pieceBytes, 0, sink);

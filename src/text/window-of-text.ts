@@ -36,8 +36,8 @@ export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boo
 }
 
 /**
- * Returns the first bytes of text that follows a safe cut, in the form that the pattern sees. They are valid until the
- * next call. Returns undefined if memory runs out.
+ * Normalizes `text`, the first bytes after a safe cut, which may decide where the pretoken before the cut ends. The
+ * result is valid until the next call of the kernel. Returns undefined if memory runs out.
  */
 export function makeFollowing(kernel: TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;

@@ -136,6 +136,7 @@ export function wordIdsAddress(): usize {
   return wordIds;
 }
 
+/** Appends the ids of the words between `endCount` ends, by the word cache. Returns false if memory runs out. */
 function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   for (let left = endCount - 1; left > 0; ) {
     const wordCount = min(left, batchWordsMax);
@@ -147,7 +148,7 @@ function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Does the same with late merges, and notes where pretokens end. */
+/** Like `encodeEnds`, for a model with late merges: also notes where pretokens end. */
 function encodeLines(ends: usize, endCount: u32, room: usize): bool {
   let lineEnd = lineEndsAddress();
   for (let first: u32 = 0; first + 1 < endCount; first += batchWordsMax) {

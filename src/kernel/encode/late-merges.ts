@@ -11,10 +11,10 @@ import { beginIds, idsEnd } from "./word-cache";
  * into a space, and all merges of higher rank, are *late*. Pretokens, which are lines here, are cut into words, and
  * encoded by the other merges with the word cache; then the late merges are made in the result.
  *
- * Why that is exact: a merge creates only pairs of higher rank (`isMonotone`), so a late merge creates only late pairs.
- * Merging the lowest rank first therefore makes all other merges before the first late one. If a merge may create a
- * pair of lower rank (a file that lists merges in another order), if merges are tied, or if an id can be made in two
- * ways, no merge is late (build-model.ts), and whole pretokens are merged.
+ * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone`), so a late
+ * merge creates only late pairs. Merging the lowest rank first therefore makes all other merges before the first late
+ * one. If a merge may create a pair of lower rank (a file that lists merges in another order), if merges are tied, or
+ * if an id can be made in two ways, no merge is late (build-model.ts), and whole pretokens are merged.
  *
  * Most neighbours never become one token. The ids are cut into *segments* wherever there is no seam (seams.ts), and
  * each segment is merged alone. Nearly all segments have one, two or three ids.
@@ -52,8 +52,8 @@ export function useLateMerges(model: EncodingModel): bool {
  *   fours     u32    chunkIdsMax/4 + 1    the indices of segments of four ids
  *   longer    u32,2  chunkIdsMax/5 + 1    the indices and lengths of longer segments
  *   ranks     u32    chunkIdsMax          the ranks of the pairs of `longer` segments
- *   packing   u8     256 * 16             for each of 256 sets of eight ids, the shuffle that moves the ids of the set to
- *                                         the front
+ *   packing   u8     256 * 16             for each of the 256 subsets of eight ids, the shuffle that moves the ids of
+ *                                         the subset to the front
  */
 let lineEnds: usize = 0;
 let lineEndsEnd: usize = 0;
@@ -195,8 +195,8 @@ function findSegmentEnd<T>(id: usize, last: usize): usize {
  * Merges the segments of `count` ids at `first`; the last one is no joint. Writes the result to `out`, which is not
  * after `first`. Returns its end, or 0 if memory runs out.
  *
- * Most segments have two, three or four ids. Each of these lengths is merged in a loop of its own, without branches that
- * a processor could not predict.
+ * Most segments have two, three or four ids. Each of these lengths is merged in a loop of its own, without branches
+ * that a processor could not predict.
  */
 function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize {
   listSegments(count);
@@ -284,7 +284,7 @@ function isJoint(index: u32): bool {
   return ((load<u64>(joints + ((<usize>index >> 6) << 3)) >> (index & 63)) & 1) !== 0;
 }
 
-/** Keeps the first `count` ids, of up to 33, of those at an index in the chunk. The first one is kept already. */
+/** Keeps `count` ids, at most 33, from an index in the chunk on. The first of them is kept already. */
 function keepAfter(index: u32, count: u32): void {
   const bits = ((<u64>1) << (count - 1)) - 1;
   const bit = (index + 1) & 63;
@@ -376,8 +376,8 @@ function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
 }
 
 /**
- * Merges up to `fewIdsMax` ids in place: compares all ranks for each merge. `pairRanks` has the rank of each pair. Returns
- * the number of ids left.
+ * Merges up to `fewIdsMax` ids in place: compares all ranks for each merge. `pairRanks` has the rank of each pair.
+ * Returns the number of ids left.
  */
 function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {
   const size = sizeof<T>();

@@ -28,7 +28,7 @@ export const lateIdLimit: u32 = 1 << 21;
 
 const multiplier: u64 = 0x9e3779b97f4a7c15;
 
-/** Returns the hash of a key. Its top bits are good. */
+/** Returns the hash of a key. Only its top bits depend on the whole key. */
 export function hashOfKey(key: u64): u64 {
   return key * multiplier;
 }
@@ -78,14 +78,14 @@ function emptyBucket(): usize {
 /** The rank of a pair that is not one of a late merge: above all ranks. */
 export const noLateRank: u32 = u32.MAX_VALUE;
 
-/** Returns the rank of the pair with a key. */
+/** Returns the rank of the pair with a key; `noLateRank` if it is not one of a late merge. */
 export function findLate(key: u64): u32 {
   return findFrom(key, homeOf(hashOfKey(key)));
 }
 
 /**
- * Does the same for a pair that often is not one of a late merge. There is no branch for that, because a processor could
- * not predict it: if the filter rejects a pair, the empty bucket is read.
+ * Like `findLate`, for pairs most of which are not those of late merges. There is no branch for what the filter
+ * answers, because a processor could not predict it: if the filter rejects a pair, the empty bucket is read.
  */
 export function findRareLate(key: u64): u32 {
   const hash = hashOfKey(key);

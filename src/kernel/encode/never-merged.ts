@@ -26,11 +26,13 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *                                             `never`, `always` or `byContext`; `unknown`: not computed yet
  *   isWholeEdge  u8        512                at b: 1 if a whole token begins with byte b; at 256 + b: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes: low 15 bits of hash << 1 | may
- *                                             be cut. 0: free, or not to be cut, which is always safe
+ *                                             be cut. 0: free, or must not be cut. If a free slot is taken for the
+ *                                             latter, no id changes
  *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
  *                                             be cut. All bits set: free
  *   finer        u32       finerEndsMax       the ends together with the cuts, a full array at a time
- *   lineEnds     u16       finerEndsMax       if there are late merges: where in `finer` pretokens end before the last one
+ *   lineEnds     u16       finerEndsMax       if there are late merges: the indices in `finer` where pretokens end,
+ *                                             except the last pretoken of all
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;

@@ -42,7 +42,10 @@ import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 export enum Pause {
   finished,
   sliceUsedUp,
-  /** The list of the top pair is longer than a slice, or the arena may lack space for the new lists. */
+  /**
+   * The top pair must be merged in slices: its list is longer than a slice, the arena may lack space for the new lists,
+   * or words are in several memories.
+   */
   largePairOnTop,
   topBelowThreshold,
   /** The table of pairs is too small for the pairs that would be created, so the engine cannot continue. */
@@ -69,7 +72,7 @@ let neededEntries: u32 = 0;
 /**
  * Starts the engine with only the start tokens. `mergesWanted` is `mergeCountMax`. A merge with more entries than
  * `workOfSlice` is large. If the arena is full, lists are cleaned whose pair lost more than `shareToClean` of its
- * count. `doSmallerWin` decides ties (tie-rules.ts).
+ * count. `doSmallerWin`: if a tie is decided by bytes, the smaller ones win (tie-rules.ts).
  */
 export function startEngine(
   mergesWanted: u32,

@@ -19,8 +19,8 @@ let sharedListLength: u32 = 0;
 let blockSize: u32 = 0;
 
 /**
- * Sets the parameters of walks: lists of at least `sharedLength` entries are walked by all threads, in blocks of
- * `block` entries.
+ * Sets the parameters of walks: a list is walked in blocks of `block` entries. If it has at least `sharedLength`
+ * entries, it is cut into parts for several threads.
  */
 export function startMerges(block: u32, sharedLength: u32): void {
   blockSize = block;

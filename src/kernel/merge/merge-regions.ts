@@ -134,11 +134,14 @@ export let hasCharacterStates: bool = false;
 export let tokenCapacity: u32 = 0;
 /** The cell between two words: an id that is higher than that of every token. */
 export let boundary: u32 = 0;
-/** The number of ids, including the boundary. */
+/** The number of values that a cell can have: `tokenCapacity` ids, and the boundary. */
 export let tokenCount: u32 = 0;
 /** Whether cells are u32. */
 export let isWide: bool = false;
-/** The length of the stored prefix of each token; 0 if the rule for ties does not compare bytes. */
+/**
+ * The length of the stored prefix of each token; 0 if the rule for ties does not compare bytes, or if this is not the
+ * first memory.
+ */
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
@@ -171,7 +174,7 @@ export function describeWords(
   cellCount = cells;
 }
 
-/** Whether the words are records in the same memory. Then the regions begin at `firstByte`. */
+/** Whether the words are records in this memory (words/word-records.ts). Then the regions begin at `firstByte`. */
 export let areRecords: bool = false;
 let firstByte: usize = 0;
 /** Whether the ids in the words are mapped to other ids in the cells, and the number of ids that are mapped. */
@@ -179,8 +182,8 @@ export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
 /**
- * Sets where the regions begin if the words are records in the same memory; 0: they are not. Also sets the number of
- * ids that are mapped; 0: none are.
+ * Sets where the regions begin if the words are records in this memory; 0: they are not. Also sets the number of ids
+ * that are mapped; 0: none are.
  */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
@@ -403,15 +406,20 @@ export class BytePair {
   start: u32;
 }
 
-/** A pair that may still be merged (pair-table.ts). */
+/** A pair that may be merged, and was frequent enough for a record (pair-table.ts). */
 @unmanaged
 export class Pair {
   /** Token ids of the halves. */
   left: u32;
   right: u32;
-  /** The current weight of its occurrences; 0 if it was merged, no longer occurs, or was dropped. */
+  /**
+   * The current weight of its occurrences; 0 if it was merged, no longer occurs, or was dropped. Of several memories,
+   * only the first keeps it up to date (memory-exchange.ts).
+   */
   count: u64;
-  /** The value of `count` when the list was written. The ratio of the two shows how stale the list is. */
+  /**
+   * The value of `count` when the list was written or last cleaned. The ratio of the two shows how stale the list is.
+   */
   listCount: u64;
   /** The start of its list in the arena (occurrences.ts), and the number of entries, including stale ones. */
   listStart: u32;
@@ -458,8 +466,8 @@ export class Merge {
 }
 
 /**
- * Part: a piece of parallel work, and its progress. A list of occurrences, or the text, is one part, or is cut into one
- * part for each thread. Only the thread that works on a part writes it.
+ * Part: a piece of parallel work, and its progress. A list of occurrences, or the text, is one part, or is cut into at
+ * most one part for each thread. Only the thread that works on a part writes it.
  *
  *   FIELD            UNIT       MEANING
  *   state            State      atomic: which thread may work on it (merge-threads.ts)

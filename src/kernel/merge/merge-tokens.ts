@@ -25,8 +25,8 @@ import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
  *   rights        u32      tokenCapacity           token id of the right half
  *   lengths       u32      tokenCapacity           number of cells that the token covers: one for each start token
- *   sizes         u32      tokenCapacity           number of bytes of the token; the same region as `lengths` if each
- *                                                  start token is one byte. Start tokens without bytes have size 1
+ *   sizes         u32      tokenCapacity           number of bytes of the token; the same region as `lengths` unless
+ *                                                  some start token has several bytes. 1 for a start token without bytes
  *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, mapped so that they sort as
  *                                                  the tie rule demands
  *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])
@@ -125,7 +125,7 @@ function writePrefix(id: u32, left: u32, right: u32): void {
   prefixByteCount += length;
 }
 
-/** Compares the stored prefixes of two tokens, then their lengths. */
+/** Compares the stored prefixes of two tokens, then the lengths of the prefixes. */
 export function comparePrefixes(a: u32, b: u32): i32 {
   const lengthA = prefixLengthOf(a);
   const lengthB = prefixLengthOf(b);

@@ -4,7 +4,7 @@ import { pairAt, pairCount } from "./pair-table";
 
 /**
  * Occurrences: the positions of each pair, in one arena. A pair's list is a contiguous part of the arena with ascending
- * positions, written once when the pair is created.
+ * positions. It is written when the pair is created or indexed. Afterwards entries are only moved or removed.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
@@ -100,7 +100,10 @@ function dropLists(threshold: u64): void {
   }
 }
 
-/** Continues until about `work` entries are processed; returns false when all lists are at their final positions. */
+/**
+ * Continues until about `work` entries are cleaned, or eight times as many are only moved. Returns false when all lists
+ * are at their final positions.
+ */
 export function compactSome(work: u32): bool {
   let workLeft = <i32>work;
   for (; next < pairCount; next++) {

@@ -12,12 +12,13 @@ import { pairAt } from "./pair-table";
 import { pairWins } from "./tie-rules";
 
 /**
- * The count threshold: every pair with a count of at least `threshold` has a record. A pair that is created with a
- * lower count gets no record, no list, and no entry in the queue.
+ * The count threshold: every pair that may be merged (`mayMerge`) and has a count of at least `threshold` has a record.
+ * A pair that is created with a lower count gets no record, no list, and no entry in the queue.
  *
- * Why results stay exact: counts only fall, and the threshold only rises until the index is rebuilt. As long as the
- * best pair of the queue has a count of at least `threshold`, every pair that could beat or tie it has a record, so it
- * is the best of all pairs. When its count is lower, the index is rebuilt with a lower threshold (rebuild-index.ts).
+ * Why the merges are the same as with records for all pairs: counts only fall, and the threshold only rises until the
+ * index is rebuilt. As long as the best pair of the queue has a count of at least `threshold`, every pair that could
+ * beat or tie it has a record, so it is the best of all pairs. When its count is lower, the index is rebuilt with a
+ * lower threshold (rebuild-index.ts).
  *
  * After merge k of K, the threshold is a guess of the count of merge K: `share` of the current top count, times (k / K)
  * ^ exponent. On real text the guess has never been too high. After a guess that is too high, the index is rebuilt,

@@ -1,7 +1,8 @@
 import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
 
 /**
- * Pairs: a record for each pair that may still be merged, and a hash table from (left, right) to the record.
+ * Pairs: a record for each pair that may be merged, and whose count reached the threshold (pair-queue.ts) when it was
+ * created or indexed; and a hash table from (left, right) to the record.
  *
  *   REGION  ELEMENT  ELEMENTS          MEANING
  *   pairs   Pair     pairCapacity      the records, `pairCount` of them
@@ -100,8 +101,8 @@ export function startGrowth(): void {
 }
 
 /**
- * Inserts the next `work` records; returns false after the last. Pairs with count 0 are dropped, since counts never
- * rise.
+ * Inserts the next `work` records into the hash table; returns false after the last. Leaves out pairs with count 0,
+ * which need not be found, since counts never rise.
  */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);

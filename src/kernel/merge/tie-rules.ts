@@ -36,7 +36,7 @@ import { pairAt } from "./pair-table";
  *   RULE           WINS                                      TIE KEY
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
  *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
- *   smaller id     smaller (left id, right id)               2^32 minus the token's id in that rule
+ *   smaller id     smaller (left id, right id)               2^32 minus the id that the rule gives the token
  *
  * Bytes are compared as stored in `startBytes`. For another order of bytes, JavaScript fills `startBytes` with other
  * numbers.
@@ -92,7 +92,7 @@ function prefixKey(id: u32): u64 {
   return key;
 }
 
-/** The length of the longest special token in bytes. */
+/** The length in bytes of the longest existing token in `specials`. */
 let longestSpecial: u32 = 0;
 
 function indexSpecials(): void {
@@ -106,7 +106,7 @@ function indexSpecials(): void {
   }
 }
 
-/** Returns the key of the special token that equals token `id`, or 0. */
+/** Returns the key of the existing token in `specials` that equals token `id`, or 0. */
 function keyAsSpecial(id: u32): u64 {
   const length = sizeOf(id);
   if (specialCount === 0 || length > longestSpecial) return 0;

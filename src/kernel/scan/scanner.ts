@@ -224,8 +224,8 @@ function scanQuads(stop: i32): void {
   const pairs = pairsStart;
   const quads = quadsStart;
   const entries = quadEntriesStart;
-  // The state is carried in the upper bits of an entry: state << quadStateShift in `quadEntries`, state << 16
-  // elsewhere.
+  // The state is carried in the upper bits of an entry: state << quadStateShift in those of `quadEntries`, state << 16
+  // in those of `transitions`.
   const quadStateShift = quadBits + 15;
   let at = pos;
   let state = (entry >> 16) << quadStateShift;

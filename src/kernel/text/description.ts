@@ -14,7 +14,7 @@
  *                            4: the space is put even before a section that begins with a space
  *                            8: only the start of a text gets a space. With 4, a text that begins with an added token
  *                               gets a section with only that space, before the token
- *                            16: a mark (encode/first-characters.ts) counts as a space
+ *                            16: a mark, U+2581 (encode/first-characters.ts), counts as a space
  *   24       u32[4] each     records of the tokens (token-search.ts), early ones first
  *   ..       u32[2] each     ranges of word characters: first and last, ascending
  *   ..       u8              contents; those of late tokens are normalized

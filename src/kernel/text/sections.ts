@@ -58,7 +58,7 @@ import {
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
- *   1 end                                     the end of a section that has bytes
+ *   1 end                                     the end of a section that is not empty
  *   2 token     id, size, address             an added token, together with the white space before it that it strips
  *   3 stripped  size, address                 white space that the last token strips after itself
  *   4 space                                   a space is put here, which is not in the text

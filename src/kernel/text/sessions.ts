@@ -168,7 +168,7 @@ function seekWindowEnd(): u32 {
   return findsFirst;
 }
 
-/** Ends the window at the first old checkpoint at or after the cut. */
+/** Sets `windowEnd` to the first old checkpoint at or after the cut. Without one, it stays the end of the text. */
 function takeWindowEnd(cut: u32): void {
   while (
     nextCheckpoint < checkpointCount &&
@@ -210,7 +210,7 @@ function encodeTo(end: u32, next: u32): u32 {
 }
 
 /**
- * Adds a checkpoint at the end of the encoded text. It replaces the last one if the checkpoint before that is less than
+ * Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the second last one is less than
  * `spaceBytes` away, as after short appends.
  */
 function addCheckpoint(): void {

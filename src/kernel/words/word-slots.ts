@@ -111,7 +111,10 @@ export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   return slotBits;
 }
 
-/** Grows the table for `keyCount` more keys if necessary. Returns false if its region is full. */
+/**
+ * Grows the table for `keyCount` more keys if necessary. Returns false if its region is full, or if `spread` fails;
+ * then the table is unusable.
+ */
 export function reserve(table: SlotTable, keyCount: u32): bool {
   const usedCount = <u64>table.usedCount + keyCount;
   if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;

@@ -183,7 +183,7 @@ export function hasSlots(kind: u32, keyCount: f64): bool {
   return slotBitsWith(table, keyCount) <= table.slotBitsMax;
 }
 
-/** Grows the table for `keyCount` more keys if necessary. Returns false if its region is full. */
+/** Grows the table for `keyCount` more keys if necessary. Returns false if `reserve` of word-slots.ts does. */
 export function reserveSlots(kind: u32, keyCount: u32): bool {
   return reserve(tableOf(kind), keyCount);
 }
