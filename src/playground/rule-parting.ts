@@ -1,7 +1,7 @@
 import { unpacked } from "#pages";
 import type { Compat } from "#tokenizer";
 import { type Learned, mergeCountOf, tokenOf, vocabularyOfLearned } from "./learned.ts";
-import { countPairs, type JoinedWords, topPairs } from "./pair-ranking.ts";
+import { countPairs, type JoinedWords, pairsWithCount, topPairs } from "./pair-ranking.ts";
 
 /** The merges that a rule learns from a text. */
 export type RuleResult = { readonly rule: Compat; readonly learned: Learned; readonly words: JoinedWords };
@@ -36,7 +36,6 @@ export function sameMerges(a: Learned, b: Learned): number {
   return most;
 }
 
-const tiedMost = 2000;
 const tiedShown = 12;
 
 /** Finds the first merge at which the rules diverge; null if all their merges are identical. */
@@ -60,12 +59,13 @@ function choiceOf({ rule, learned, words }: RuleResult, merge: number): Choice {
     merge < mergeCountOf(learned)
       ? bytes(learned.left[merge]!, learned.right[merge]!, learned.pairCounts[merge]!)
       : null;
-  const top = topPairs(countPairs(words, merge), tiedMost);
+  const counts = countPairs(words, merge);
+  const top = topPairs(counts, tiedShown);
   const tied = top.filter(({ count }) => count === top[0]!.count);
   return {
     rule,
     taken,
-    tied: tied.slice(0, tiedShown).map(({ left, right, count }) => bytes(left, right, count)),
-    tiedCount: tied.length,
+    tied: tied.map(({ left, right, count }) => bytes(left, right, count)),
+    tiedCount: top.length === 0 ? 0 : pairsWithCount(counts, top[0]!.count),
   };
 }

@@ -36,6 +36,14 @@ test("rules that count differently diverge without a tie, and on a text without 
   expect(plain.parting).toBeNull();
 });
 
+test("all tied pairs are counted, even thousands", async () => {
+  const letters = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+  const text = letters.flatMap((left) => letters.map((right) => `${left}${right}\n`)).join("");
+  const { parting } = await compared(text, 257);
+  expect(parting!.choices.map(({ tiedCount }) => tiedCount)).toEqual(rules.map(() => 52 * 52));
+  expect(parting!.choices.map(({ tied }) => tied.length)).toEqual(rules.map(() => 12));
+});
+
 test("a rule that does not accept the pattern is reported, and the others are compared", async () => {
   const job = new PlaygroundJob(() => {});
   const corpus = { text: "low low lower", files: [] };
