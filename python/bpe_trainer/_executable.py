@@ -290,8 +290,11 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Up to this many characters are passed as arguments, which is within the limits of every system.
-_TYPED_CHARACTERS = 1 << 15
+#: Up to this many characters are passed as arguments, which is within the limits of every system: Windows has the least,
+#: 32,767 units of UTF-16 for the whole command line, in which a character takes two at most, also if it is escaped.
+_TYPED_CHARACTERS = 1 << 13
+#: The quotes and the space of an argument.
+_SEPARATING_CHARACTERS = 3
 #: Signals that end a program that gets no memory: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV.
 _CRASHES = (4, 5, 6, 7, 10, 11)
 
@@ -353,7 +356,7 @@ class Run:
         for argument in with_zeros:
             if not argument.startswith(("--special-token=", "--seed-token=")):
                 raise BpeError(f"{argument[:200]!r} contains a zero byte, which paths and options cannot contain")
-        if not with_zeros and sum(map(len, arguments)) <= _TYPED_CHARACTERS:
+        if not with_zeros and sum(len(each) + _SEPARATING_CHARACTERS for each in arguments) <= _TYPED_CHARACTERS:
             return arguments
         import json
 

@@ -4,6 +4,7 @@ suite.ts."""
 import base64
 import os
 import re
+import subprocess
 import tempfile
 import unittest
 import warnings
@@ -194,6 +195,14 @@ class Lists(unittest.TestCase):
                 self.assertEqual(loaded.special_tokens, {"<a>": 256, "<b>": 300})
                 self.assertEqual(loaded.encode("<a><b>"), [256, 300])
         self.assertTrue(is_empty(self.home))
+
+    def test_what_is_typed_fits_into_a_command_line_of_windows(self) -> None:
+        lists = [[f"--special-token={text * (1 << size)}"] for text in ("a", '"', "\U0001f600") for size in range(10, 16)]
+        for arguments in [*lists, ["a"] * 20_000, ["a b"] * 10_000]:
+            run = _executable.Run(arguments)
+            self.addCleanup(run.close_pipes)
+            self.assertLess(len(subprocess.list2cmdline(run._command).encode("utf-16-le")) // 2, 32_767)
+            self.assertEqual(len(run._command) == 1, run._environment["BPE_ARGUMENTS"] != "")
 
     def test_special_tokens_may_exceed_the_size_limit_of_arguments(self) -> None:
         tokens = [f"<{i:01000}>" for i in range(3000)]
