@@ -64,7 +64,8 @@ BPE_API void bpe_close(bpe_tokenizer *);
 /* Encodes a text in UTF-8. */
 BPE_API const char *bpe_encode(bpe_tokenizer *, const char *text, size_t size, int flags, bpe_ids *ids);
 
-/* Encodes the text that the segments form together. An added token is found only within one segment. */
+/* Encodes the text that the segments form together. An added token is found only within one segment. `flags` is 0 or
+ * BPE_ISOLATE. */
 BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, size_t count, int flags, bpe_ids *ids);
 
 /* A text that grows and is edited, with its ids. An edit encodes again only the part of the text whose ids it can

@@ -487,7 +487,7 @@ const char *find_cut(Instance *instance, const Image *image, bool specials_as_te
   return instance_safely(search_cut, &search);
 }
 
-/* ---- Sections ---- */
+/* ---- The text module ---- */
 
 const char *sections_open(Instance *instance, const Image *image, bool specials_as_text, bool notes_changes, bool has_segments, bool continues) {
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;

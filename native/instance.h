@@ -14,9 +14,9 @@ struct Instance {
   w2c_kernel kernel;
   wasm_rt_memory_t *memory;
   w2c_text sections;
-  wasm_rt_memory_t *sections_memory; /* NULL until the first text that needs the text module */
+  wasm_rt_memory_t *sections_memory; /* NULL until the text module is set up: with the model, or by the first text that needs it */
   uint64_t sections_set_up_size; /* size of `sections_memory` after set-up; likewise for the other `set_up_size` fields */
-  uint32_t sections_flags; /* flags of the last text */
+  uint32_t sections_flags; /* flags of the last text; UINT32_MAX if the text module has to be opened again */
   w2c_text tokens; /* another instance of the text module, which finds the positions of tokens (spans.c) */
   wasm_rt_memory_t *tokens_memory; /* NULL until the first call that needs it */
   uint64_t tokens_set_up_size;

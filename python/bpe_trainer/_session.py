@@ -88,7 +88,7 @@ class Session:
 
     @property
     def encoded_bytes(self) -> int:
-        """The number of bytes of text encoded so far."""
+        """The number of bytes that the edits of this session have encoded: a byte counts each time it is encoded."""
         return int(self._state.counts()[2])
 
     def fork(self) -> "Session":

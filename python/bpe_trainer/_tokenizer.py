@@ -87,7 +87,7 @@ class Tokenizer:
     """
 
     _source: Source
-    #: None before the first use.
+    #: None before the first use, and when the tokenizer is closed.
     _image: Union[Image, None]
     _is_closed: bool
 
@@ -183,7 +183,7 @@ class Tokenizer:
         return self._source.path
 
     def _loaded(self) -> Image:
-        """Returns the image, and loads it on first use. Two threads may both load it: they get the same."""
+        """Returns the image, and loads it on first use. If two threads load it at once, their images are equal."""
         image = self._image
         if image is None:
             self._refuse_closed()
@@ -396,7 +396,7 @@ class Tokenizer:
         ``disallowed_special``, which are "all" or texts of special tokens, mean what they mean in ``tiktoken``: allowed ones
         become ids, others are text, and a disallowed one raises ValueError; by default, all that are not allowed are
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
-        text is encoded by several threads, if it can be cut: by all cores, or by this number of ``threads``.
+        text is encoded by several threads, if it can be cut: one for each core, or this number of ``threads``, at most 16.
         """
         # The other parameters are not keyword-only, because that makes a call 50 ns slower. Their order makes sure that a
         # second text or a flag by position is refused.

@@ -15,8 +15,8 @@ import {
 import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
 
 /**
- * Parses the arguments of a command. Values stay text, verbatim. A UserError names a mistake as it was typed; the
- * caller explains an `UnknownOption`.
+ * Parses the arguments of a command. Values stay text, verbatim. Throws an `UnknownOption`, which the caller explains,
+ * or a UserError for any other mistake.
  */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();

@@ -45,7 +45,7 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
   path: fileWords.length > 0 ? null : "file",
 });
 
-/** Words that may follow `--help` and `bpe help`. */
+/** The words that may follow `bpe COMMAND --help` and `bpe help COMMAND`. */
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
 const firstNames = firstWords.join(" ");

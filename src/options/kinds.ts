@@ -14,7 +14,7 @@ export type JsonSchema = { readonly [name: string]: unknown };
 
 export type Kind<T> = Typed & {
   /**
-   * Parses the texts that were typed for an option, one for each time it was given; a flag has no texts.
+   * Parses the texts that were typed for an option, one for each of its values; a flag has no texts.
    * `name` is the name of the option.
    */
   readonly read: (typed: readonly string[], name: Message) => T;

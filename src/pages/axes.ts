@@ -37,7 +37,8 @@ function roundStep(step: number): number {
 const sizeLeast = 250;
 
 /**
- * Returns a log axis of vocabulary sizes with at most six ticks of 250, 500, 1k, 2k …; a linear axis if only one fits.
+ * Returns a log axis of vocabulary sizes with at most six ticks of 250, 500, 1k, 2k …. If fewer than two of these are
+ * between `first` and `last`, returns a linear axis.
  */
 export function sizesAxis(title: string, first: number, last: number): Axis {
   const sizes: number[] = [];

@@ -54,8 +54,8 @@ function curveSizes(first: number, last: number): number[] {
 const halvingsMax = 5;
 
 /**
- * Returns the last size, half of it, a quarter …, down to the size without merges. If there are few merges, their
- * number is halved instead.
+ * Returns the last size, half of it, a quarter …: at most five, all above the size without merges. If there are few
+ * merges, their number is halved instead, and the size without merges is included. `smaller` is always included.
  */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;

@@ -82,7 +82,7 @@ export type PageText = {
  *   right    id of its right half
  *   created  occurrences in the corpus when the merge was made; only if the training recorded them
  *   end      occurrences in the corpus at the end; only if the training recorded them. If absent although
- *            `created` is present, each merge takes `created` from its two halves
+ *            `created` is present, it is computed: each merge lowers the number of each of its two halves by `created`
  *   text     occurrences in a text; only with one
  */
 export type PackedVocabulary = {
@@ -97,7 +97,10 @@ export type PackedVocabulary = {
     text: number | null,
   ])[];
   readonly idLimit: number;
-  /** The number of tokens in the corpus before the first merge; null if it cannot be computed from `created`. */
+  /**
+   * The number of tokens in the corpus before the first merge. null without counts, or if subtracting `created` from it
+   * does not give the number at the end.
+   */
   readonly tokensBefore: number | null;
   /** Occurrences of the last merged pair; null if unknown. */
   readonly lastPairCount: number | null;

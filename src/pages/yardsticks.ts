@@ -15,8 +15,8 @@ const measuredSizes = [1_000, 4_000, 16_000, 32_000, 64_000, 128_000];
  * The largest share of the learned tokens, in percent, that was measured at each size in November 2026: in 40 trainings
  * of 1,000 to 64,000 tokens (patterns gpt2 and o200k, on 30 MB of English books, 20 MB of web pages, 20 MB of texts in
  * 46 languages and 12 MB of code), and in GPT-2, GPT-4, GPT-4o, Llama 2, Llama 3, Qwen 2.5, DeepSeek V3, Mistral Nemo,
- * Command R+, Gemma 3, Yi and Claude, each at the nearest size. How often their tokens occurred in the training is
- * unknown, so the first two lines repeat their value for 64,000.
+ * Command R+, Gemma 3, Yi and Claude, each at the nearest size. How often tokens occurred in the training of the
+ * published tokenizers is unknown, so `neverUsed` and `intermediate` have the value for 64,000 also at 128,000.
  */
 const largestShares: Record<KindOfTokens, readonly number[]> = {
   neverUsed: [0.3, 1.7, 5.7, 14, 23, 23],

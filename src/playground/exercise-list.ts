@@ -158,7 +158,10 @@ const someWords: HandWords = {
   counts: [5, 2, 6, 3],
 };
 
-/** Returns the most frequent words of ASCII letters, or those of the original BPE example if there are too few. */
+/**
+ * Returns the most frequent words of three to eight lower-case ASCII letters, or those of the original BPE example if
+ * there are too few.
+ */
 function commonWords(pretokens: readonly Uint8Array[]): HandWords {
   const counts = new Map<string, number>();
   for (const pretoken of pretokens) {

@@ -76,7 +76,7 @@ export function topPairs({ lefts, rights, counts }: PairCounts, most: number): R
   return top;
 }
 
-/** Counts the pairs that are as frequent as this one. */
+/** Returns how many pairs occur `count` times. */
 export const pairsWithCount = ({ lefts, counts }: PairCounts, count: number): number =>
   lefts.reduce((sum, left, slot) => sum + Number(left !== 0 && counts[slot] === count), 0);
 

@@ -45,7 +45,7 @@ export type RuleAnswer = {
   /** For each pair of rules, the number of merges before the first one that differs. */
   readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
   readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
-  /** Rules that do not support the pattern, and why. */
+  /** Rules by which the settings are refused, such as an unsupported pattern, and why. */
   readonly refused: readonly { readonly rule: Compat; readonly reason: string }[];
 };
 

@@ -22,7 +22,7 @@ export type Parting = {
   /** How many merges, from the first on, are the same under all rules. */
   readonly same: number;
   readonly choices: readonly Choice[];
-  /** Whether all rules count in the same way, so that only the rule for ties makes them diverge. */
+  /** Whether the rules have equal counts here, and a tie: then only the rule for ties makes them diverge. */
   readonly isTie: boolean;
 };
 

@@ -23,7 +23,9 @@ export type TextBlock = {
   readonly firstWord: number;
 };
 
-/** A block ends at a line end; if it is longer than this, at a space. */
+/**
+ * A block ends at a line end; from this length on, also before a space, and from twice the length on, after any word.
+ */
 const blockBytes = 480;
 
 export function blocksOf(text: JoinedText): TextBlock[] {

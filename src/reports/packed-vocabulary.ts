@@ -198,8 +198,8 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
 }
 
 /**
- * Computes the number of tokens before the first merge; null if that is impossible. Each merge removes as many tokens
- * as it creates, so the sum is exact if no merge is missing or shares an id.
+ * Returns the number of tokens before the first merge, from which the page subtracts the occurrences of each new token.
+ * Returns null if the difference is not the number at the end, because a merge is missing or two merges share an id.
  */
 function tokensBeforeOf(created: Float64Array, tokensAfter: Float64Array): number | null {
   let left = tokensAfter[0]!;

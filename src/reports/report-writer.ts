@@ -75,9 +75,10 @@ export const textsOfInputs = (inputs: readonly Input[]) =>
   inputs.map((input) => ({ name: shortName(input.path), inputs: [input] }));
 
 /**
- * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. null
- * if that needs the whole input (streams, Parquet, JSON arrays), or if the file was removed or changed since the run
- * read it.
+ * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. Of
+ * lines of JSON, returns the beginning of a text in the middle, or of the first text if that is too long to be found.
+ * null if no text is found, if a passage needs the whole input (streams, Parquet, JSON arrays), or if the file was
+ * removed or changed since the run read it.
  */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;

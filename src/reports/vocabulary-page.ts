@@ -50,7 +50,7 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
-  // This comes before the text, because it may add a warning.
+  // The excerpts come before `text`, whose cautions include a warning about a file that cannot be read any more.
   const excerpts = excerptsOf(finished);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;
@@ -127,7 +127,9 @@ const curveTable = (curve: curves.Curve | null): Pick<pageData.PageText, "table"
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
 
-/** Cuts a passage of each input by the new tokenizer, without the tables of all its tokens. */
+/**
+ * Cuts a passage of each of the first inputs by the new tokenizer, if possible without the tables of all its tokens.
+ */
 function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;
   const parts = tokenizers.trained(vocabulary, pattern, normalization);

@@ -7,8 +7,8 @@ import { onStop } from "./stop.ts";
 import { formatLines, isTerminal, type Line, stylesFor } from "./styling.ts";
 
 /**
- * Writes data to a file that appears when it is complete, to a named pipe, or to stdout, if the path is undefined or
- * `-`.
+ * Writes data to a file that appears when it is complete, to a named pipe or a device, or to stdout, if the path is
+ * undefined or `-`.
  */
 export async function writeData<T>(
   path: string | undefined,
@@ -75,8 +75,8 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
 const sliceLength = 2_000;
 
 /**
- * Yields in pieces what JSON.stringify returns for plain data. Long lists in objects, at any depth, are split, so that
- * no piece takes long.
+ * Yields in pieces what JSON.stringify returns for plain data, in which no field is undefined. A long list is split, so
+ * that no piece takes long, unless it is in another list.
  */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {
@@ -228,8 +228,8 @@ function isRegularFile(fd: number): boolean {
 
 /**
  * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds a
- * lock: waits for its end with `--wait`, otherwise throws a UserError that names it. `undefined` and `-` are stdout,
- * which needs no lock.
+ * lock: waits for its end with `--wait`, otherwise throws a UserError that names it. In `paths`, `undefined` and `-`
+ * are stdout, which needs no lock.
  */
 export async function lockOutputs(
   output: Output,

@@ -25,8 +25,8 @@ export class TypedOptions extends Map<string, readonly string[]> {
 }
 
 /**
- * Returns the path in a typed value; undefined if the value is a known name instead of a path. `shown` is the form of
- * such values in help, e.g. `[NAME=]FILE`.
+ * Returns the path in a typed value. `shown` is the form of such values in help, e.g. `[NAME=]FILE`. If it begins with
+ * `NAME|`, a value without a dot or a slash is a name; for a name, returns undefined.
  */
 export function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;

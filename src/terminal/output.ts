@@ -141,7 +141,7 @@ export class Output {
     this.showWarning(warning);
   }
 
-  /** Shows warnings in the words of the command line. */
+  /** Logs and shows warnings that are data. */
   tell(given: readonly Warning[]): void {
     for (const warning of given) this.warn(warnings.format(warning));
   }
@@ -237,7 +237,7 @@ export class LogFile {
 
   constructor(readonly path: string) {}
 
-  /** Called before any work. Throws a UserError if the file cannot be written. */
+  /** Opens the file, unless it is open. Throws a UserError if it cannot be written. */
   open(): void {
     try {
       // Opening a pipe without a reader is an error, because the run must not block.
@@ -261,12 +261,13 @@ export class LogFile {
   }
 
   /**
-   * Writes a line. If that fails, the work continues: a full disk is reported once, and the next line is tried again.
+   * Writes lines. If that fails, the work continues. Only the first failure is reported, but later lines are tried
+   * again, because a full disk may get free space.
    */
   private write(text: string): void {
     if (this.isRefused) return;
     try {
-      // The file is still closed if the run ends early, because of a mistake or because this file cannot be opened.
+      // The file is not open yet if the run ends early, because of a mistake or because this file cannot be opened.
       this.open();
     } catch {
       return;

@@ -20,8 +20,8 @@ export type ProgressDisplay = {
 };
 
 /**
- * Milliseconds between two displays of a stage. `plain` and `log` write a line at the end of each stage, and one each
- * ten minutes of very long stages.
+ * Milliseconds between two displays of a stage. `plain` and `log` write a line after every ten minutes of a stage, and
+ * one at its end if it took `lineMsLeast`.
  */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
 /** For this many milliseconds a stage is not shown to people. Programs receive each stage at once. */

@@ -13,8 +13,9 @@ export const embeddingsRow = (before: string, after: string) =>
     `${shell.line(["bpe", "diff", before, after, "--pieces"])} FILE maps each new token to old ids`,
   ] as const;
 
-/** The widths for text that is not read on a terminal: of lines, and of names. */
+/** The width of lines if that of the terminal is unknown. */
 export const usualColumns = 80;
+/** The width of the column of names, with the gap after it. */
 export const nameColumns = 12;
 /** If fewer columns than this remain next to a row's name, the text is put below the name. */
 const textColumnsLeast = 24;

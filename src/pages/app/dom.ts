@@ -72,7 +72,7 @@ export function sectionLinks(sections: readonly HTMLElement[]): HTMLElement {
   return h("nav", { "aria-label": "Sections" }, h("ul.row", links));
 }
 
-/** Returns a collapsed section, filled when first opened. */
+/** Returns a section that can be opened and closed. It is filled when it is open for the first time. */
 export function fold(title: string, fill: () => Child, isOpen = false): HTMLDetailsElement {
   const details = h("details", { open: isOpen }, h("summary", title));
   const open = () => {

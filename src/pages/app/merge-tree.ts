@@ -88,7 +88,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   );
   const element = section("tree", title, text, form, found, view);
   addEventListener("hashchange", follow);
-  // Labels have no widths until they are in the document.
+  // The caller adds the section to the document first: `follow` scrolls to it.
   requestAnimationFrame(() => {
     draw(first);
     follow();

@@ -43,7 +43,7 @@ if (typeof document !== "undefined") {
       const { left, right, top, bottom } = mark.getBoundingClientRect();
       const aside = Math.max(left - clientX, 0, clientX - right);
       const above = Math.max(top - clientY, 0, clientY - bottom);
-      // A bar responds over its whole column.
+      // Vertical distance counts a third, so that a dot of a curve responds over most of its column.
       const distance = Math.hypot(aside, above / 3);
       if (distance < least) [found, least] = [mark, distance];
     }
