@@ -39,8 +39,8 @@ const definesOf = (scale: Scale) => ({
 });
 
 /**
- * Bundles the workers separately from the program. Threads share no modules anyway, and so those of the
- * program are not split into files that workers need and files that they do not.
+ * Bundles the workers separately from the program. Threads share no modules anyway. In one bundle, the bundler would
+ * split the program's modules into files that workers also load and files that they do not.
  */
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });

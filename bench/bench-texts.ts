@@ -5,7 +5,7 @@ import { languages } from "./fair/texts.ts";
 import { writeTexts } from "./languages/texts.ts";
 import { runProcess } from "./record.ts";
 
-/** Ends each document of the texts. */
+/** Separates the documents of a text. */
 export const end = "<|endoftext|>";
 
 const root = join(import.meta.dir, "..");
@@ -34,7 +34,10 @@ export class BenchTexts {
     return this.paths.find((path) => basename(path) === `${name}.txt`);
   }
 
-  /** Returns the path of a tokenizer of 32,000 tokens, trained on the text; its superwords begin at `superwordsFrom`. */
+  /**
+   * Returns the path of a tokenizer of 32,000 tokens, trained on the text; with superwords if `superwordsFrom` is
+   * given.
+   */
   tokenizerOf(path: string, superwordsFrom?: number): string {
     const key = `${path} ${superwordsFrom}`;
     const known = this.tokenizers.get(key);

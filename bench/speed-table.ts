@@ -1,8 +1,8 @@
 import { table } from "./markdown.ts";
 
 /**
- * The cost of a program, as far as known: its time, the processor time of all its threads, and its peak memory. The
- * name of a program that is not another one begins with `bpe`.
+ * The cost of a program, as far as known: its time, the processor time of all its threads, and its peak memory. Only
+ * the names of `bpe` and its variants begin with `bpe`: "bpe, before", "bpe, plain".
  */
 export type Cost = {
   readonly name: string;
@@ -102,7 +102,9 @@ export function readmeTable(rows: readonly Row[]): string {
   );
 }
 
-/** Returns the page after replacing its table with `made`. The table is found by its first line, which must be the same. */
+/**
+ * Returns the page after replacing its table with `made`. The table is found by its first line, which must be the same.
+ */
 export function withTable(page: string, made: string): string {
   const head = made.slice(0, made.indexOf("\n")).replace(/[|*+?.()[\]{}\\^$]/g, "\\$&");
   return page.replace(new RegExp(`^${head}\n(?:\\|.*\n)+`, "m"), () => `${made}\n`);

@@ -19,7 +19,9 @@ export type Setting = {
   readonly texts: BenchTexts;
   readonly rounds: number;
   readonly isQuick: boolean;
-  /** An older executable, which takes turns with dist/bpe in the rows of `--quick`. */
+  /**
+   * An older executable, which is measured, too: in rows of training, superwords, short commands, and the executable.
+   */
   readonly before: string | undefined;
 };
 

@@ -107,7 +107,9 @@ class CodeOps implements Ops<Value> {
   follows = (where: Value, target: Value): Value => {
     const next = target.next ?? target.nextFirst;
     if (next === undefined || where.next === null || !where.isWhole)
-      throw new Error("`follows` looks ahead, so it is about classes, or what follows these");
+      throw new Error(
+        "`follows` looks ahead, so `where` must be a class, and `target` a class or a `follows`",
+      );
     return this.once(`follows ${where.now} ${target.now}`, () => {
       const result = this.fresh();
       this.lines.push(`let ${result} = ${where.now} & (${target.now} >> 1 | ${next} << 63);`);

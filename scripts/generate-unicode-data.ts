@@ -50,8 +50,8 @@ async function source(): Promise<string> {
   return `
 /**
  * The code points of each general category, of each script, and with each binary property. A set is its bounds (see
- * \`CodePointSet\`), each less the one before it; such numbers are groups of seven bits, low ones first, bit 7 set on all
- * but the last, in base64.
+ * \`CodePointSet\`), each less the one before it; such numbers are groups of seven bits, low ones first, bit 7 set on
+ * all but the last, in base64.
  */
 export const categoryBase64: Readonly<Record<string, string>> = ${await setsOf("General_Category")};
 
@@ -60,8 +60,8 @@ export const scriptBase64: Readonly<Record<string, string>> = ${await setsOf("Sc
 export const binaryPropertyBase64: Readonly<Record<string, string>> = ${await setsOf("Binary_Property")};
 
 /**
- * Simple case folding, as numbers in base64: a code point less the one before it, then how far it folds, twice, and one
- * more where that is upwards.
+ * Simple case folding, as numbers in base64, two for each character: its code point less the previous one; and twice
+ * the distance to the code point that it folds to, plus one if that is larger.
  */
 export const foldingsBase64 = "${encodeNumbers(numbers)}";
 

@@ -21,8 +21,8 @@
 //   12       4       flags: 2 "ad hoc" and 0x20000 "as a linker signs"
 //   16       4       where the hashes are
 //   20       4       where the identifier is: 88
-//   24       4       hashes of other things than pages: 0
-//   28       4       hashes of pages
+//   24       4       number of hashes of other things than pages: 0
+//   28       4       number of hashes of pages
 //   32       4       size of the signed part, which ends where the signature begins
 //   36       4       one byte each: size of a hash, its kind (2: SHA-256), the platform (0), log2 of a page's size
 //   40       24      0

@@ -103,7 +103,7 @@ const suites = {
     [bun("test/stress/mutants/run.ts")],
   ],
   release: ["the archives of a release", [npm("release"), bun("scripts/release/test.ts")]],
-  nightly: ["all of these that one machine can run", [["node", "scripts/nightly.mjs"]]],
+  nightly: ["suites that are too slow for CI, or need other programs", [["node", "scripts/nightly.mjs"]]],
   "npm-package": ["makes the npm package in dist/npm", [bun("scripts/npm/build.ts")]],
   playground: ["makes dist/playground/playground.html", [build, bun("scripts/playground.ts")]],
   options: [

@@ -40,7 +40,7 @@ const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8
   .filter((name) => name.endsWith(".test.ts"))
   .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
   .filter((name) => !isLong || /\/(rounds|binary)\.ts"/.test(readFileSync(join(root, name), "utf8")))
-  // The smallest modules come last, so that no process waits long for another.
+  // Tests of modules come first, and those of the command line near the end.
   .sort()
   .reverse();
 if (files.length === 0) {

@@ -22,7 +22,10 @@ export interface Selection {
   best(): PairKey | undefined;
 }
 
-/** Combines an algorithm for updating with one for selecting. All rungs except the last two are such combinations. */
+/**
+ * Combines an algorithm for updating with one for selecting. All rungs in TypeScript but the last two are such
+ * combinations.
+ */
 export function stepByStep(
   name: string,
   [update, createUpdate]: readonly [string, (words: WordTable) => Update],

@@ -8,7 +8,10 @@ import {
   wordsBetweenYields,
 } from "./step-by-step.ts";
 
-/** Inverted index: for each pair, the words that contain it, by their index in TokenizedWords. */
+/**
+ * Inverted index: for each pair, the words that contain it, by their index in TokenizedWords. It may also have words
+ * that contained the pair before a merge.
+ */
 export type WordIndex = Map<PairKey, Set<number>>;
 
 export function addToIndex(index: WordIndex, pair: PairKey, word: number): void {

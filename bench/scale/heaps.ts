@@ -2,8 +2,8 @@
  * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, with e < 1. On logarithmic scales, this is a
  * line.
  *
- * For a real text, the exponent between two sizes changes with the size. So an extrapolation has two cases, with the
- * smallest and the largest exponent between neighbouring points.
+ * For a real text, the exponent between two sizes changes with the size. So an extrapolation also has two extreme
+ * cases, with the smallest and the largest exponent between neighbouring points.
  */
 export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
 

@@ -1,8 +1,7 @@
 /**
  * Times adding up many sorted counts: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
- * Each summand has this many words. Half of them are frequent English-like words, the same in all summands; the others
- * are its own.
+ * Each summand has this many English-like words. Half of them are the same in all summands; the others are its own.
  */
 
 import * as countsFormat from "../../src/words/counts-format.ts";

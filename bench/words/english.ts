@@ -4,8 +4,8 @@ const syllables =
   "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
 
 /**
- * Makes up English: words of syllables with a frequency of 1 / rank, most of them after a space, with numbers and
- * punctuation between them. One word in 300 is new. The same seed gives the same text.
+ * Makes up English: words of syllables with a frequency of 1 / rank, each after a space, some of them before
+ * punctuation, with numbers between them. One word in 300 is new. The same seed gives the same text.
  */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);

@@ -12,7 +12,7 @@ type LockedPackage = {
 };
 type Lock = { readonly packages: Record<string, LockedPackage> };
 
-/** An npm package of which the executable contains a part. */
+/** An npm package of which the executable, the library or the native parts contain a part. */
 export type BundledPackage = {
   readonly name: string;
   readonly version: string;
@@ -21,7 +21,7 @@ export type BundledPackage = {
   readonly sha512: string;
 };
 
-/** Packages that only the build needs, but of which the executable contains a part. */
+/** Packages that only the build needs, but of which the executable or the native parts contain a part. */
 export const packagesInTheBuild: Record<string, string> = {
   assemblyscript: "its standard library is in the WebAssembly modules",
   wabt: "the kernel in the native module and library is C that its wasm2c wrote",
@@ -62,8 +62,8 @@ const licenceNames = [
 /** The text of NOTICE: third-party code in the executable, and its licences. */
 export function notice(root: string): string {
   const sections = [
-    "What the executable and the libraries hold besides the code of bpe, and under which licences. That of bpe itself is in LICENSE, the text of",
-    "the Apache License 2.0 as well.",
+    "The third-party code in the executable and the libraries, and its licences. LICENSE has the licence of bpe itself,",
+    "the Apache License 2.0, which also applies to some of this code.",
   ];
   sections.push(
     ...sectionsOf(root, bundledPackages(root)),
@@ -92,7 +92,7 @@ export function libraryNotice(root: string): string {
     ...lockedPackages(root, ({ name }) => packagesOfLibraries.includes(name)),
   ];
   return joined([
-    "What the library holds besides the code of bpe, and under which licences. That of bpe itself is in LICENSE.",
+    "The third-party code in the library, and its licences. LICENSE has the licence of bpe itself.",
     ...sectionsOf(root, packages),
     ...aboutUnicode,
     ...licenceSections(root, "Unicode-3.0"),

@@ -5,7 +5,7 @@ import { run } from "./run.ts";
 
 type Lock = { readonly packages: Record<string, { version: string; integrity?: string } | undefined> };
 
-/** A Bun of another platform, as package-lock.json pins it. */
+/** The Bun of a platform, as package-lock.json pins it. */
 export type Runtime = {
   readonly packageName: string;
   readonly version: string;
@@ -29,7 +29,7 @@ export function sha512Of(packageName: string, integrity: string | undefined): st
 }
 
 /**
- * The path of a Bun of another platform, downloaded by npm into `directory` unless it is there. The package is checked
+ * Returns the path of a platform's Bun, downloaded by npm into `directory` unless it is there. The package is checked
  * against package-lock.json each time, so that nothing else gets into a release.
  */
 export function fetchRuntime({ packageName, version, sha512 }: Runtime, directory: string): string {

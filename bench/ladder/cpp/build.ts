@@ -1,4 +1,4 @@
-// Builds the C++ rung: node scripts/bun.mjs bench/ladder/cpp/build.ts [output]
+// Builds the C++ rungs, which are one program: node scripts/bun.mjs bench/ladder/cpp/build.ts [output]
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -28,7 +28,7 @@ export function buildCpp(output: string, level = optimization): void {
 if (import.meta.main) {
   const output = process.argv[2] ?? `${import.meta.dir}/../../../dist/ladder-cpp`;
   if (compilerVersion() === undefined) {
-    console.error(`no ${compiler} on this machine: the C++ rung is left out`);
+    console.error(`no ${compiler} on this machine: the C++ rungs are left out`);
   } else {
     buildCpp(output);
     console.log(output);
