@@ -13,7 +13,10 @@ export type Subject = {
   readonly source: tokenizerFiles.Source;
   /** The tokenizer.json; null for other formats. If it was scanned, `model.vocab` and `model.merges` are empty. */
   readonly json: JsonObject | null;
-  /** The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form, or is wrong. */
+  /**
+   * The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form or is wrong, and for
+   * other formats.
+   */
   readonly scanned: ScannedModel | null;
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;

@@ -13,8 +13,8 @@ import {
 } from "#tokenizer";
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
-// Truncates a tokenizer to its first merges, and converts ids to those of the truncated tokenizer. Why this
-// is exact: docs/internals/encode.md, "The first merges".
+// Truncates a tokenizer to its first merges, and converts ids to those that the truncated tokenizer gives the same
+// text. docs/internals/encode.md, "The first merges", says why they are the same.
 
 /**
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank

@@ -29,8 +29,8 @@ export type NoncanonicalPlace = {
 /** How many ids from the first difference on are searched for the end of the span. */
 const excerptIds = 256;
 /**
- * The maximum number of bytes that are decoded at a time. Without it, one call could decode any number: a token may
- * have any length, and every id may be that token.
+ * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. A limit of ids would not bound
+ * memory, because a file may repeat the id of a very long token.
  */
 const sliceBytesMax = scaled(1 << 20, 16);
 

@@ -125,8 +125,8 @@ export async function encodeIntoFiles(
 }
 
 /**
- * Throws a UserError for a range of plain text that may end within a document, because its last ids would
- * belong to no document. Records are whole in every range.
+ * Throws a UserError for a range that is not all of a plain text: it may begin or end within a document, and the format
+ * can store only whole documents. Records are whole in every range.
  */
 function refuseParts(
   inputs: readonly Input[],
@@ -159,14 +159,17 @@ function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, t
 /** Reports how many bytes of existing shards have been verified. */
 export type ReportShards = (done: number, total: number) => void;
 
-/** The options of files of ids with documents, possibly in shards. */
+/** The options of `IdFiles`: files of ids in any format, possibly in shards. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: IdType;
   /**
    * The id after which a document ends in plain text, in addition to the end of the text; undefined if there is none.
    */
   readonly documentEndId: number | undefined;
-  /** The inputs to encode; or, if no tasks are encoded, files of ids that are read. */
+  /**
+   * What the run reads, which its files must not overwrite: the inputs to encode or, for `bpe ids join` and `bpe ids
+   * truncate`, files of ids.
+   */
   readonly inputs: readonly (Input | RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
   /** Returns all that determines the content of shards, as JSON. */
@@ -193,18 +196,22 @@ export class IdFiles implements IdSink {
   /** The publication of complete shards, one after the other, in the background. */
   private publishing: Promise<void> | undefined;
   private error: unknown;
-  /** Where the current task began, and how many of its ids and documents were written. */
+  /**
+   * Where encoding could continue, and how many ids and documents after that position were written or skipped. The
+   * position is the start of the current task or, in an input that cannot be read from any byte, of its range.
+   */
   private point: Point;
-  /** How many more ids of the current task to skip, because they are in existing shards. */
+  /** How many more ids to skip, because they are in existing shards. */
   private skippedIds: number;
-  /** How many more documents of the current task to skip, because they are in existing shards. */
+  /** How many more documents to skip, because they are in existing shards. */
   private skippedDocuments: number;
   private isOpen: boolean;
   private hasEnded: boolean;
 
   /**
-   * Verifies existing shards, and continues after them. Throws a UserError if they belong to another run or are
-   * incomplete, or, with `ifChanged`, removes them. Throws a UserError if they are another user's.
+   * Verifies existing shards, and continues after them. If they belong to another run, or one of them is missing or
+   * damaged, removes them with `ifChanged`; otherwise throws a UserError. Always throws one if the manifest is missing,
+   * or if files belong to a user who is not trusted.
    */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
@@ -235,7 +242,7 @@ export class IdFiles implements IdSink {
     }
   }
 
-  /** Returns the ranges to encode: those that are not in existing shards. */
+  /** Returns the ranges still to encode, from `point` on. */
   get rest(): readonly Range[] {
     const { rangeIndex, byte, startsInside } = this.point;
     const [first, ...others] = this.ranges.slice(rangeIndex);
@@ -243,7 +250,10 @@ export class IdFiles implements IdSink {
     return [{ ...first, startByte: byte, startsInside }, ...others];
   }
 
-  /** Whether encoding starts again from the beginning, and skips the ids that are in shards. */
+  /**
+   * Whether the next ids to write are those from the start of the first range: in a new run, or if ids that are in
+   * existing shards are made again, and skipped.
+   */
   get isAtStart(): boolean {
     return this.point.rangeIndex === 0 && this.point.byte === 0;
   }
@@ -348,7 +358,8 @@ export class IdFiles implements IdSink {
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // Done here and not in the background, because values of the next shard may arrive before that.
+    // Fixes the types of the columns now. In the background, this might happen only after values of the next shard have
+    // decided the type of a column that has only nulls so far.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {

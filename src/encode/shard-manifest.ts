@@ -24,8 +24,8 @@ const shard = schema.object({
 export type Shard = schema.Checked<typeof shard>;
 
 /**
- * Where encoding continues after a shard: at a byte that is a safe cut. It states how many ids and documents
- * after that byte are in shards already.
+ * Where encoding continues after a shard: at a byte that is a safe cut, or, if `byte` is 0, at the start of a range. It
+ * states how many ids and documents after that position are in shards already.
  */
 const point = schema.object({
   /** The index of the range. */
@@ -34,11 +34,9 @@ const point = schema.object({
   startsInside: schema.flag,
   ids: count,
   documents: count,
-  /**
-   * Whether there are ids before this point whose document has not ended, and whether a document of this text
-   * has ended.
-   */
+  /** Whether there are ids before this point whose document has not ended. */
   isOpen: schema.flag,
+  /** Whether a document of the text at this point has ended before it. */
   hasEnded: schema.flag,
 });
 export type Point = schema.Checked<typeof point>;

@@ -234,7 +234,9 @@ export function sumOfTexts(texts: readonly evaluations.TextFacts[]) {
 const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
-/** The minimum width of such a table: names of measures, which values are better, and a column of numbers. */
+/**
+ * The minimum width of the table of `flatSection`: names of measures, which values are better, and a column of numbers.
+ */
 const flatColumnsLeast = 60;
 
 /** Formats a table of facts about the texts. */

@@ -221,9 +221,9 @@ export type Evaluated = {
 };
 
 /**
- * Measures tokenizers on texts. Each text is read once for its words, and once for each pattern. Its distinct
- * words are encoded, and their tokens are multiplied by the words' counts. Between slices of work, yields to
- * the event loop and calls `report`.
+ * Measures tokenizers on texts. Each text is read once for its words, and once for each way of cutting it
+ * (`TokenCounting`). Its distinct words are encoded, and their tokens are multiplied by the words' counts. Between
+ * slices of work, yields to the event loop and calls `report`.
  */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
   const { tokenizers, texts, terms = [], model = null } = options;
@@ -392,13 +392,13 @@ export type PreparedTokens = {
 };
 
 /**
- * Counts the tokens of a text, by id, for one tokenizer after the other. The counts are exactly those of
- * encoding the text.
+ * Counts the tokens of a text, by id, for one tokenizer after the other. The counts are exactly those of encoding the
+ * text.
  *
- * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted
- * and encoded. Tokenizers with the same pattern share the counted pretokens, if they have the same special
- * tokens, or if none of these occurs. A text is encoded as a whole if a normal form, a prefix space or an
- * added token changes it.
+ * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted and
+ * encoded. Tokenizers with the same pattern share the counted pretokens, if they have the same special tokens, or if
+ * none of these occurs. A text is encoded as a whole if a normal form, a prefix space or an added token changes it, or
+ * if special tokens with whitespace may occur in it.
  */
 export class TokenCounting {
   /** Counted pretokens, and the number of tokenizers that have not released them yet. */
@@ -505,7 +505,10 @@ export class TokenCounting {
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttingTokens(parts))].filter((token) => token !== "").sort();
 
-/** The special tokens at which a text must be cut, and how often each occurs; null if that is unknown. */
+/**
+ * The special tokens at which a text must be cut, and how often each occurs; null if that is unknown, or if there are
+ * none.
+ */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
 async function specialCutsOf(parts: TokenizerParts, words: textWords.TextWords): Promise<SpecialCuts> {

@@ -16,7 +16,7 @@ type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
   readonly words: textWords.TextWords | null;
-  /** Receives the number of tokens of each placed word. */
+  /** Receives the number of tokens of each placed word, without those that are only whitespace. */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
@@ -81,8 +81,8 @@ export class EvaluationJob {
   }
 
   /**
-   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words
-   * that differ.
+   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words that
+   * differ; the others return null.
    */
   compare(request: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));

@@ -309,7 +309,7 @@ function inspectionOf(
     scripts: statistics.scripts,
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,
-    // null without a record.
+    // null without a training.json.
     training: recordFiles.readTokenCountFacts(description.path),
     text:
       text === undefined

@@ -87,8 +87,8 @@ export class WordEncoder {
   }
 
   /**
-   * Writes the number of tokens of each placed word into `tokenCounts`, by word. If numbers are measured,
-   * also counts the numbers in these words.
+   * Writes the number of tokens of each placed word into `tokenCounts`, by word, without tokens that are only
+   * whitespace. If numbers are measured, also counts the numbers in these words.
    */
   countTokens(
     words: textWords.TextWords,
@@ -344,7 +344,7 @@ export const costliestMax = 20;
 /**
  * Computes the costs of the words of a text. Yields between slices of work.
  *
- * @param tokenCounts the number of tokens of each placed word
+ * @param tokenCounts the number of tokens of each placed word, without those that are only whitespace
  */
 export function* wordCosts(
   words: textWords.TextWords,

@@ -126,7 +126,10 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
-/** Returns the tokens by a key: whether the token is special, and its bytes. Keys of duplicates also have a number. */
+/**
+ * Returns the tokens by a key: whether the token is special, and its bytes. Keys begin with a number, which
+ * distinguishes duplicates.
+ */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));

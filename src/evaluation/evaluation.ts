@@ -298,7 +298,7 @@ function classesOf(parts: TokenizerParts) {
 }
 
 /**
- * Whether these bytes, which are not UTF-8, are a single byte, the first bytes of a character, or only
+ * Whether these bytes, which are not UTF-8, are a single byte, the first bytes of a character, or up to three
  * continuation bytes.
  */
 function isPartOfOne(bytes: Uint8Array): boolean {

@@ -8,8 +8,8 @@ export type Excerpt = {
   readonly text: string;
   readonly content: string;
   /**
-   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer that changes the text before
-   * cutting it, because the bytes of its tokens then differ from those of `content`.
+   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer whose tokens have other bytes
+   * than `content`, because it changes the text before cutting it, or because most of the others do.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
@@ -17,10 +17,7 @@ export type Excerpt = {
 /** A part of a text, cut by each tokenizer. */
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
-/**
- * Returns the passages that the tokenizers cut most differently; for a single tokenizer, the
- * texts as they are.
- */
+/** Returns the passages that the tokenizers cut most differently; for a single tokenizer, the whole texts. */
 export function select(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;
   if (tokenizerCount === 1)

@@ -254,8 +254,8 @@ function timeRow(
 }
 
 /**
- * Formats the time of a training and of its parts. The short form leaves out writing and other parts, unless
- * they took long.
+ * Formats the time of a training and of its parts. The short form leaves out writing, and both forms leave out opening
+ * files and numbering tokens, unless these took long.
  */
 export function timesText(
   textBytes: number,
@@ -276,7 +276,10 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/** The short form leaves out parts that took less time than this. */
+/**
+ * Parts that took less time than this are left out: writing in the short form, opening files and numbering tokens in
+ * both.
+ */
 const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;
