@@ -65,7 +65,7 @@ async function checkDirectory(directory: string, json: JsonObject): Promise<Chec
   };
 }
 
-/** Checks that the first tokenizer file has the recorded fingerprint, and that the others give the same ids. */
+/** Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids. */
 async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<CheckedFiles, "fileNames">> {
   const differences: Difference[] = [];
   const notes: string[] = [];
@@ -107,8 +107,8 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
 }
 
 /**
- * Checks the merges of the files against their checksum in the record. Rank files contain no merges, so nothing is
- * checked.
+ * Checks the merges of the files against their checksum in the record. Reads them from merges.txt or tokenizer.json. A
+ * directory with neither is not checked: rank files, for example, contain no merges.
  */
 function checkMerges(directory: string, json: JsonObject): Difference[] {
   const found = mergesIn(directory);

@@ -20,7 +20,7 @@ const gpt2WithNfc: Steps = { ...gpt2, normalization: "NFC" };
 
 const likeGpt2 = "Bart CodeGen Deberta GPT2 LED Longformer Luke Mvp Roberta Whisper".split(" ");
 
-/** The classes that rebuild byte-level tokenizers, without "Tokenizer" and "TokenizerFast". */
+/** The classes that rebuild byte-level tokenizers, by their names without the ending `Tokenizer` or `TokenizerFast`. */
 const rebuildingClasses: ReadonlyMap<string, Steps> = new Map([
   ...likeGpt2.map((name) => [name, gpt2] as const),
   ["Blenderbot", { ...gpt2, addsPrefixSpace: true }],

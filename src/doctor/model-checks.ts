@@ -245,7 +245,7 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
 
 function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[] {
   const { tokens } = parts;
-  // A character and its byte token have equal bytes in such models; this is not a fault.
+  // If merging begins with characters, a character and its byte token have equal bytes, which is not a fault.
   if (parts.model.beginning !== undefined) return [];
   const first = new Map<string, number>();
   const equal: number[] = [];

@@ -14,7 +14,10 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
-/** The minimum share of such tokens among the used ones. Fewer are usually names that only one document mentions. */
+/**
+ * The minimum share of tokens that occur this often, in one document only, among all tokens that occur. Fewer are
+ * usually names that only one document mentions.
+ */
 const shareMin = 0.01;
 const shownDocuments = 5;
 
@@ -66,7 +69,8 @@ const costlyRatio = 2;
 
 /**
  * Finds scripts that take many tokens for the same content. Scripts need different numbers of bytes for the same
- * sentence, so bytes per token are divided by the bytes of such a sentence in each script.
+ * sentence, so the tokens per byte of each script are multiplied by the mean size of the probe's sentence in that
+ * script.
  */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts

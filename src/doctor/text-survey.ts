@@ -151,7 +151,7 @@ class ScriptSurvey {
     this.credit(found, 1, starts[id + 1]! - starts[id]!);
   }
 
-  /** Drops bytes that are not whole characters. */
+  /** Drops the pending bytes, which are not whole characters. */
   dropPending(): void {
     this.pending.length = 0;
     this.pendingTokens = 0;

@@ -80,7 +80,8 @@ const refusalOf =
 /** Throws a UserError if the files of a format would give a token another id than the original ones. */
 function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
   const refuse = refusalOf(before, format);
-  // SentencePiece's unknown piece decodes to another text than its own. Names are compared below.
+  // SentencePiece's unknown piece decodes to another text than its own, so control pieces are compared only by their
+  // names, below.
   const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {

@@ -120,7 +120,7 @@ function summaryOf(
 
 const replacing = { output: pruneOptions.output, ...sharedOptions.tokenizerSupplements };
 
-/** Reads the options of both commands. */
+/** Reads the options that prune and truncate share. */
 async function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
   const asked = optionTables.readTyped(replacing, options);
   return {

@@ -189,7 +189,7 @@ export class IdFiles implements IdSink {
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
   private readonly kept: keptField.Columns;
-  /** The number of shards that were begun. */
+  /** The number of shards that exist or were begun. */
   private begunCount: number;
   /** The shard that is being written. */
   private shard: OpenShard | undefined;

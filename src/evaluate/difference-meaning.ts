@@ -14,7 +14,7 @@ const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
 const otherScripts = "words in other scripts than Latin";
 
 function kindOf(word: string): string {
-  // A word begins with the whitespace before it, of which a line feed is escaped.
+  // A listed word begins with the whitespace character before it, which is escaped if it is a line feed.
   const core = word.replace(/^(\\x[0-9a-f]{2})+/, "").replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu, "");
   if (/(?!\p{Script=Latin})\p{L}/u.test(core)) return otherScripts;
   return kinds.find(([, regex]) => regex.test(core))![0];

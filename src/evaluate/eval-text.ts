@@ -145,7 +145,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // Measures that a tokenizer has for all texts are in the last column.
+  // Measures that do not belong to a single text are only in the last column, that of all texts.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);

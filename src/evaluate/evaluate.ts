@@ -244,7 +244,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
-        // Waits for a thread before the next tokenizer's pretokens are counted, because their table would
+        // Waits for a thread before the next tokenizer's pretokens are counted: until one is idle, their table would
         // only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
@@ -279,7 +279,7 @@ export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
   readonly text: evaluations.NamedText | null;
 };
 
-/** A difference, and the characters of its text, 0 without one. */
+/** A difference, and the number of characters of its text; 0 without a text. */
 export type Comparison = { readonly difference: differences.Difference; readonly characters: number };
 
 /** Compares two tokenizers, and how they cut a text, if there is one. */

@@ -177,7 +177,7 @@ export class EvaluationThreads {
     };
   }
 
-  /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Both tables may be null. */
+  /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Either table may be null. */
   async measure(
     tokenizer: number,
     pretokens: WordTable | null,

@@ -13,8 +13,8 @@ import {
 } from "#tokenizer";
 
 /**
- * A merge of two neighbours. It has the lowest rank of all possible merges; of those with equal ranks, it is the
- * leftmost.
+ * A merge of two neighbours. Of all possible merges, it has the highest priority, which is the lowest rank unless
+ * several ranks share a priority (`RankedMerges.firstTied`). Of several with that priority, it is the leftmost.
  */
 export type MergeStep = {
   readonly rank: number;

@@ -157,8 +157,8 @@ function tokenizerRows(
 }
 
 /**
- * Formats the number of special tokens, and a row for each: id, text, roles and flags. Tokens with roles are
- * always shown.
+ * Formats the number of special tokens, and a row for each: id, text, roles and flags. If there are many tokens, those
+ * with roles are preferred.
  */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   const { controlTokens = [] } = parts;

@@ -24,8 +24,8 @@ export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 2;
   /**
-   * The regular expression that finds the words, each with the whitespace character before it. It is the same
-   * for all tokenizers.
+   * The regular expression that finds the words, each with the whitespace character before it, and whitespace that
+   * precedes no word. It is the same for all tokenizers.
    */
   readonly wordPattern: string;
   /** The model whose costs are computed; null if none is given. */
@@ -64,7 +64,7 @@ export type TextFacts = {
   readonly invalidBytes: number;
   /** Whether spaces separate the words: at most half of the characters are of scripts without spaces. */
   readonly isSpaced: boolean;
-  /** Names of the tokenizers that were trained on this text: their record lists one of its inputs. */
+  /** Names of the tokenizers that were trained on this text: their training.json lists one of its inputs. */
   readonly trainedBy: readonly string[];
 };
 

@@ -193,9 +193,10 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Compares the first tokenizer (index `own`) with that other one (index `best`) which has the fewest tokens, if each
- * text counts the same. `shares` are the tokens of the first divided by those of the other, for each text where both
- * have some. Returns null if the first has no tokens, or shares no such text with any other.
+ * Compares the first tokenizer (index `own`) with the one of the others (index `best`) that has the fewest tokens, if
+ * each text counts the same. `shares` are the tokens of the first divided by those of the best, for each text where
+ * both have some. Returns null if the first has no tokens, or if none of the others has tokens on a text where the
+ * first has some.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;

@@ -14,7 +14,7 @@ export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (rea
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
 const passageTokens = 72;
-/** The minimum length in bytes of a passage at the end of a text. */
+/** The minimum length in bytes of a passage at the end of a text, unless it is the whole text. */
 const restBytes = 40;
 /** The maximum number of passages shown for a text. */
 const passagesMax = 3;

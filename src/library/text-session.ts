@@ -123,8 +123,8 @@ export class Session {
   }
 
   /**
-   * Returns the number of bytes of the first `length` code units. Inside a surrogate pair the result counts the whole
-   * character; `edit` then uses another position.
+   * Returns the number of bytes of the first `length` code units. Inside a surrogate pair, the result counts the whole
+   * character; `edit` does not use it, but extends the edit to the whole pair.
    */
   private bytesBefore(length: number): number {
     const { content, encoded } = this;

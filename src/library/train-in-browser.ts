@@ -275,7 +275,10 @@ export class TrainedTokenizer extends TextTokenizer {
     return mergeBytes(this.trained.vocabulary);
   }
 
-  /** Returns the files of the tokenizer by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
+  /**
+   * Returns the files of the tokenizer by name, as `bpe train -o` writes them, but without `training.json`:
+   * `tokenizer.json`, `vocab.json`, …
+   */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const names = chosenFiles.checkFormatNames("files", options);
     const { vocabulary, tokenCounts } = this.trained;

@@ -222,8 +222,8 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   /**
-   * Returns the files of the tokenizer by name, as `save` would write them: `tokenizer.json`, `vocab.json`, …
-   * If there are several sizes, returns the files of the largest.
+   * Returns the files of the tokenizer by name, as `save` would write them, but without `training.json`:
+   * `tokenizer.json`, `vocab.json`, … If there are several sizes, returns the files of the largest.
    */
   files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const product = this.productFor("files", options);

@@ -67,7 +67,7 @@ export type ModelParts = {
   readonly merges: RankedMerges;
   /** An upper bound of all ids. Defaults to the largest id. */
   readonly idMax?: number;
-  /** The ids of the whole tokens, by their bytes as Latin-1 text. */
+  /** The ids of `EncodingModel.wholeTokens`, by the bytes of these tokens as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
   readonly beginning?: FirstCharacters;
 };

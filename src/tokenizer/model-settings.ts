@@ -50,12 +50,15 @@ export type Like = {
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
-  /** The trainer that made the tokenizer, according to its record; HF's if it has no record. */
+  /** The trainer that made the tokenizer, according to its training.json; HF's if it has none, or was extended. */
   readonly compat: Compat;
-  /** Whether special tokens have the first ids. Present only if the record says so. */
+  /** Whether special tokens have the first ids. Present only if training.json says so. */
   readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
-  /** The tokenizer.json without vocabulary, merges and added tokens; null if it is missing. */
+  /**
+   * The tokenizer.json without vocabulary, merges and added tokens; null if the tokenizer was read from files of
+   * another format.
+   */
   readonly root: JsonObject | null;
   /** The tokenizer_config.json; null if it is missing. */
   readonly config: JsonObject | null;

@@ -76,7 +76,9 @@ export class TokenDecoder {
     for (const id of addedIds) isAdded[id >> 3]! |= 1 << (id & 7);
   }
 
-  /** Creates the views of the memory. Called again when the memory has grown, because growth replaces its buffer. */
+  /**
+   * Creates the views of the memory. Called again when the memory may have grown, because growth replaces its buffer.
+   */
   private lookAtMemory(): void {
     const { exports, memory } = this;
     const { buffer } = memory;

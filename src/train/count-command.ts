@@ -44,7 +44,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const typedCutting = trainings.settleCutting(asked, {});
   inputFiles.check(files, asked);
   await dataOutput.lockFiles(output, saveCounts, asked.output);
-  // Files are written first, because the reader of stdout may stop the run.
+  // The file of --save-counts is written first, because --output may name stdout, whose reader may stop the run.
   const named = [saveCounts, asked.output].filter((path) => path !== undefined);
   const places = named.length === 0 ? ["-"] : named;
   const { settled: cutting, countsFiles } = await settleWithCounts(

@@ -390,7 +390,7 @@ function superwordText(facts: learning.SuperwordFacts | undefined): string {
   );
 }
 
-/** Describes the roles of special tokens. Roles that were assigned by default are called proposed. */
+/** Describes the roles of special tokens. `proposed` are the roles that were assigned by default. */
 function rolesText({ roles, proposed }: ModelSettings): string {
   const given = modelSettings.roleNames.filter((role) => roles[role] !== undefined);
   const tokens = [...new Set(given.map((role) => roles[role]!))];

@@ -32,7 +32,7 @@ import {
 
 /** What a training reads, in addition to its options. */
 export type TrainingInput = {
-  /** The run, for its record. */
+  /** The run, as training.json describes it. */
   readonly command: Pick<Run, "command" | "arguments">;
   /**
    * The named files. There may be none if languages, texts or word counts are given, or if an extension learns nothing.
@@ -243,7 +243,8 @@ async function trainOpened(
     },
   };
   const trained = await train(training, run, host.report);
-  // An extension also depends on the base's files, which are not recorded as sources.
+  // An extension also depends on the base's files, which are not among the sources. So the cache never says that one is
+  // up to date.
   if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));

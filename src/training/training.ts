@@ -69,7 +69,7 @@ export type Base = {
   readonly parts: TokenizerParts;
   /** The files as they were read. */
   readonly readFiles: BaseFiles;
-  /** The files to rewrite with the new tokens: special tokens have their new texts. */
+  /** The files to rewrite with the new tokens. In them, renamed special tokens already have their new texts. */
   readonly files: BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
@@ -77,7 +77,7 @@ export type Base = {
   readonly rule: ExtensionRule;
   /** Renamed special tokens: new texts by the old ones. */
   readonly renamed: Readonly<Record<string, string>>;
-  /** Special tokens to add after all other new tokens. */
+  /** Special tokens to add after the seed tokens and the learned tokens. */
   readonly newSpecials: readonly string[];
   /** The merges of the seed tokens, in ids of the base and the ids that follow them. */
   readonly seedMerges: readonly TokenPair[];
