@@ -41,8 +41,8 @@ export class CutFinder {
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is certain if no earlier one overlaps it: a reader from the left then finds it, whatever
-    // precedes. Tokens that begin too far to the left to be known end before `from`.
+    // A special token is a cut only if no earlier one overlaps it. Then every reader finds it, whatever text precedes.
+    // Tokens that begin before the known bytes end before `from`.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -60,8 +60,8 @@ export class CutFinder {
   }
 
   /**
-   * Finds a safe cut. If the text is normalized, normalization must not change the cut or any character that decides
-   * about it.
+   * Finds a safe cut. If the text is normalized, normalization must not change the character at the cut, nor any
+   * character that decides whether the cut is safe.
    */
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
@@ -148,8 +148,8 @@ class RecordCutSearch {
    */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // The search begins at the byte before `targetByte`, which may be the separator, and ends before a record at
-    // `stopByte`, which would have no bytes.
+    // The search begins at the byte before `targetByte`: if that is a separator, a record begins at `targetByte`. It
+    // ends such that no record at `stopByte` is found, because the range from there would be empty.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
     // Windows overlap, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;
@@ -166,10 +166,10 @@ class RecordCutSearch {
 
 export type RangePlanOptions = CutOptions & {
   readonly rangeSizeBytes: number;
-  /** Whether cuts are only between records, so that each text is in one range. */
+  /** Whether plain text is not cut, so that each text is in one range. Records are never cut. */
   readonly keepsTextsWhole?: boolean;
   readonly chunkSizeBytes?: number;
-  /** The memory limit for the metadata of a file. */
+  /** The memory limit, in bytes, for the metadata of a Parquet file. */
   readonly textBytesMax?: number | undefined;
   /** The number of bytes that a search for a cut reads at a time. */
   readonly probeSizeBytes?: number;

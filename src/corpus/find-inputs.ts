@@ -111,8 +111,8 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
 
 /**
- * Returns the reason as a message whose option names can still be spelled for the command line or the library.
- * `Skipped.reason` is plain text, and only one reason names an option.
+ * Returns the reason as a message, in which each caller spells options in its own way. `Skipped.reason` is plain text,
+ * so the only reason that names an option is replaced by its message.
  */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === messages.spell(aboutRecords) ? aboutRecords : reason;

@@ -132,8 +132,8 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
  * file, a position between two records, the beginning of a special token, or a safe cut of the pattern.
  *
  * At a safe cut the document continues in the next range. The reader of the left range also reads the character at
- * `endByte` to settle its last pretoken, but does not count that character; the reader of the right range starts from
- * the initial state. A range is plain data, so threads or other machines can read it.
+ * `endByte`, which shows where its last pretoken ends, but does not count that character. The reader of the right range
+ * starts from the scanner's initial state. A range is plain data, so threads or other machines can read it.
  */
 export type Range = {
   readonly inputIndex: number;

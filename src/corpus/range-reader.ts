@@ -6,7 +6,7 @@ import { releaseText, type TextMaker } from "./text-memory.ts";
 
 /**
  * The memory of one thread for a text and for the line, page or dictionary that contains it. A reader claims memory,
- * yields, and then allocates the memory, so that the owner of the word table can free memory first.
+ * yields, and then allocates the memory. In between its caller can free memory, by writing words to disk.
  */
 export class TextMemory {
   /** The memory that the reader has allocated, or is about to allocate, beyond its small windows. */
@@ -34,7 +34,7 @@ export class TextMemory {
 
 /** Smaller claims are covered by each thread's fixed memory. */
 const smallBytes = scaled(1 << 23, 128);
-/** Smaller claims are never refused: at small scale even the smallest windows grow and claim memory. */
+/** Smaller claims are never refused. This matters only at small scale, where even the smallest windows claim memory. */
 const limitedBytes = scaled(0, 1 << 23);
 
 /**
@@ -176,8 +176,8 @@ export class MemorySource implements ByteSource {
 const windowBytesMax = 2 ** 30;
 
 /**
- * Lets a reader map files at the start of its text instead of reading them. While a range is open, only the kernel may
- * read the text.
+ * Lets a reader map parts of files into the memory of its text, at the text's start, instead of reading them. While a
+ * range is open, only the kernel may read the text.
  */
 export type Mapping = {
   readonly window: FileWindow;

@@ -218,7 +218,7 @@ export class TaskTexts {
   }
 
   /**
-   * Claims memory for a window that will grow or has grown. Returns true if the owner of the words should free memory
+   * Claims memory for a window that will grow or has grown. Returns true if the caller of `take` should free memory
    * first.
    */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
@@ -249,7 +249,7 @@ export class TaskTexts {
     const checksum = this.options.hasChecksums ? new TextChecksum() : undefined;
     this.readByte = range.startByte;
     if (range.startsInside) chain.pretokens.start(0, true);
-    // The end of a stream's range may be set while the range is read.
+    // The end of a range that arrives in chunks may be set while the range is read.
     while (this.readByte < range.endByte) {
       const wantedBytes = Math.min(pushed.length, range.endByte - this.readByte);
       const readBytes = source.read(pushed, 0, wantedBytes, this.readByte);

@@ -40,9 +40,9 @@ type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | nul
  * Orders merges of equal priority so that HF gives the same ids as SentencePiece. SentencePiece applies the leftmost of
  * them first; in HF, each merge has a rank of its own. Returns an obstacle if no such order is found.
  *
- * If "x y" and "y z" overlap in a text "x y z", "x y" needs the lower rank. That state occurs in some text only if it
- * occurs when xyz is merged alone, because no earlier merge has crossed the edges of the three tokens. Respecting these
- * overlaps suffices for two kinds of groups:
+ * If "x y" and "y z" overlap in a text "x y z", "x y" needs the lower rank. In any text, the tokens x, y and z become
+ * neighbours only if they do so when the text xyz is merged alone, because no earlier merge has crossed the edges of
+ * the three tokens. Respecting these overlaps suffices for two kinds of groups:
  *
  * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is
  *   applied.

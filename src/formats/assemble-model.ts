@@ -118,7 +118,7 @@ export function findSharedTokens(
   const isMade = (id: number, bytes: Uint8Array) =>
     byteIds.includes(id) ||
     merges.merged.includes(id) ||
-    // A pretoken that becomes a whole token is always valid UTF-8.
+    // A pretoken that becomes one of `wholeTokens` is always valid UTF-8.
     (isUtf8(bytes) && wholeTokens?.ids.includes(id) === true);
   return addedTokens.flatMap(({ content, id }) => {
     const bytes = isAscii(content) || vocab.get(content) !== id ? null : byteCharacters.decode(content);

@@ -19,8 +19,8 @@ import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
  * (src/kernel/encode/first-characters.ts), so that the text need not be changed.
  *
  * HF does not cut the text, or cuts it only before marks. A cut that no merge crosses changes no id. So a text that HF
- * does not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Pieces
- * then repeat as words do, and a text of any length can be encoded.
+ * does not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Then
+ * pretokens repeat as words do, and a text of any length can be encoded.
  */
 export const mark = "\u2581";
 const space = 0x20;
@@ -221,8 +221,8 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // Dropping a character makes its neighbours adjacent, so no cut next to it is safe. The same holds for fused
-      // unknown characters.
+      // Dropping a character makes its neighbours adjacent, so a cut next to it may change ids. So may a cut next to
+      // an unknown character if unknown characters are fused.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? encodingModels.droppedByte, isFused: fusesUnknown || unknownId === undefined },
@@ -311,8 +311,8 @@ const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
 /**
- * Returns each character after which some merge crosses: the merge's left token ends with that character, and its right
- * token begins with `beginning`, the UTF-8 of another character.
+ * Returns each character that ends the left token of some merge whose right token begins with `beginning`, the UTF-8 of
+ * another character.
  */
 function crossedAt(
   vocab: TokenIds,

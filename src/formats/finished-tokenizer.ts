@@ -15,8 +15,8 @@ export type FinishedTokenizer = {
 };
 
 /**
- * The kinds of tokens in SentencePiece's files, in the order of their numbers, which start at 1. llama.cpp has the
- * same.
+ * The kinds of tokens in SentencePiece's files, in the order of their numbers, which start at 1. llama.cpp uses the
+ * same numbers.
  */
 export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
 export type PieceKind = (typeof pieceKinds)[number];

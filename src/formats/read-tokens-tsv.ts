@@ -17,7 +17,7 @@ export type WrittenTokenCounts = {
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly tokensAfter: Float64Array;
-  /** Occurrences of the last pair that was merged. */
+  /** How many occurrences of the last merge's pair were replaced. */
   readonly lastPairCount: number;
 };
 
@@ -47,8 +47,8 @@ export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, Wr
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // Occurrences of a pair of equal tokens may overlap ("a a" in "aaa"), so fewer are replaced than counted. The table
-  // has only the number of replacements.
+  // Occurrences of a pair of equal tokens may overlap ("a a" in "aaa"), so fewer may be replaced than were counted. The
+  // table has only the number of replaced ones, which is used here for the count.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>

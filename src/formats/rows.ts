@@ -228,7 +228,7 @@ function spell(
   for (let pos = start; pos < end; pos++) {
     const written = spelling[from[pos]!]!;
     to[toPos] = written;
-    // If this byte is spelled as one byte, the next one overwrites this.
+    // If the byte is spelled as one byte, whatever is written next overwrites this.
     to[toPos + 1] = written >> 8;
     toPos += written >> 16;
   }

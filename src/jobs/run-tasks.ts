@@ -32,7 +32,7 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   readonly aheadBytes: number;
 
   readonly threadCount: number;
-  /** Whether the main thread does tasks, too. Otherwise it only plans, reads streams and receives results. */
+  /** Whether the main thread does tasks, too. Otherwise it only plans, reads chunks and receives results. */
   readonly mainWorks: boolean;
   /** Whether a task may keep the main thread from handling signals for long. */
   readonly mayTakeLong: (task: Task) => boolean;
@@ -389,8 +389,8 @@ type Ask = {
 /** Receives the output and the results of tasks, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
   /**
-   * Receives the next output of the current task. The output's memory belongs to the thread again once this returns, or
-   * once `drain` does.
+   * Receives the next output of the first task that has not ended (`endTask`). The output's memory belongs to the
+   * thread again once this returns, or once the promise of `drain` resolves.
    */
   write?(part: Part): void;
   /** Called after each task. `found` is undefined if there was nothing to do. */

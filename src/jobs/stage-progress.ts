@@ -21,7 +21,7 @@ export type StageProgress = {
   readonly distinctWordCount?: number;
 };
 
-/** @internal The progress of an encoding. The total is null while a stream has not ended. */
+/** @internal The progress of an encoding. The total is null if an input is a stream. */
 export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
 
 /** @internal Receives the progress of stages. */

@@ -74,7 +74,7 @@ export function createMergeEngine(
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
   // A merge that spells an existing token takes an id, but may not count towards `mergeCountMax`. So there is room for
-  // one such merge per special. The id `tokenCapacity`, after the last token's, marks the boundary between words.
+  // one such merge for each of `specials`. The id `tokenCapacity`, after the last token's, is the boundary of words.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -210,8 +210,8 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // A rebuild divides the threshold by four or more. So the first one starts from four times the limit: the fixed
-  // threshold or, if the threshold rises, a number above every count.
+  // A rebuild divides the threshold by four or more. So it starts at four times the value that the first rebuild may
+  // use: the fixed threshold or, if the threshold rises, a number above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,

@@ -63,7 +63,7 @@ const EINTR = 4;
 const lockUnsupportedErrnos = new Set([37, 38, 95]);
 
 /**
- * Locks an open file, without waiting: see `lockFile`. Returns null where `openWindows` does.
+ * Locks an open file, without waiting: see `lockFile`. Returns null on other systems than Windows.
  *
  * Locked bytes can be neither read nor written by others, so the locked byte is far past the end of any content.
  */

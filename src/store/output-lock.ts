@@ -27,7 +27,7 @@ import * as trustedFiles from "./trusted-files.ts";
  *   .NAME.bpe-HOST-RUN.old    the old output, moved aside if the file system has no exchange
  *   .NAME.bpe-HOST-RUN.keep-MARK
  *                             if the old output is to be kept: the complete new output until it is published, then
- *                             the old output. MARK, a hash of the old output's record, tells which.
+ *                             the old output. MARK, a hash of the old output's record, tells which of the two it is.
  *
  * HOST is a hash of the host's name, RUN a random number of this process. HOST, RUN and MARK have 8 hexadecimal digits
  * each. The name does not tell whether its run is alive, but the lock of the place does. While a run holds that lock,

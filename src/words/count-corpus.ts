@@ -52,7 +52,7 @@ export type CountOptions = {
    * throw to end the run.
    */
   readonly rest?: (() => Promise<void>) | undefined;
-  /** Target size of the chunks of a stream. */
+  /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream or a compressed file. */
   readonly chunkSizeBytes?: number;
   /** If given, pretokens are *lifted*: counted as sequences of this model's ids (lifted-pretokens.ts). */
   readonly liftingModel?: EncodingModel | undefined;

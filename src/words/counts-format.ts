@@ -455,7 +455,7 @@ export class Reader implements SortedWords {
     let shared = this.varint();
     let rest = this.varint();
     let restStart = this.pos;
-    // The checksum proves that the file is unchanged. These checks prove that it was written correctly.
+    // The checksum shows that the file is as it was written. These checks show that valid words were written.
     const fits = shared <= (startsFrame ? 0 : wordLength) && restStart + rest <= this.frameEnd;
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;

@@ -20,8 +20,8 @@ export type SortedRun = {
   /** For a run of one input: whether its words are also in the thread's memory, mixed with those of other inputs. */
   readonly isInMemoryToo: boolean;
   /**
-   * Why the file was not written; null if it was, or need not be. This is no error, because the words are also in
-   * memory.
+   * Why the file could not be written; null if it was written, or need not be so far (`table`). A failure is no error,
+   * because the words are also in memory.
    */
   readonly failure: string | null;
   /** The words of an input, unsorted, if they are so few that the file is not written yet. */

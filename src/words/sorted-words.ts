@@ -315,7 +315,7 @@ const wordsPerSlice = scaled(1 << 16, 2);
 
 /**
  * Whether a table from outside is valid: its words are contiguous and in ascending order, and its counts are integers
- * of at least 0 with an exact sum.
+ * of at least 0 whose sum is at most 2^53 - 1.
  */
 export function isValidTable(table: WordTable): boolean {
   const { wordCount, bytes, starts, counts } = table;
@@ -426,7 +426,7 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // The prefix shared with the previous word that was kept is the shortest of those shared by the words between.
+    // The prefix that a word shares with the last kept one is the shortest that two neighbours between them share.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);

@@ -250,7 +250,7 @@ export class WordCounter {
   /** Hands over the words, with their memory, for another counter to absorb. This counter is empty afterwards. */
   pack(): PackedCounts {
     const { memory } = this.kernel;
-    // The memory may be written from now on, and mapped pages must not be.
+    // The next owner may write to the memory, but mapped pages must not be written.
     this.ownWindow?.clear();
     if (this.textBytes > worthGivingBackBytes) {
       releasePages(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
@@ -359,10 +359,11 @@ export class WordCounter {
    * Adds the words of another table that are in this counter's slice: a run of the table's slots, in some 64 portions,
    * or more if these would be larger than `mostPortionSlots`. Each portion is copied to the text's region.
    *
-   * Tables of one corpus share most keys, so the keys of both rarely need as many slots as both have, and growing costs
-   * more than adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is
-   * the same everywhere: looking up the first portion estimates it. Subtle: this must happen before anything is added.
-   * Keys arrive in the order of their hashes, and would cluster at the front of a table that is too small.
+   * Tables of one corpus share most keys, so far fewer slots are needed than both tables have, and growing costs more
+   * than adding. So the number of new keys is estimated. Both tables are in the order of hashes, which are as good as
+   * random, so the share of new keys is the same everywhere, and looking up the first portion shows it. Subtle: this
+   * table must grow before anything is added. Keys arrive in the order of their hashes, and would cluster at the front
+   * of a table that is too small.
    */
   private *addSlotsOf(from: PackedTables, kind: SlotKind): Generator<undefined, void> {
     const { exports } = this.kernel;
@@ -390,8 +391,8 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // Keys that did not fit into the run are stored after it, up to the next free slot; if all free slots are in the
-    // run, up to the run itself. The slots are circular.
+    // Keys that found no free slot in the run are stored after it, before the next free slot. The slots are circular,
+    // so if only the run has free slots, the search for one ends at the run.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);

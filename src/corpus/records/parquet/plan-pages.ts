@@ -213,7 +213,7 @@ export function* planInputPages(
     const withShare = (group: PageGroup, endsInput: boolean): InputPages => {
       return { ...group, endsInput, inputBytes: (group.rowCount / rowCount) * input.sizeBytes };
     };
-    // Each group is delayed by one, so that the last one can be marked.
+    // A group is yielded only when the next one is known, so that the last one can be marked.
     let last: PageGroup | undefined;
     for (const chunk of column.chunks) {
       for (const group of planChunk(source, chunk, column.isOptional, groupSizeBytes)) {
