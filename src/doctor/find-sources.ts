@@ -44,7 +44,10 @@ export async function findSources(
   const baseFiles = (base?.files ?? []).map((file) => ({ ...file, place: find(file.path) }));
   checkMoved();
   if (record.inputs.length + counts.length === 0 && (base === undefined || record.wordCount > 0))
-    missing.push({ what: "word counts", message: "the word counts of this training were in memory" });
+    missing.push({
+      what: "word counts",
+      message: "the word counts of this training were in memory, so they cannot be read again",
+    });
   const changed: Difference[] = [];
   const read = (name: string, look: () => string | null) => {
     const message = messageOf(look);

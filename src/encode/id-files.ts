@@ -139,7 +139,7 @@ function refuseParts(
   });
   if (part === undefined) return;
   throw new UserError(
-    `a range of "${inputs[part.inputIndex]!.path}" may end within a document, but files of the format ${name} contain whole documents`,
+    `a range of "${inputs[part.inputIndex]!.path}" may begin or end within a document, but files of the format ${name} contain whole documents`,
     { hint: phrase`encode the range to a part, for bpe ids join: ${asOption("ids-format", "part")}` },
   );
 }

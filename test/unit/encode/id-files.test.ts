@@ -576,7 +576,7 @@ test("a file of ids that a run reads is not replaced", async () => {
   expect(readFileSync(path, "utf8")).toStartWith("low lower");
 });
 
-test("a range that may end within a document is refused if documents are kept", async () => {
+test("a range that may begin or end within a document is refused if documents are kept", async () => {
   const home = scratch();
   const inputs = findInputs([
     put(home, "a.txt", "low lower newest"),
@@ -592,7 +592,7 @@ test("a range that may end within a document is refused if documents are kept", 
   for (const name of ["megatron", "olmo", "datatrove", "parquet"] as const) {
     const { message } = await refusalOf(encodeRanges(name, [range]));
     expect(message).toEndWith(
-      `a.txt" may end within a document, but files of the format ${name} contain whole documents`,
+      `a.txt" may begin or end within a document, but files of the format ${name} contain whole documents`,
     );
     expect(await encodeRanges(name, [record])).toMatchObject({ documentCount: 1 });
   }
