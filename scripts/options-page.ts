@@ -3,10 +3,10 @@
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
 import { commands } from "../src/main/all-commands.ts";
+import { type CommandSpec, usageLine } from "../src/main/command-spec.ts";
 import { makeSentences } from "../src/main/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
 import * as messages from "../src/runtime/message.ts";
-import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 

@@ -1,10 +1,10 @@
 // Writes the manual page bpe(1) from the tables that help uses.
 
 import { commands } from "../../src/main/all-commands.ts";
+import { type CommandSpec, usageLine } from "../../src/main/command-spec.ts";
 import { describeOption, makeSentences, topicsOf } from "../../src/main/help.ts";
 import { type Option, topics } from "../../src/options/option.ts";
 import * as sharedOptions from "../../src/options/shared-options.ts";
-import { type CommandSpec, usageLine } from "../../src/terminal/command.ts";
 
 export type ManPageOptions = {
   readonly version: string;

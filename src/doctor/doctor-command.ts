@@ -9,9 +9,7 @@ import {
   dataOutput,
   givenTokenizers,
   type Invocation,
-  type Line,
   type Output,
-  type Row,
   stopping,
   styling,
   summaryRows,
@@ -74,7 +72,7 @@ const shownTokens = 8;
  * Formats the diagnosis for people to read: what was found and, for each finding, what shows it, why it
  * matters, and what to do.
  */
-function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
+function diagnosisLines(diagnosis: Diagnosis, columns: number | null): styling.Line[] {
   const { path, fingerprint, errors, warnings, notes, findings } = diagnosis;
   const counts = [
     [errors, "error"],
@@ -89,10 +87,11 @@ function diagnosisLines(diagnosis: Diagnosis, columns: number | null): Line[] {
   ];
 }
 
-function findingLines(found: Finding, columns: number | null): Line[] {
+function findingLines(found: Finding, columns: number | null): styling.Line[] {
   const { check, severity, message, evidence, tokens, count, why, fix, command } = found;
   const width = columns && Math.max(20, columns - indent);
-  const lines = (mark: string, text: Row[1]) => summaryRows.rowLines([[mark, text]], width, mark.length);
+  const lines = (mark: string, text: summaryRows.Row[1]) =>
+    summaryRows.rowLines([[mark, text]], width, mark.length);
   const gap = " ".repeat(indent);
   const [first = "", ...rest] = lines("", `${message} (${check})`);
   const listed = tokens.slice(0, shownTokens).map(({ id, token }) => `${id} "${token}"`);

@@ -1,11 +1,11 @@
-import { type Command, oneTokenizer } from "#terminal";
+import { commands } from "#terminal";
 import { doctorOptions } from "./doctor-options.ts";
 import { verifyOptions } from "./verify-options.ts";
 
-const doctor: Command = {
+const doctor: commands.Command = {
   name: "doctor",
   files: "<tokenizer>",
-  ...oneTokenizer,
+  ...commands.oneTokenizer,
   description: "find what is wrong with a tokenizer",
   details:
     "Checks how text is cut, vocabulary and merges, special tokens and the chat template, and whether the files of a directory agree. It exits with 1 if it finds errors.",
@@ -18,7 +18,7 @@ const doctor: Command = {
   usesKernel: true,
 };
 
-const verify: Command = {
+const verify: commands.Command = {
   name: "verify",
   files: "<dir>",
   reads: "tokenizer",
@@ -39,4 +39,4 @@ const verify: Command = {
   usesKernel: true,
 };
 
-export const doctorCommands: readonly Command[] = [doctor, verify];
+export const doctorCommands: readonly commands.Command[] = [doctor, verify];

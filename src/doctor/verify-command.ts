@@ -2,15 +2,7 @@ import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { jobs } from "#jobs";
 import { optionTables } from "#options";
 import { asOption, phrase, UserError } from "#runtime";
-import {
-  dataOutput,
-  type Invocation,
-  type Line,
-  type Output,
-  stopping,
-  styling,
-  summaryRows,
-} from "#terminal";
+import { dataOutput, type Invocation, type Output, stopping, styling, summaryRows } from "#terminal";
 import type { examiningJob } from "./examine.ts";
 import { readTrainingRecord } from "./training-record.ts";
 import { type Verification, verify } from "./verify.ts";
@@ -64,7 +56,7 @@ async function checkInWorker(directory: string) {
 const shownMax = 20;
 
 /** Formats the verification for display: the verdict, and the differences. */
-function verificationLines(found: Verification, columns: number | null): Line[] {
+function verificationLines(found: Verification, columns: number | null): styling.Line[] {
   const { differences, notes } = found;
   const more = differences.length - shownMax;
   const lines = (mark: string, text: string) => summaryRows.rowLines([[mark, text]], columns, mark.length);
@@ -76,7 +68,7 @@ function verificationLines(found: Verification, columns: number | null): Line[] 
   ];
 }
 
-function verdict(found: Verification, columns: number | null): Line[] {
+function verdict(found: Verification, columns: number | null): styling.Line[] {
   const { verified, trained, merges, textBytes, files, recorded, totalMs } = found;
   const count = countNoun(files.length, "file");
   if (verified === false)

@@ -1,11 +1,11 @@
-import { type Command, oneTokenizer } from "#terminal";
+import { commands } from "#terminal";
 import { convertOptions, imageOptions, pruneOptions, truncateOptions } from "./edit-options.ts";
 
-export const editCommands: readonly Command[] = [
+export const editCommands: readonly commands.Command[] = [
   {
     name: "prune",
     files: "<tokenizer>",
-    ...oneTokenizer,
+    ...commands.oneTokenizer,
     description: "make a vocabulary smaller",
     details:
       "Removes tokens from any byte-level BPE tokenizer, one at a time: always the one that is rarest in a text and is not part of another token. Bytes and added tokens stay. The result has the same kinds of files, and ids.tsv, which maps old ids to new ones.",
@@ -22,7 +22,7 @@ export const editCommands: readonly Command[] = [
   {
     name: "truncate",
     files: "<tokenizer>",
-    ...oneTokenizer,
+    ...commands.oneTokenizer,
     description: "keep the first merges of a tokenizer",
     details:
       "Keeps the first merges, as if training had stopped there, and all bytes and added tokens. The result has the same kinds of files, and ids.tsv, which maps old ids to new ones.",
@@ -34,7 +34,7 @@ export const editCommands: readonly Command[] = [
   {
     name: "convert",
     files: "<tokenizer>",
-    ...oneTokenizer,
+    ...commands.oneTokenizer,
     description: "write a tokenizer as other kinds of files",
     details:
       "Converts a tokenizer to other file formats. Ids do not change; the output is reloaded and verified.",
@@ -47,10 +47,10 @@ export const editCommands: readonly Command[] = [
   },
 ];
 
-export const imageCommand: Command = {
+export const imageCommand: commands.Command = {
   name: "image",
   files: "<tokenizer>",
-  ...oneTokenizer,
+  ...commands.oneTokenizer,
   description: "make one file that loads fast, for Python and C",
   details:
     "Writes one file with which Python's native module and C programs encode in-process. It works only with this version of bpe: others refuse it.",

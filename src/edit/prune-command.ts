@@ -6,13 +6,11 @@ import { recordFiles } from "#formats";
 import { optionTables, sharedOptions } from "#options";
 import { asOption, phrase, shell, usageError } from "#runtime";
 import {
-  corpusNoteLines,
   dataOutput,
   givenTokenizers,
   type Invocation,
   inputFiles,
   type Output,
-  type Row,
   stopping,
   summaryRows,
 } from "#terminal";
@@ -51,7 +49,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   output.succeed(
     (columns) => [
       ...summaryOf({ ...result, path: asked.path, sizes, text: ofText }, columns),
-      ...corpusNoteLines(found),
+      ...inputFiles.noteLines(found),
     ],
     { ...result, skipped: found.skipped },
   );
@@ -101,7 +99,7 @@ function summaryOf(
   const [first = ""] = directories;
   const names = files.filter((name) => dirname(name) === (first || ".")).map((name) => basename(name));
   const place = directories.length === 0 ? result.output : join(result.output, directories.join(", "));
-  const rows: Row[] = [
+  const rows: summaryRows.Row[] = [
     ["tokens", `${groupDigits(sizeBefore)} -> ${sizes.map(groupDigits).join(", ")}`],
     ["text", text],
     [

@@ -7,16 +7,7 @@ import { warnings } from "#jobs";
 import { type Option, optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { stagedFile } from "#store";
-import {
-  corpusNoteLines,
-  dataOutput,
-  givenTokenizers,
-  type Invocation,
-  inputFiles,
-  type Output,
-  openRanges,
-  stopping,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, stopping } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { tokenizers } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
@@ -66,7 +57,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       wholeTextsOnly,
       isPart: ofPart,
     };
-    const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);
+    const planned = plan === undefined ? undefined : await inputFiles.openRanges(plan, cutting, output);
     const { inputs, ranges } = planned ?? { inputs: found.inputs };
 
     // 4. Encode on all threads, and write the ids in order.
@@ -123,7 +114,7 @@ function summarize(
     [
       `${did} in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(textBytes, elapsedMs)}, ${formatBytes(machine.peakMemoryBytes())} memory`,
       ...filesLine(encoded, files),
-      ...corpusNoteLines(found),
+      ...inputFiles.noteLines(found),
     ],
     {
       sizeBytes: textBytes,

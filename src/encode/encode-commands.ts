@@ -1,11 +1,11 @@
-import { type Command, corpusFiles } from "#terminal";
+import { commands } from "#terminal";
 import { decodeOptions, encodeOptions, tokensOptions } from "./encode-options.ts";
 
-export const encodeCommands: readonly Command[] = [
+export const encodeCommands: readonly commands.Command[] = [
   {
     name: "encode",
     files: "<file>...",
-    ...corpusFiles,
+    ...commands.corpusFiles,
     description: "turn text into token ids",
     details:
       "Encodes text with any byte-level BPE tokenizer. The ids match those of the tokenizer's own library.",
@@ -32,7 +32,7 @@ export const encodeCommands: readonly Command[] = [
   {
     name: "tokens",
     files: "<file>...",
-    ...corpusFiles,
+    ...commands.corpusFiles,
     description: "count the tokens of files",
     details:
       "Counts tokens as wc counts words: per file, per named directory, and in total. The counts match the ids of bpe encode. Bytes are those of the uncompressed text; for records, of the text field. It writes only to stdout. To count words for training, use bpe count.",

@@ -21,7 +21,6 @@ import {
   dataOutput,
   type Invocation,
   type Output,
-  type Row,
   stopping,
   styling,
   summaryRows,
@@ -248,12 +247,15 @@ export async function runInspectIds({ files }: Invocation): Promise<void> {
     const more = counts[id]! > symbolsShown ? " …" : "";
     return `${symbols.subarray(0, symbolsShown).join(" ")}${more}`;
   };
-  const rows: Row[] = [
+  const rows: summaryRows.Row[] = [
     ["tokenizer", `${mergesPath} (merges over ids, bpe help docs/extend.md)`],
     ["size", `${countNoun(alphabetSize + left.length, "token")}, ${countNoun(left.length, "merge")}`],
     ["alphabet", `${countNoun(alphabetSize, "id")}, 0 to ${groupDigits(alphabetSize - 1)}`],
     ...longest.map(
-      (id, i): Row => [i === 0 ? "longest" : "", `${countNoun(counts[id]!, "id")}  ${id}: ${spelled(id)}`],
+      (id, i): summaryRows.Row => [
+        i === 0 ? "longest" : "",
+        `${countNoun(counts[id]!, "id")}  ${id}: ${spelled(id)}`,
+      ],
     ),
   ];
   await dataOutput.writeLines(summaryRows.rowLines(rows, styling.lineColumns(1), 14));

@@ -1,5 +1,5 @@
 import { sharedOptions } from "#options";
-import type { Command } from "#terminal";
+import type { commands } from "#terminal";
 import {
   checkIdsOptions,
   decodeIdsOptions,
@@ -11,7 +11,7 @@ import {
 
 const idFiles = "ids: .npy, .bin, or one document per line; globs, -";
 
-export const idsCommands: readonly Command[] = [
+export const idsCommands: readonly commands.Command[] = [
   {
     name: "ids train",
     files: "<file>...",

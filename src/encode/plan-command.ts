@@ -3,14 +3,7 @@ import { canBeCutByBytes, checkUnchanged, type Input, planFile } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { optionTables } from "#options";
-import {
-  corpusNoteLines,
-  dataOutput,
-  givenTokenizers,
-  type Invocation,
-  inputFiles,
-  type Output,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output } from "#terminal";
 import { canBeCutSafely } from "#text";
 import { trainings } from "#training";
 import { countsOptionsOf } from "#words";
@@ -51,7 +44,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
     [
       `planned ${countNoun(rangeCount, "range")} of ${formatBytes(corpusBytes)} in ${countNoun(inputs.length, "file")}, in ${formatSeconds(elapsed)}`,
       ...uncutLines(inputs),
-      ...corpusNoteLines({ inputs, skipped }),
+      ...inputFiles.noteLines({ inputs, skipped }),
     ],
     { rangeCount, sizeBytes: corpusBytes, skipped, output: asked.output ?? "-" },
   );

@@ -1,7 +1,7 @@
-import type { Command } from "#terminal";
+import type { commands } from "#terminal";
 import { planOptions } from "./plan-options.ts";
 
-export const planCommand: Command = {
+export const planCommand: commands.Command = {
   name: "plan",
   files: "<file>...",
   reads: "corpus",

@@ -6,16 +6,7 @@ import { recordFiles } from "#formats";
 import { warnings } from "#jobs";
 import { optionTables } from "#options";
 import { files, MemoryBudget, machine, withForwardSlashes } from "#runtime";
-import {
-  corpusNoteLines,
-  dataOutput,
-  givenTokenizers,
-  type Invocation,
-  inputFiles,
-  type Line,
-  type Output,
-  styling,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, styling } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
 
 /** `bpe tokens`: counts the tokens of files. The counts equal the numbers of ids that `bpe encode` writes. */
@@ -110,7 +101,7 @@ const tokensOf = (found: corpusEncoding.EncodedTask, hasRecords: boolean): Token
 });
 
 /** Formats numbers like `wc`: a line for each file, a line after the files of each named directory, and the total. */
-function tableOf({ files, directories, total }: TokenCounts): Line[] {
+function tableOf({ files, directories, total }: TokenCounts): styling.Line[] {
   const rows: (readonly [name: string, tokens: Tokens])[] = [];
   const endingAt = Map.groupBy(directories, (directory) => directory.firstFile + directory.files);
   for (const [f, file] of files.entries()) {
@@ -165,7 +156,7 @@ function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elap
   output.succeed(
     [
       `counted ${countNoun(tokens, "token")} of ${countNoun(files.length, "file")} and ${formatBytes(sizeBytes)} (${perToken} bytes each) in ${formatSeconds(elapsedMs / 1000)}${formatSpeed(sizeBytes, elapsedMs)}, ${formatBytes(machine.peakMemoryBytes())} memory`,
-      ...corpusNoteLines(inputs),
+      ...inputFiles.noteLines(inputs),
     ],
     {
       ...total,

@@ -5,15 +5,7 @@ import { kinds, optionTables } from "#options";
 import { reportFiles } from "#reports";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { ScratchDirectory } from "#store";
-import {
-  dataOutput,
-  type Invocation,
-  type Line,
-  type Output,
-  stopping,
-  styling,
-  summaryRows,
-} from "#terminal";
+import { dataOutput, type Invocation, type Output, stopping, styling, summaryRows } from "#terminal";
 import { piecesText } from "./eval-text.ts";
 import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
 import { diffOptions } from "./evaluate-options.ts";
@@ -104,7 +96,7 @@ type Names = readonly [a: string, b: string];
 type Pair = readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
 
 /** Formats the difference for people to read. Lists show the first entries; `--json` has all. */
-function differenceText(difference: differences.Difference, [first, second]: Pair): Line[] {
+function differenceText(difference: differences.Difference, [first, second]: Pair): styling.Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
   const token = (of: { token: string; id: number }) => `${of.id} ${quote(of.token)}`;
@@ -193,7 +185,7 @@ function list<T>(what: string, items: readonly T[], shown: (item: T) => string):
   return [`  ${what}: ${groupDigits(items.length)}`, ...lines, ...more];
 }
 
-function textLines(text: differences.TextDifference, names: Names): Line[] {
+function textLines(text: differences.TextDifference, names: Names): styling.Line[] {
   const { name, words, differentWords, differentShare, distinctDifferentWords, mostFrequent } = text;
   const share = differentShare === null ? "" : ` (${(100 * differentShare).toFixed(2)} %)`;
   const pieces = (all: readonly string[]) => piecesText(all, shownPiecesMax);

@@ -18,7 +18,7 @@ import {
   usageError,
 } from "#runtime";
 import { ScratchDirectory } from "#store";
-import { corpusNoteLines, dataOutput, type Invocation, type Output, stopping, styling } from "#terminal";
+import { dataOutput, type Invocation, inputFiles, type Output, stopping, styling } from "#terminal";
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
 import { evalOptions } from "./evaluate-options.ts";
@@ -78,7 +78,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
         finding?.figure,
       ),
       `measured ${countNoun(tokenizers.length, "tokenizer")} on ${countNoun(texts.length, "text")} of ${formatBytes(sizeBytes)} in ${formatSeconds(elapsedMs / 1000)}`,
-      ...corpusNoteLines(found),
+      ...inputFiles.noteLines(found),
       ...reportFiles.writtenLine(reportPath),
     ],
     {

@@ -1,6 +1,6 @@
 import { escapeText, formatBytes, groupDigits, spacesWithSigns } from "#bytes";
 import { type evaluations, measures } from "#evaluation";
-import { type Line, styling, summaryRows } from "#terminal";
+import { styling, summaryRows } from "#terminal";
 import {
   type Axis,
   flowedLines,
@@ -33,7 +33,7 @@ export function evaluationLines(
   evaluation: evaluations.Evaluation,
   view: EvaluationView,
   columns: number,
-): Line[] {
+): styling.Line[] {
   const { texts, tokenizers } = evaluation;
   const isAll = view.measures.includes("all");
   const chosen = isAll
@@ -58,7 +58,7 @@ export function evaluationLines(
 }
 
 /** Formats a heading. It starts with a highlighted name. */
-function headLines(name: string, text: string, columns: number): Line[] {
+function headLines(name: string, text: string, columns: number): styling.Line[] {
   const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
   return [first.startsWith(name) ? [styling.piece("bold", name), first.slice(name.length)] : first, ...rest];
 }
@@ -93,7 +93,7 @@ function measureGrid<Of>(
   return { ...flatGrid(tokenizersOf(evaluation), rows, true), items };
 }
 
-function measureSection<Of>(measure: measures.Measure<Of>, grid: Grid, columns: number): Line[] {
+function measureSection<Of>(measure: measures.Measure<Of>, grid: Grid, columns: number): styling.Line[] {
   const text = `${measure.formula}. ${directionOf(measure, grid)}`;
   return [...headLines(measure.name, text, columns), ...gridLines(grid, columns)];
 }
@@ -103,7 +103,7 @@ function measureSections(
   evaluation: evaluations.Evaluation,
   measures: readonly measures.Measure<measures.Measures>[],
   columns: number,
-): Line[][] {
+): styling.Line[][] {
   return measures.map((measure) =>
     measureSection(measure, measureGrid(evaluation, textsOf(evaluation), measure, measuresOf), columns),
   );
@@ -136,7 +136,7 @@ function flatSection(
   measures: readonly measures.Measure<measures.Measures>[],
   isAll: boolean,
   columns: number,
-): Line[] | undefined {
+): styling.Line[] | undefined {
   const { texts, tokenizers } = evaluation;
   const isByText = texts.length > 1 && tokenizers.length === 1;
   if ((texts.length > 1 && !isByText && !isAll) || columns < flatColumnsLeast) return undefined;
@@ -240,7 +240,7 @@ const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfText
 const flatColumnsLeast = 60;
 
 /** Formats a table of facts about the texts. */
-function textsSection({ texts }: evaluations.Evaluation, columns: number): Line[] {
+function textsSection({ texts }: evaluations.Evaluation, columns: number): styling.Line[] {
   const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
     formatBytes(size),
     ...[characters, words, distinctWords].map(groupDigits),
@@ -258,7 +258,7 @@ function textsSection({ texts }: evaluations.Evaluation, columns: number): Line[
  * Formats a table for each measure of parity, and a table of the cheapest and the costliest text. Each kind
  * of cost has a column.
  */
-function paritySections(evaluation: evaluations.Evaluation, columns: number): Line[][] {
+function paritySections(evaluation: evaluations.Evaluation, columns: number): styling.Line[][] {
   const items = { noun: "costs", names: measures.parityCosts.map(({ name }) => name) };
   const costOf = ({ parity }: evaluations.Evaluation["tokenizers"][number], cost: number) =>
     parity && measures.parityCosts[cost]!.of(parity);
@@ -307,7 +307,7 @@ function paritySections(evaluation: evaluations.Evaluation, columns: number): Li
 
 const parityTextColumns = 16;
 
-function vocabularySection(evaluation: evaluations.Evaluation, columns: number): Line[] {
+function vocabularySection(evaluation: evaluations.Evaluation, columns: number): styling.Line[] {
   const { tokenizers } = evaluation;
   const rows = measures.ofVocabulary.map((measure) => flatRow(measure, tokenizers));
   const grid = flatGrid(tokenizersOf(evaluation), rows, true);
@@ -316,7 +316,7 @@ function vocabularySection(evaluation: evaluations.Evaluation, columns: number):
 }
 
 /** Formats a table of the work of a model for a token, and of the vocabulary's share of the model. */
-function modelSection(evaluation: evaluations.Evaluation, columns: number): Line[] {
+function modelSection(evaluation: evaluations.Evaluation, columns: number): styling.Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
   const rows = measures.ofModel.map((measure) => flatRow(measure, costs));
   const grid = flatGrid(tokenizersOf(evaluation), rows, false);
@@ -325,7 +325,7 @@ function modelSection(evaluation: evaluations.Evaluation, columns: number): Line
   return [...headLines("model", text, columns), ...gridLines(grid, columns)];
 }
 
-function termSections(evaluation: evaluations.Evaluation, columns: number): Line[][] {
+function termSections(evaluation: evaluations.Evaluation, columns: number): styling.Line[][] {
   const [first] = evaluation.tokenizers;
   const items = { noun: "terms", names: first!.terms.map(({ term }) => term) };
   if (items.names.length === 0) return [];
@@ -353,7 +353,7 @@ function wordSections(
   { texts, tokenizers }: evaluations.Evaluation,
   wordCount: number,
   columns: number,
-): Line[][] {
+): styling.Line[][] {
   return texts.map(({ name }, i) => [
     ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
     ...tokenizers.flatMap(({ name: tokenizer, texts }) => {

@@ -1,11 +1,11 @@
-import { type Command, oneTokenizer } from "#terminal";
+import { commands } from "#terminal";
 import { diffOptions, evalOptions, explainOptions, inspectOptions } from "./evaluate-options.ts";
 
-export const evaluateCommands: readonly Command[] = [
+export const evaluateCommands: readonly commands.Command[] = [
   {
     name: "inspect",
     files: "<path>",
-    ...oneTokenizer,
+    ...commands.oneTokenizer,
     description: "show what is in a tokenizer",
     details:
       "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",

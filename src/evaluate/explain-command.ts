@@ -3,15 +3,7 @@ import { countNoun, escapeBytes, groupDigits } from "#bytes";
 import { findTokenizer, readTokenCounts, type WrittenTokenCounts } from "#formats";
 import { optionTables } from "#options";
 import { runSliced, usageError } from "#runtime";
-import {
-  dataOutput,
-  givenTokenizers,
-  type Invocation,
-  type Line,
-  type Output,
-  styling,
-  summaryRows,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
 import { encodingModels, type TokenizerParts, textPieces, tokenTables } from "#tokenizer";
 import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
@@ -93,7 +85,7 @@ function explanationOf(explained: Explained) {
   };
 }
 
-function explanationLines(explained: Explained): Line[] {
+function explanationLines(explained: Explained): styling.Line[] {
   const { parts, text, pretokens, tokenCounts } = explained;
   const { description, normalization } = parts;
   const ids = idsOf(explained);
@@ -123,7 +115,7 @@ const kinds = {
 function partLines(
   { parts, tokenCounts }: Explained,
   { kind, bytes, start, steps, ids }: ExplainedPart,
-): Line[] {
+): styling.Line[] {
   const { byteIds, beginning } = parts.model;
   const lost =
     kind === "merged" && beginning === undefined

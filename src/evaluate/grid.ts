@@ -1,5 +1,5 @@
 import { escapeText } from "#bytes";
-import { type Line, styling, summaryRows } from "#terminal";
+import { styling, summaryRows } from "#terminal";
 
 /** Values of subjects (tokenizers) on items (texts), for display on a terminal. */
 export type Grid = {
@@ -44,7 +44,7 @@ const ellipsis = "…";
  *
  * If none fits, returns several tables, each with some of the items, but with all subjects, because these are compared.
  */
-export function gridLines(grid: Grid, columns: number): Line[] {
+export function gridLines(grid: Grid, columns: number): styling.Line[] {
   const upright = tableWithSubjectRows(grid);
   const turned = tableWithItemRows(grid);
   const turnedByNumber = { ...turned, columns: numberNames(turned.columns) };
@@ -178,16 +178,16 @@ const widthOf = (table: Table): number =>
   columnWidths(table).reduce((sum, width) => sum + gap + width, rowHeadWidth(table)) + bestMark.length;
 
 /** Formats the table if it fits without names that are numbers; otherwise returns undefined. */
-export function namedLines(table: Table, columns: number): Line[] | undefined {
+export function namedLines(table: Table, columns: number): styling.Line[] | undefined {
   const placed = withoutNumbers(narrow(table, columns));
   return placed && blockLines(placed);
 }
 
 /** Formats as many columns as fit, and the others in tables below. Each table has the names of all rows. */
-export function splitLines(whole: Table, columns: number): Line[] {
+export function splitLines(whole: Table, columns: number): styling.Line[] {
   const table = { ...whole, columns: shortAxis(whole.columns, splitNameColumns) };
   const widths = columnWidths(table);
-  const lines: Line[] = legendLines(table, columns);
+  const lines: styling.Line[] = legendLines(table, columns);
   for (let first = 0; first < widths.length; ) {
     let end = first;
     let width = rowHeadWidth(table) + bestMark.length;
@@ -201,7 +201,7 @@ export function splitLines(whole: Table, columns: number): Line[] {
 }
 
 /** Formats the columns [first, end). */
-function blockLines(table: Table, first = 0, end = headsOf(table.columns).length): Line[] {
+function blockLines(table: Table, first = 0, end = headsOf(table.columns).length): styling.Line[] {
   const { rows, columns, cells, corner = "" } = table;
   const widths = columnWidths(table);
   const headWidth = rowHeadWidth(table);

@@ -8,16 +8,7 @@ import { optionTables } from "#options";
 import { describeAliases, type PatternName, patternForms, patterns } from "#pattern";
 import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
-import {
-  dataOutput,
-  givenTokenizers,
-  type Invocation,
-  type Line,
-  type Output,
-  type Row,
-  styling,
-  summaryRows,
-} from "#terminal";
+import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
 import {
   behaviorFingerprint,
   chatTemplates,
@@ -115,7 +106,7 @@ function describeBeginning(beginning: EncodingModel["beginning"]): string {
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: vocabularyStatistics.VocabularyStatistics,
-): Row[] {
+): summaryRows.Row[] {
   const { description, tokens, model, normalization, addsPrefixSpace } = parts;
   const { patternName, patternSources, decoder, postProcessor } = description;
   const called = describeAliases(patterns[patternName as PatternName] ?? {});
@@ -139,11 +130,11 @@ function tokenizerRows(
     ["pattern", patternName ?? "a regular expression"],
     ["", called ?? ""],
     // The regular expressions are shown completely, so that they can be copied.
-    ...patternSources.map((source): Row => ["", [source]]),
+    ...patternSources.map((source): summaryRows.Row => ["", [source]]),
     ["llama.cpp", model.beginning === undefined ? patternForms.describeLlamaCpp(patternName) : ""],
     ["post-processor", describePostProcessing(parts, postProcessor)],
     ["decoder", decoder ?? ""],
-    ...statistics.longestIds.map((id, i): Row => {
+    ...statistics.longestIds.map((id, i): summaryRows.Row => {
       const { length } = tokenTables.bytesOf(tokens, id);
       const first = String(tokenTables.bytesOf(tokens, statistics.longestIds[0]!).length);
       const size = String(length).padStart(first.length);
@@ -160,7 +151,7 @@ function tokenizerRows(
  * Formats the number of special tokens, and a row for each: id, text, roles and flags. If there are many tokens, those
  * with roles are preferred.
  */
-function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
+function specialRows(parts: TokenizerParts, roles: Described["roles"]): summaryRows.Row[] {
   const { controlTokens = [] } = parts;
   const tokens = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
   const rolesOf = (content: string) => rolesIn(roles, content);
@@ -174,7 +165,7 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
   const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
   return [
     ["special", tokens.length === 0 ? "none" : countNoun(tokens.length, "token") + notFound],
-    ...listed.map(({ id, content, special, ...flags }): Row => {
+    ...listed.map(({ id, content, special, ...flags }): summaryRows.Row => {
       const set = Object.entries(flags).flatMap(([name, value]) => (value === true ? [name] : []));
       const said = [...rolesOf(content), ...(special ? [] : ["not special"]), ...set].join(", ");
       const gap = " ".repeat(Math.max(0, textWidth - summaryRows.widthOf(content)));
@@ -210,7 +201,11 @@ function describePostProcessing(parts: TokenizerParts, types: string | undefined
   return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode does not add these tokens`;
 }
 
-const shareRows = (name: string, shares: readonly vocabularyStatistics.Share[], total: number): Row[] =>
+const shareRows = (
+  name: string,
+  shares: readonly vocabularyStatistics.Share[],
+  total: number,
+): summaryRows.Row[] =>
   shares
     .filter(({ tokenCount }) => tokenCount > 0)
     .map((share, i) => {
@@ -223,9 +218,9 @@ const shareRows = (name: string, shares: readonly vocabularyStatistics.Share[], 
  * Describes how a text is encoded: bytes per token, the share of the vocabulary that occurs, and the first
  * tokens.
  */
-function describeText(parts: TokenizerParts, text: CountedText): Line[] {
+function describeText(parts: TokenizerParts, text: CountedText): styling.Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
-  const rows: Row[] = [
+  const rows: summaryRows.Row[] = [
     ["text", `${path}: ${formatBytes(textBytes)}, ${countNoun(idCount, "token")}`],
     ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
     [

@@ -12,7 +12,8 @@ import {
   UserError,
   usageError,
 } from "#runtime";
-import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
+import { type Invocation, TypedOptions } from "#terminal";
+import { type CommandSpec, usageLine } from "./command-spec.ts";
 
 /**
  * Parses the arguments of a command. Values stay text, verbatim. Throws an `UnknownOption`, which the caller explains,

@@ -1,7 +1,8 @@
 import { sharedOptions } from "#options";
-import type { Command, CommandSpec } from "#terminal";
+import type { commands } from "#terminal";
+import type { CommandSpec } from "./command-spec.ts";
 
-const completions: Command = {
+const completions: commands.Command = {
   name: "completions",
   files: "<shell>",
   filesDescription: "bash, zsh or fish",
@@ -20,7 +21,10 @@ const completions: Command = {
 };
 
 /** Commands whose tables are in one file. It is loaded if the command line begins with one of `words`. */
-type Feature = { readonly words: readonly string[]; readonly load: () => Promise<readonly Command[]> };
+type Feature = {
+  readonly words: readonly string[];
+  readonly load: () => Promise<readonly commands.Command[]>;
+};
 
 /** In the order of help. */
 const features: readonly Feature[] = [

@@ -1,9 +1,10 @@
 import { kinds, type Option } from "#options";
 import { patterns } from "#pattern";
 import { messages } from "#runtime";
-import { type CommandSpec, dataOutput, type Invocation, type Output } from "#terminal";
+import { dataOutput, type Invocation, type Output } from "#terminal";
 import { chatTemplates } from "#tokenizer";
 import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
+import type { CommandSpec } from "./command-spec.ts";
 import { commandGroups } from "./command-table.ts";
 import { topicsOf } from "./help.ts";
 

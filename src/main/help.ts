@@ -1,8 +1,9 @@
 import { type Option, optionTables } from "#options";
 import { describeAliases, type NamedPattern } from "#pattern";
 import { type Message, messages, nearest, usageError } from "#runtime";
-import { type CommandSpec, type Example, styling, usageLine } from "#terminal";
+import { styling } from "#terminal";
 import { commands, commandsOf, firstWords } from "./all-commands.ts";
+import { type CommandSpec, usageLine } from "./command-spec.ts";
 import { commandGroups } from "./command-table.ts";
 import { unknownOption } from "./mistakes.ts";
 
@@ -181,7 +182,7 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly optionT
  * Returns the examples with an option of the topic. If there are none for the topic "input", the simplest example,
  * which has files.
  */
-export function topicExamples(command: CommandSpec, topic: optionTables.Topic): readonly Example[] {
+export function topicExamples(command: CommandSpec, topic: optionTables.Topic): CommandSpec["examples"] {
   const own = command.options.filter((option) => option.topic === topic);
   const found = examplesWith(command, own);
   return found.length === 0 && topic === "input" ? command.examples.slice(0, 1) : found;
@@ -191,7 +192,7 @@ export function topicExamples(command: CommandSpec, topic: optionTables.Topic): 
  * Returns the examples of a command with one of the options; if there are none, the simplest one with a
  * sample option inserted.
  */
-function examplesWith({ name, examples }: CommandSpec, options: readonly Option[]): readonly Example[] {
+function examplesWith({ name, examples }: CommandSpec, options: readonly Option[]): CommandSpec["examples"] {
   const found = examples.filter(({ command }) =>
     options.some((option) => new RegExp(` (--${option.name}|-${option.short})[ =]`).test(`${command} `)),
   );
@@ -248,13 +249,13 @@ const withBold = (
   styles: styling.Styles,
 ): string[] => [first.replace(words, styles.bold(words)), ...rest];
 
-const exampleSection = (examples: readonly Example[], page: Page): string[] => [
+const exampleSection = (examples: CommandSpec["examples"], page: Page): string[] => [
   page.styles.bold(examples.length === 1 ? "Example" : "Examples"),
   ...exampleLines(examples, page),
 ];
 
 /** Formats examples: what each does, and below that the command, ready to paste. */
-const exampleLines = (examples: readonly Example[], page: Page): string[] =>
+const exampleLines = (examples: CommandSpec["examples"], page: Page): string[] =>
   examples.flatMap(({ what, command }) => [
     ...wrap(`${what}:`, page, 2),
     ...wrapCommand(command, page.columns),

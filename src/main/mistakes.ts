@@ -8,9 +8,10 @@ import {
   type UserError,
   usageError,
 } from "#runtime";
-import type { CommandSpec, Invocation } from "#terminal";
+import type { Invocation } from "#terminal";
 import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
 import { named } from "./arguments.ts";
+import type { CommandSpec } from "./command-spec.ts";
 
 // Errors about unknown names, with suggestions. This file is loaded only if there is a mistake, because suggestions
 // need all commands.

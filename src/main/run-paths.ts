@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { filesMatching, includeFilter } from "#corpus";
 import { findTokenizer, tokenizerFiles } from "#formats";
 import type { optionTables } from "#options";
 import { asOption, files, host, type Message, phrase, withForwardSlashes } from "#runtime";
 import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
-import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
+import type { Invocation } from "#terminal";
+import type { CommandSpec } from "./command-spec.ts";
 
 /** A typed path, how it is read, and how messages name it. */
 type TypedRead = { readonly path: string; readonly reads: optionTables.PathRead; readonly name: Message };
@@ -23,6 +25,16 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
   return found;
 }
 
+/**
+ * Returns the path in a typed value. `shown` is the form of such values in help, e.g. `[NAME=]FILE`. If it begins with
+ * `NAME|`, a value without a dot or a slash is a name; for a name, returns undefined.
+ */
+function typedPath(shown: string, typed: string): string | undefined {
+  if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
+  if (!shown.includes("NAME=") || existsSync(typed)) return typed;
+  return /^[^=/]*=(.*)$/s.exec(typed)?.[1] ?? typed;
+}
+
 /** Returns all outputs, including standard output. */
 function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[] {
   const written = command.options.flatMap(({ name, writes: kind }): RunOutput[] => {
@@ -34,6 +46,9 @@ function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[]
   const writesStdout = !replacesDirectory(command) && [undefined, "-"].includes(options.text("output"));
   return writesStdout ? [...written, standardOutput] : written;
 }
+
+/** Whether the command's output is a directory, which is replaced as a whole. */
+const replacesDirectory = ({ options }: CommandSpec) => options.some(({ writes }) => writes === "directory");
 
 const standardOutput: RunOutput = { name: "standard output", path: 1, kind: "file" };
 

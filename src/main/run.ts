@@ -12,15 +12,7 @@ import {
   versionLine,
 } from "#runtime";
 import { MisplacedOutput } from "#store";
-import {
-  type CommandSpec,
-  dataOutput,
-  type Invocation,
-  LogFile,
-  Output,
-  type OutputOptions,
-  stopping,
-} from "#terminal";
+import { dataOutput, type Invocation, Output, stopping } from "#terminal";
 import {
   checkComplete,
   checkValidUtf8,
@@ -29,6 +21,7 @@ import {
   refuseTypedText,
   UnknownOption,
 } from "./arguments.ts";
+import type { CommandSpec } from "./command-spec.ts";
 import { commandGroups, findCommandIn } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
@@ -78,8 +71,9 @@ export async function run(typed: readonly string[]): Promise<number> {
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
     // If the log cannot be opened, that error must not be written to it, which would create it.
     output = new Output({ ...guessed, log: undefined });
-    outputOptions.log?.open();
-    output = new Output(outputOptions);
+    const ownOutput = new Output(outputOptions);
+    ownOutput.openLog();
+    output = ownOutput;
     stopping.serveSignals((how, code) => output.stop(how, code));
     stopping.serveCrashes((error) => output.fail(error));
     if (invocation.options.text("pattern") === "help") {
@@ -186,7 +180,7 @@ async function showPage(typed: string): Promise<number> {
   return exitCode.done;
 }
 
-function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {
+function readOutputOptions({ options }: Invocation, typed: readonly string[]) {
   const logPath = options.text("log-file");
   if (logPath === "")
     throw usageError(
@@ -198,7 +192,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
     waits: options.has("wait"),
     progress: options.text("progress") ?? "auto",
     command: shell.line(["bpe", ...typed]),
-    log: logPath === undefined ? undefined : new LogFile(logPath),
+    log: logPath,
   };
 }
 
@@ -206,7 +200,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
  * Reads output options from a command line that has not been checked yet, so that mistakes in it are reported in the
  * requested form and to the requested log.
  */
-async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
+async function guessOutputOptions(typed: readonly string[]) {
   const command = (await findCommandIn(typed))?.command;
   const isTaken = command?.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
@@ -216,6 +210,6 @@ async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptio
     spelling: await spellingFor(command?.name ?? ""),
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
     command: shell.line(["bpe", ...typed]),
-    log: logPath === undefined ? undefined : new LogFile(logPath),
+    log: logPath,
   };
 }

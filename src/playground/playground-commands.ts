@@ -1,7 +1,7 @@
-import type { Command } from "#terminal";
+import type { commands } from "#terminal";
 import { teaching } from "./playground-options.ts";
 
-export const playgroundCommand: Command = {
+export const playgroundCommand: commands.Command = {
   name: "playground",
   files: "",
   description: "write a page for learning how BPE trains",

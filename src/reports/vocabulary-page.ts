@@ -6,7 +6,7 @@ import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCou
 import { axes, curves, type pageData, yardsticks } from "#pages";
 import type { ResolvedPattern } from "#pattern";
 import { runSliced } from "#runtime";
-import type { Row } from "#terminal";
+import type { summaryRows } from "#terminal";
 import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import { encodeAsLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
 import type { learning } from "#training";
@@ -169,7 +169,7 @@ export type Inspected = {
   readonly name: string;
   readonly parts: TokenizerParts;
   /** The printed rows. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly summaryRows.Row[];
   readonly statistics: vocabularyStatistics.VocabularyStatistics;
   readonly text: CountedText | undefined;
   /** The output of `--json`. */
@@ -281,7 +281,7 @@ const scriptTable = ({
 const shownElsewhere = new Set(["longest", "by script", "by bytes"]);
 
 /** Returns the rows of a summary. A row without a name continues the row before. */
-function summaryOf(rows: readonly Row[]): pageData.Fact[] {
+function summaryOf(rows: readonly summaryRows.Row[]): pageData.Fact[] {
   const summary: [string, string][] = [];
   let group = "";
   for (const [name, whole] of rows) {

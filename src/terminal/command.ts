@@ -1,4 +1,4 @@
-import type { Option, Options, optionTables } from "#options";
+import type { Options, optionTables } from "#options";
 import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
@@ -33,9 +33,6 @@ export type Command = {
   readonly usesKernel?: boolean;
 };
 
-/** A command with its options as a list. */
-export type CommandSpec = Omit<Command, "options"> & { readonly options: readonly Option[] };
-
 export type Runner = (invocation: Invocation, output: Output) => Promise<void>;
 
 /** A command line, and a description of what it does. */
@@ -53,15 +50,3 @@ export const oneTokenizer = {
   reads: "tokenizer",
   filesDescription: "tokenizer directory, or one of its files",
 } as const;
-
-/** Whether the command's output is a directory, which is replaced as a whole. */
-export const replacesDirectory = ({ options }: CommandSpec) =>
-  options.some(({ writes }) => writes === "directory");
-
-/** Returns the usage line: the command with everything it requires. */
-export function usageLine({ name, files, options }: CommandSpec): string {
-  const required = options
-    .filter((option) => option.required)
-    .map(({ name, short, kind }) => `${short === undefined ? `--${name}` : `-${short}`} ${kind.value}`);
-  return ["bpe", name, files, ...required, "[options]"].filter((part) => part !== "").join(" ");
-}

@@ -1,25 +1,14 @@
 // What commands print, and how they open the files and tokenizers that the command line names. This is one module
 // because an error in any option, input or output has to be reported in the same way.
 
-export {
-  type Command,
-  type CommandSpec,
-  corpusFiles,
-  type Example,
-  oneTokenizer,
-  replacesDirectory,
-  usageLine,
-} from "./command.ts";
+export * as commands from "./command.ts";
 export * as dataOutput from "./data-output.ts";
 export * as embeddedPages from "./embedded-pages.ts";
 export * as inputFiles from "./input-options.ts";
-export { type Invocation, TypedOptions, typedPath } from "./invocation.ts";
-export { openRanges } from "./open-ranges.ts";
-export { corpusNoteLines, corpusNotes, LogFile, Output, type OutputOptions } from "./output.ts";
+export { type Invocation, TypedOptions } from "./invocation.ts";
+export { Output } from "./output.ts";
 export * as pipes from "./pipes.ts";
 export * as stopping from "./stop.ts";
-export type { Line } from "./styling.ts";
 export * as styling from "./styling.ts";
-export type { Row } from "./summary-rows.ts";
 export * as summaryRows from "./summary-rows.ts";
 export * as givenTokenizers from "./tokenizer-options.ts";

@@ -1,14 +1,20 @@
+import { countNoun, groupDigits } from "#bytes";
 import {
   checkNames,
   type FoundInputs,
   findCorpus,
   hasFields,
+  type Input,
+  type InputFormat,
   type InputOptions,
   inspectFirstStream,
+  planFile,
+  type Skipped,
 } from "#corpus";
 import type { RequestedTraining } from "#options";
-import { asOption, phrase, usageError } from "#runtime";
+import { asOption, phrase, UserError, usageError } from "#runtime";
 import type { Output } from "./output.ts";
+import { chunksOf, isPipe } from "./pipes.ts";
 
 /** Refuses names that are invalid, or that are given in addition to a plan. Reads no file. */
 export function check(
@@ -52,4 +58,86 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
     );
   }
   return { ...found, inputs };
+}
+
+/** Reads the ranges in a file (standard input for `-`), and lists their inputs as they are now. */
+export async function openRanges(
+  path: string,
+  options: Parameters<typeof planFile.read>[2],
+  output: Output,
+): Promise<planFile.PlannedRanges> {
+  const source = path === "-" ? "standard input" : path;
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of path === "-" ? Bun.stdin.stream() : planChunks(path)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > planBytesMax) {
+      const hint = "bpe plan writes such files";
+      throw new UserError(phrase`${asOption("ranges")}: ${source} has more than ${planBytesMax >> 20} MB`, {
+        hint,
+      });
+    }
+    read.push(chunk.slice());
+  }
+  const planned = planFile.read(Buffer.concat(read).toString("utf8"), source, options);
+  output.keepOutputsFrom(planned.inputs);
+  return planned;
+}
+
+/** The maximum size of a plan: about 400,000 ranges. */
+const planBytesMax = 2 ** 28;
+
+/**
+ * Reads a plan, which is small compared with a corpus. Pipes, which might block, are refused, as by other options for
+ * such files.
+ */
+function planChunks(path: string): AsyncGenerator<Uint8Array> {
+  if (isPipe(path)) {
+    throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {
+      hint: phrase`${asOption("ranges", "-")} reads a plan from standard input`,
+    });
+  }
+  return chunksOf(path);
+}
+
+/** Returns what was decided without an option about a corpus, as rows of a summary, each with a name and a text, which may be empty. */
+export const notes = ({ inputs, skipped }: FoundInputs): [name: string, text: string][] => [
+  ["read as", readAs(inputs)],
+  ["skipped", skippedText(skipped)],
+];
+
+/** Like `notes`, as lines, for a summary without rows. */
+export const noteLines = (found: FoundInputs) =>
+  notes(found).flatMap(([name, text]) => (text === "" ? [] : [`${name} ${text}`]));
+
+const formatNames: Record<InputFormat, string> = {
+  text: "text",
+  jsonl: "lines of JSON",
+  json: "JSON records",
+  parquet: "Parquet",
+  fasta: "FASTA",
+};
+
+/** Says how files are read; empty if every file is read as its name or an option says, and all in one format. */
+function readAs(inputs: readonly Input[]): string {
+  const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
+    if (formatFrom !== "content") return formatNames[format];
+    return format === "text" ? "text, having no records" : `${formatNames[format]} by content`;
+  });
+  if (groups.size < 2 && inputs.every(({ formatFrom }) => formatFrom !== "content")) return "";
+  return [...groups].map(([how, some]) => `${how}: ${filesText(some.map(({ path }) => path))}`).join("; ");
+}
+
+const namesMax = 2;
+
+function filesText(paths: readonly string[]): string {
+  if (paths.length > namesMax) return `${countNoun(paths.length, "file")}, from "${paths[0]}" on`;
+  return paths.map((path) => `"${path}"`).join(", ");
+}
+
+function skippedText(skipped: readonly Skipped[]): string {
+  if (skipped.length === 0) return "";
+  const shown = skipped.slice(0, namesMax).map(({ path, reason }) => `"${path}" is ${reason}`);
+  const rest = skipped.length - shown.length;
+  return `${countNoun(skipped.length, "file")}: ${shown.join("; ")}${rest > 0 ? `; and ${groupDigits(rest)} more` : ""}`;
 }

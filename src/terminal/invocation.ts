@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-
 /** The parsed arguments of a command. */
 export type Invocation = {
   readonly options: TypedOptions;
@@ -22,14 +20,4 @@ export class TypedOptions extends Map<string, readonly string[]> {
   text(name: string): string | undefined {
     return this.get(name)?.[0];
   }
-}
-
-/**
- * Returns the path in a typed value. `shown` is the form of such values in help, e.g. `[NAME=]FILE`. If it begins with
- * `NAME|`, a value without a dot or a slash is a name; for a name, returns undefined.
- */
-export function typedPath(shown: string, typed: string): string | undefined {
-  if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
-  if (!shown.includes("NAME=") || existsSync(typed)) return typed;
-  return /^[^=/]*=(.*)$/s.exec(typed)?.[1] ?? typed;
 }

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
-import { countNoun, formatBytes, groupDigits, jsonLine } from "#bytes";
-import type { FoundInputs, Input, InputFormat, Skipped } from "#corpus";
+import { formatBytes, jsonLine } from "#bytes";
+import type { Skipped } from "#corpus";
 import { type EncodeProgress, type StageProgress, type Warning, warnings } from "#jobs";
 import { sharedOptions } from "#options";
 import {
@@ -28,13 +28,14 @@ import {
   terminalColumns,
 } from "./styling.ts";
 
-export type OutputOptions = {
+type OutputOptions = {
   readonly quiet: boolean;
   readonly progress: string;
   /** `--wait`: wait for other runs that write the same output. */
   readonly waits?: boolean;
   readonly command: string;
-  readonly log?: LogFile | undefined;
+  /** The path of `--log-file`. */
+  readonly log?: string | undefined;
   /** The places of all outputs of the run. */
   readonly written?: WrittenPlaces;
   /** How messages on stderr spell options, if not as they are typed. */
@@ -68,10 +69,13 @@ export class Output {
   private readonly mode: ProgressMode;
   /** The displays of progress, on stderr and in the log. */
   private readonly displays: readonly ProgressDisplay[];
+  private readonly log: LogFile | undefined;
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
 
   constructor(private readonly options: OutputOptions) {
-    const { quiet, progress, log } = options;
+    const { quiet, progress, log: logPath } = options;
+    const log = logPath === undefined ? undefined : new LogFile(logPath);
+    this.log = log;
     const asked = sharedOptions.common.progress.kind.read([progress], asOption("progress"));
     const canDraw = () => isTerminal(stderr) && !isDumb();
     this.mode = quiet ? "none" : asked !== "auto" ? asked : canDraw() ? "bar" : "plain";
@@ -89,9 +93,14 @@ export class Output {
     this.options.written?.refuseOverlap(read);
   }
 
+  /** Called before any work. Throws a UserError if the log cannot be written. */
+  openLog(): void {
+    this.log?.open();
+  }
+
   /** Stops writing to the log, because it is an input or another output. */
   dropLog(): void {
-    if (this.options.log !== undefined) this.options.log.isRefused = true;
+    if (this.log !== undefined) this.log.isRefused = true;
   }
 
   progress(progress: StageProgress): void {
@@ -118,7 +127,7 @@ export class Output {
 
   tellMemory(stage: string, estimatedBytes: number): void {
     const message = `${stage} will take about ${formatBytes(estimatedBytes)} of memory`;
-    this.options.log?.line(message);
+    this.log?.line(message);
     if (this.mode === "json") this.event("memory", { stage, estimatedBytes });
     else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
   }
@@ -126,7 +135,7 @@ export class Output {
   /** Reports that another run is writing the output, and that this one waits for its end. */
   waitFor(path: string, holder: outputLock.Holder): void {
     const message = `waiting: "${path}" is being written by ${outputLock.describeHolder(holder)}`;
-    this.options.log?.line(message);
+    this.log?.line(message);
     if (this.mode === "json") this.event("waiting", { output: path, ...holder });
     else if (!this.options.quiet) this.line(`bpe: ${message}`);
   }
@@ -137,7 +146,7 @@ export class Output {
   warn(warning: Message): void {
     const message = shorten(messages.spell(warning));
     this.warnings.push(message);
-    this.options.log?.line(`warning: ${message}`);
+    this.log?.line(`warning: ${message}`);
     this.showWarning(warning);
   }
 
@@ -149,7 +158,7 @@ export class Output {
   /** Logs each file that is not read. People see only their number, in the summary. */
   tellSkipped(skipped: readonly Skipped[]): void {
     for (const { path, reason } of skipped) {
-      this.options.log?.line(`skipped "${path}": it is ${reason}`);
+      this.log?.line(`skipped "${path}": it is ${reason}`);
       if (this.mode === "json") this.event("skipped", { path, reason });
     }
   }
@@ -162,11 +171,11 @@ export class Output {
   end(): void {
     this.endStage();
     const { summary, record } = this.success;
-    const { log, quiet } = this.options;
+    const { quiet } = this.options;
     const isShown = this.mode !== "json" && !quiet;
     const linesFor = (columns: number | null) =>
       summary === "" ? [] : typeof summary === "function" ? summary(columns) : [summary].flat();
-    const logged = log === undefined ? [] : linesFor(null);
+    const logged = this.log === undefined ? [] : linesFor(null);
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
@@ -194,7 +203,8 @@ export class Output {
 
   /** Ends the run: writes `logged` to the log, `shown` for people, and `record` for programs. */
   private endWith(logged: readonly Line[], record: object, shown: readonly Line[]): void {
-    const { log, command } = this.options;
+    const { log } = this;
+    const { command } = this.options;
     for (const display of this.displays) display.clear();
     if (logged.length > 0) log?.line(logged);
     const endedAt = new Date().toISOString();
@@ -228,14 +238,14 @@ export class Output {
  * JSON. Each line is appended in one write, so several runs may share the file, and `logrotate` may copy and
  * truncate it, or move it between two runs.
  */
-export class LogFile {
+class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
   /** Whether nothing may be written to the log, because its file is an input or another output. */
   isRefused = false;
   onFailure: (message: Message) => void = () => {};
 
-  constructor(readonly path: string) {}
+  constructor(private readonly path: string) {}
 
   /** Opens the file, unless it is open. Throws a UserError if it cannot be written. */
   open(): void {
@@ -296,46 +306,4 @@ function explain(
     hint: "this is a bug in bpe, please report it",
     code: exitCode.failed,
   };
-}
-
-/** Returns automatic decisions about a corpus as rows of a summary, each with a name and a text, which may be empty. */
-export const corpusNotes = ({ inputs, skipped }: FoundInputs): [name: string, text: string][] => [
-  ["read as", readAs(inputs)],
-  ["skipped", skippedText(skipped)],
-];
-
-/** Like `corpusNotes`, as lines, for a summary without rows. */
-export const corpusNoteLines = (found: FoundInputs) =>
-  corpusNotes(found).flatMap(([name, text]) => (text === "" ? [] : [`${name} ${text}`]));
-
-const formatNames: Record<InputFormat, string> = {
-  text: "text",
-  jsonl: "lines of JSON",
-  json: "JSON records",
-  parquet: "Parquet",
-  fasta: "FASTA",
-};
-
-/** Says how files are read; empty if every file is read as its name or an option says, and all in one format. */
-function readAs(inputs: readonly Input[]): string {
-  const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
-    if (formatFrom !== "content") return formatNames[format];
-    return format === "text" ? "text, having no records" : `${formatNames[format]} by content`;
-  });
-  if (groups.size < 2 && inputs.every(({ formatFrom }) => formatFrom !== "content")) return "";
-  return [...groups].map(([how, some]) => `${how}: ${filesText(some.map(({ path }) => path))}`).join("; ");
-}
-
-const namesMax = 2;
-
-function filesText(paths: readonly string[]): string {
-  if (paths.length > namesMax) return `${countNoun(paths.length, "file")}, from "${paths[0]}" on`;
-  return paths.map((path) => `"${path}"`).join(", ");
-}
-
-function skippedText(skipped: readonly Skipped[]): string {
-  if (skipped.length === 0) return "";
-  const shown = skipped.slice(0, namesMax).map(({ path, reason }) => `"${path}" is ${reason}`);
-  const rest = skipped.length - shown.length;
-  return `${countNoun(skipped.length, "file")}: ${shown.join("; ")}${rest > 0 ? `; and ${groupDigits(rest)} more` : ""}`;
 }

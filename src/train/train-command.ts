@@ -3,16 +3,7 @@ import type { TrainingRecord, trainingRecords } from "#formats";
 import { optionTables, type RequestedTraining, trainingOptions } from "#options";
 import { reportFiles } from "#reports";
 import { asOption, phrase, shell, usageError } from "#runtime";
-import {
-  corpusNotes,
-  dataOutput,
-  type Invocation,
-  inputFiles,
-  type Output,
-  pipes,
-  stopping,
-  styling,
-} from "#terminal";
+import { dataOutput, type Invocation, inputFiles, type Output, pipes, stopping, styling } from "#terminal";
 import { type Finished, runTraining, type TrainingHost, trainings } from "#training";
 import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
@@ -61,7 +52,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
   const ended = {
     output: asked.output!,
     keptPath,
-    notes: corpusNotes({ inputs: corpus.inputs, skipped }),
+    notes: inputFiles.notes({ inputs: corpus.inputs, skipped }),
     patternTyped: asked.pattern,
     isPatternChosen: [asked.pattern, asked.like, asked.counts, asked.superwordsFrom, asked.compat].some(
       (one) => one !== undefined,

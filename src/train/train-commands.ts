@@ -1,12 +1,12 @@
 import { trainingOptions } from "#options";
-import { type Command, corpusFiles } from "#terminal";
+import { commands } from "#terminal";
 import { countOptions } from "./train-options.ts";
 
-export const trainCommands: readonly Command[] = [
+export const trainCommands: readonly commands.Command[] = [
   {
     name: "train",
     files: "<file>...",
-    ...corpusFiles,
+    ...commands.corpusFiles,
     description: "learn a tokenizer from text",
     details:
       "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers and tiktoken. docs/moving.md compares these options with those of other trainers.",
@@ -36,7 +36,7 @@ export const trainCommands: readonly Command[] = [
   {
     name: "count",
     files: "<file>...",
-    ...corpusFiles,
+    ...commands.corpusFiles,
     description: "count the words of a corpus, to train from",
     details:
       "Counts the distinct words of a corpus, as a pattern cuts them. bpe train --counts trains from such counts. To count tokens, use bpe tokens.",

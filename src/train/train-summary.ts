@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { countNoun, escapeBytes, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import type { TrainingRecord, trainingRecords } from "#formats";
 import { patternForms } from "#pattern";
-import { type Row, summaryRows } from "#terminal";
+import { summaryRows } from "#terminal";
 import {
   type ModelSettings,
   modelSettings,
@@ -38,10 +38,10 @@ type Outcome = Form & {
 };
 
 /** A row's name, and its text in the full and in the short summary. "" leaves the row out. */
-type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
+type SummaryRow = readonly [name: string, full: summaryRows.Row[1], short: summaryRows.Row[1]];
 
-const inBoth = (name: string, text: Row[1]): SummaryRow => [name, text, text];
-const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
+const inBoth = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, text];
+const inFull = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, ""];
 
 const shortLinesMax = 8;
 /**
@@ -56,7 +56,7 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
       rows.map(([name, full]) => [name, full]),
       columns,
     );
-  let short = rows.flatMap(([name, , text]): Row[] => (text.length === 0 ? [] : [[name, text]]));
+  let short = rows.flatMap(([name, , text]): summaryRows.Row[] => (text.length === 0 ? [] : [[name, text]]));
   for (const name of spared) if (short.length > shortLinesMax) short = short.filter(([one]) => one !== name);
   return summaryRows.rowLines(short, columns);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { commands } from "../../src/main/all-commands.ts";
 import { checkComplete, parseInvocation } from "../../src/main/arguments.ts";
+import type { CommandSpec } from "../../src/main/command-spec.ts";
 import {
   commandHelp,
   optionHelp,
@@ -16,7 +17,6 @@ import {
 import type { Option } from "../../src/options/option.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import * as messages from "../../src/runtime/message.ts";
-import type { CommandSpec } from "../../src/terminal/command.ts";
 import { colourStyles, plainStyles } from "../../src/terminal/styling.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";

@@ -3,11 +3,11 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync }
 import { join, relative } from "node:path";
 import { commands } from "../../src/main/all-commands.ts";
 import { parseInvocation } from "../../src/main/arguments.ts";
+import type { CommandSpec } from "../../src/main/command-spec.ts";
 import { checkRunPaths } from "../../src/main/run-paths.ts";
 import type { PathRead } from "../../src/options/option.ts";
 import * as pageHead from "../../src/reports/page-mark.ts";
 import { MisplacedOutput } from "../../src/store/written-places.ts";
-import type { CommandSpec } from "../../src/terminal/command.ts";
 import { binary, bpe, environment, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
 import { errorOf } from "../thrown.ts";
