@@ -55,7 +55,7 @@ export type DataTable<Row> = {
 };
 
 /** Returns a table. The first cell of each row is its header. */
-export function dataTable<Row>(table: DataTable<Row>): HTMLElement {
+export function of<Row>(table: DataTable<Row>): HTMLElement {
   return new TableView(table).element;
 }
 
@@ -186,7 +186,7 @@ function shareTable(kind: string, heads: readonly Child[], lists: readonly Share
     share === 0 ? "–" : axes.percent(share),
     bar(share / largest, t),
   ];
-  return dataTable<string>({
+  return of<string>({
     label: kind,
     columns: [
       { head: kind, cell: (name) => name },

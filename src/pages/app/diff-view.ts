@@ -2,7 +2,8 @@ import { groupDigits } from "#bytes";
 import type { differences } from "#evaluation";
 import { type DiffData, type ListLengths, listMax } from "../page-data.ts";
 import * as signs from "../signs.ts";
-import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
+import * as dataTables from "./data-table.ts";
+import { type Column, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
 import { key } from "./dot-plot.ts";
 import { passagesNote, stackedExcerpts, wholeTextNote } from "./excerpt-view.ts";
@@ -76,7 +77,7 @@ function countTable(
     { inBoth: tokens.inBoth, ...counts.tokens },
     { inBoth: merges.inBoth, ...counts.merges },
   ];
-  return dataTable<CountRow>({
+  return dataTables.of<CountRow>({
     label: "What they share",
     columns: [
       { head: "", cell: ({ what }) => what },
@@ -112,7 +113,7 @@ function wordSection(
     "words",
     "Words that are cut differently",
     `${groupDigits(text.differentWords)} of ${groupDigits(text.words)} words, ${groupDigits(text.distinctDifferentWords)} of them distinct; ${listed} A word includes the whitespace character before it.`,
-    dataTable<Word>({
+    dataTables.of<Word>({
       label: "Words that are cut differently",
       columns: [
         numbers("times", ({ count }) => count),
@@ -136,7 +137,7 @@ function list<Row>(
   if (count === 0) return null;
   const filled = () => [
     count > rows.length && h("p.lead", `The first ${groupDigits(listMax)}; bpe diff --json has all.`),
-    dataTable<Row>({ label, columns, rows, pageRows: 20 }),
+    dataTables.of<Row>({ label, columns, rows, pageRows: 20 }),
   ];
   return fold(`${label}: ${groupDigits(count)}`, filled, isOpen);
 }

@@ -2,7 +2,8 @@ import { countNoun, groupDigits } from "#bytes";
 import { type evaluations, findings, measures } from "#evaluation";
 import * as axes from "../axes.ts";
 import type { EvalData } from "../page-data.ts";
-import { type Column, dataTable, ranks, shareTables, words } from "./data-table.ts";
+import * as dataTables from "./data-table.ts";
+import { type Column, ranks, shareTables, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { passagesNote, sampleSection, stackedExcerpts, wholeTextNote } from "./excerpt-view.ts";
@@ -182,7 +183,7 @@ function measureTable(
     : tokenizers.map(({ vocabularySize }) => h("small", `of ${countNoun(vocabularySize, "token")}`));
   return [
     h("p.quiet", noteOnMeasure(measure, evaluation)),
-    dataTable<number>({
+    dataTables.of<number>({
       label: measure.name,
       columns: [
         words(
@@ -233,7 +234,7 @@ function measureRows<Of>(
     head: "measure",
     cell: ({ measure: { name, formula } }) => [name, h("small", formula)],
   };
-  return dataTable<Row>({ label, columns: [first, ...names.map(columnOf)], rows });
+  return dataTables.of<Row>({ label, columns: [first, ...names.map(columnOf)], rows });
 }
 
 /** The costliest words of each tokenizer, for texts with spaces between words. */
@@ -289,7 +290,7 @@ function terms({ tokenizers }: evaluations.FullEvaluation, names: readonly strin
   };
   return [
     h("p.lead", `Tokens of each term, ${alone}; after the stroke, ${inText}.`),
-    dataTable<Term>({
+    dataTables.of<Term>({
       label: "Terms",
       columns: [words("term", ({ term }) => term), ...names.map(columnOf)],
       rows: tokenizers[0]!.terms.map(({ term }, i) => ({ term, i })),
@@ -308,7 +309,7 @@ function parity({ texts, tokenizers }: evaluations.FullEvaluation, names: readon
     "A Gini coefficient of 0 is parity; the cost ratio is that of the costliest to the cheapest text.";
   return [
     h("p.lead", what),
-    dataTable<Row>({
+    dataTables.of<Row>({
       label: "How evenly the texts are encoded",
       columns: [
         words(

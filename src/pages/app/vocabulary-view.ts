@@ -12,7 +12,8 @@ import type { Token } from "../unpacked.ts";
 import * as unpacked from "../unpacked.ts";
 import * as yardsticks from "../yardsticks.ts";
 import { curveChart } from "./curve-chart.ts";
-import { type Column, dataTable, numbers, ranks, shareTables, words } from "./data-table.ts";
+import * as dataTables from "./data-table.ts";
+import { type Column, numbers, ranks, shareTables, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";
 import { sampleSection } from "./excerpt-view.ts";
 import { shownToken, tokenLink, treeSection } from "./merge-tree.ts";
@@ -59,7 +60,7 @@ function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement
   const chosen = points.at(-1)!.bytesPerToken;
   const noteOf = (point: CurvePoint) =>
     point === doubled ? " (estimate)" : smallerSizes.includes(point.size) ? " (also written)" : "";
-  return dataTable<CurvePoint>({
+  return dataTables.of<CurvePoint>({
     label: "Bytes per token by size of the vocabulary",
     columns: [
       { head: "tokens", cell: (point) => `${groupDigits(point.size)}${noteOf(point)}` },
@@ -166,7 +167,7 @@ function tokenTable({ tokens }: unpacked.Vocabulary, textName: string | null): C
       "p.lead",
       "Each merge joins the most frequent pair of tokens, everywhere. Click a header to sort, or a token for its tree.",
     ),
-    dataTable<Token>({
+    dataTables.of<Token>({
       label: "All tokens",
       columns: [
         ranks(
@@ -210,7 +211,7 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   const what = `${groupDigits(addedTokens.length)} tokens are found before the text is cut; none is learned.`;
   return [
     h("p.lead", what),
-    dataTable<AddedToken>({
+    dataTables.of<AddedToken>({
       label: "Special tokens",
       columns: [
         words(
@@ -242,7 +243,7 @@ function inputsFold({ inputs, counts }: TrainingRecord): Child {
   const rows: readonly Row[] = [...inputs, ...files];
   if (rows.length < 2) return null;
   return fold(`Inputs: ${groupDigits(rows.length)} files`, () =>
-    dataTable<Row>({
+    dataTables.of<Row>({
       label: "Inputs",
       columns: [
         words("file", ({ path }) => path),
@@ -266,7 +267,7 @@ function languages(all: NonNullable<TrainingRecord["languages"]>): Child {
   type Language = (typeof all)[number];
   const sumOf = (isDev: boolean) =>
     all.reduce((sum, one) => sum + (one.isDev === isDev ? one.textBytes : 0), 0);
-  return dataTable<Language>({
+  return dataTables.of<Language>({
     label: "Languages",
     columns: [
       { head: "language", cell: ({ language, isDev }) => (isDev ? `${language} (dev)` : language) },

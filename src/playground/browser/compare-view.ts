@@ -1,5 +1,5 @@
 import { groupDigits } from "#bytes";
-import { type Child, dataTable, h, numbers, replace, section, stackedExcerpts } from "#pages/app";
+import { dataTables, dom, h, stackedExcerpts } from "#pages/app";
 import { patterns } from "#pattern";
 import type { ScriptCounts } from "../cut-comparison.ts";
 import type { CompareAnswer } from "../playground-job.ts";
@@ -28,7 +28,7 @@ export class CompareView {
     onchange: () => void this.compare(),
   });
   private readonly view = h("div", { id: "compare-view" });
-  readonly element = section(
+  readonly element = dom.section(
     "compare",
     "Compare with another tokenizer",
     "Drop a tokenizer.json here, or a rank file (tiktoken). The text is cut by both.",
@@ -57,14 +57,14 @@ export class CompareView {
       const request = { file, name: file.name, pattern: this.pattern.value, text };
       const answer = await trained.thread.ask("compare", request);
       if (file === this.file && trained === this.session.trained)
-        replace(this.view, answered(answer, file.name));
+        dom.replace(this.view, answered(answer, file.name));
     } catch (error) {
-      replace(this.view, h("p.caution", messageOf(error)));
+      dom.replace(this.view, h("p.caution", messageOf(error)));
     }
   }
 }
 
-function answered(answer: CompareAnswer, name: string): Child {
+function answered(answer: CompareAnswer, name: string): dom.Child {
   if ("refusal" in answer) return h("p.caution", answer.refusal);
   const { excerpts, scripts, kind } = answer;
   const sum = (of: (row: ScriptCounts) => number) => scripts.reduce((total, row) => total + of(row), 0);
@@ -83,15 +83,15 @@ function answered(answer: CompareAnswer, name: string): Child {
       ? h("p", "Both cut this text alike.")
       : stackedExcerpts(["what you trained", `${name} (${kind})`], excerpts, [0, 1]),
     h("h3", "By script"),
-    dataTable<ScriptCounts>({
+    dataTables.of<ScriptCounts>({
       label: "By script",
       columns: [
         { head: "script", cell: ({ script }) => script },
-        numbers("bytes", ({ byteCount }) => byteCount),
-        numbers("tokens above", ({ tokenCounts }) => tokenCounts[0]),
-        numbers("tokens below", ({ tokenCounts }) => tokenCounts[1]),
-        numbers("bytes per token above", perToken(0), digits),
-        numbers("bytes per token below", perToken(1), digits),
+        dataTables.numbers("bytes", ({ byteCount }) => byteCount),
+        dataTables.numbers("tokens above", ({ tokenCounts }) => tokenCounts[0]),
+        dataTables.numbers("tokens below", ({ tokenCounts }) => tokenCounts[1]),
+        dataTables.numbers("bytes per token above", perToken(0), digits),
+        dataTables.numbers("bytes per token below", perToken(1), digits),
       ],
       rows: scripts,
     }),

@@ -1,4 +1,4 @@
-import { type Child, h, replace, section } from "#pages/app";
+import { dom, h } from "#pages/app";
 import type { Question } from "../exercise-list.ts";
 import { plainField } from "./page-parts.ts";
 import type { Session, Thread } from "./session.ts";
@@ -14,7 +14,7 @@ export class ExerciseView {
   });
   private readonly score = h("p.quiet", { id: "exercise-score", role: "status" });
   private readonly list = h("div.columns", { id: "exercise-list" });
-  readonly element = section(
+  readonly element = dom.section(
     "exercises",
     "Exercises",
     "A tokenizer in small steps, on the text that you trained on or on your own. Answers are checked, and shown only if you ask.",
@@ -30,18 +30,18 @@ export class ExerciseView {
   private async open(): Promise<void> {
     const { head, thread } = this.session.trained!;
     const text = this.text.value === "" ? new TextDecoder().decode(head.bytes) : this.text.value;
-    replace(this.list, null);
+    dom.replace(this.list, null);
     this.score.textContent = "";
     const questions = await thread.ask("exercises", text);
     if (thread !== this.session.trained!.thread) return;
-    replace(
+    dom.replace(
       this.list,
       questions.map((question, i) => this.form(thread, question, i)),
     );
   }
 
   /** Returns the form of a question. `thread` is the worker that knows the answer. */
-  private form(thread: Thread, { id, title, question, given }: Question, i: number): Child {
+  private form(thread: Thread, { id, title, question, given }: Question, i: number): dom.Child {
     const input = h("input", { name: "answer", ...plainField });
     const output = h("output");
     const tell = (what: string, kind: "right" | "wrong" | "told") => {

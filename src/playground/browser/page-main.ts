@@ -1,5 +1,5 @@
 import "#pages/app/page-tips";
-import { append, sectionLinks } from "#pages/app";
+import { dom } from "#pages/app";
 import { servePlayground } from "../playground-job.ts";
 import { CompareView } from "./compare-view.ts";
 import { ExerciseView } from "./exercise-view.ts";
@@ -20,7 +20,7 @@ function openPage(): void {
   const tokens = new TokenView(session, (merges) => watch.show(merges));
   const others = [RulesView, CompareView, ExerciseView, TakeView].map((View) => new View(session).element);
   const sections = [watch.element, tokens.element, train.element, train.sizes, ...others];
-  append(document.querySelector("main")!, [sectionLinks(sections), sections]);
+  dom.append(document.querySelector("main")!, [dom.sectionLinks(sections), sections]);
   void train.train();
 }
 

@@ -1,6 +1,6 @@
 import { groupDigits } from "#bytes";
 import { signs } from "#pages";
-import { type Child, dataTable, h, numbers, replace, section, tokenCode } from "#pages/app";
+import { dataTables, dom, h, tokenCode } from "#pages/app";
 import type { Compat } from "#tokenizer";
 import type { RuleAnswer } from "../playground-job.ts";
 import type { Choice, PairBytes } from "../rule-parting.ts";
@@ -23,7 +23,7 @@ export class RulesView {
   );
   private readonly status = h("span", { id: "rules-status", role: "status" });
   private readonly view = h("div", { id: "rules-view" });
-  readonly element = section(
+  readonly element = dom.section(
     "rules",
     "Three trainers, one text",
     "Hugging Face, rustbpe and Stanford's CS336 all merge the most frequent pair. When two pairs are equally frequent, they do not all choose the same one.",
@@ -32,7 +32,7 @@ export class RulesView {
   );
 
   constructor(private readonly session: Session) {
-    session.onTrained(() => replace(this.view, null));
+    session.onTrained(() => dom.replace(this.view, null));
   }
 
   private async compare(): Promise<void> {
@@ -44,7 +44,7 @@ export class RulesView {
     const { corpus, settings } = trained;
     try {
       const answer = await this.session.alone((thread) => thread.ask("rules", { corpus, settings }));
-      replace(this.view, answered(answer));
+      dom.replace(this.view, answered(answer));
       this.status.textContent = "";
     } catch (error) {
       this.status.textContent = messageOf(error);
@@ -53,25 +53,25 @@ export class RulesView {
   }
 }
 
-function answered({ parting, same, mergeCounts, refused }: RuleAnswer): Child {
+function answered({ parting, same, mergeCounts, refused }: RuleAnswer): dom.Child {
   const least = Math.min(...mergeCounts.map(({ count }) => count));
   return [
     refused.map(({ rule, reason }) => h("p.caution", `${names[rule]}: ${reason}`)),
     parting === null
       ? h("p", `All rules make the same ${groupDigits(least)} merges: no tie decides between them.`)
       : partingOf(parting),
-    dataTable<(typeof same)[number]>({
+    dataTables.of<(typeof same)[number]>({
       label: "Merges alike",
       columns: [
         { head: "rules", cell: ({ rules }) => rules.map((rule) => names[rule]).join(" and ") },
-        numbers("merges alike, from the first", ({ merges }) => merges),
+        dataTables.numbers("merges alike, from the first", ({ merges }) => merges),
       ],
       rows: same,
     }),
   ];
 }
 
-function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>): Child {
+function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>): dom.Child {
   const [{ tied, tiedCount }] = choices as [Choice];
   const more = tiedCount - tied.length;
   const ties = () => [
@@ -91,12 +91,12 @@ function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>)
       "p",
       isTie ? ties() : "Their counts differ here, because one of them reads line by line or has stopped:",
     ),
-    dataTable<Choice>({
+    dataTables.of<Choice>({
       label: "What each trainer takes",
       columns: [
         { head: "trainer", cell: ({ rule }) => names[rule] },
         { head: "takes", isText: true, cell: ({ taken }) => (taken === null ? "nothing" : pairOf(taken)) },
-        numbers("occurrences", ({ taken }) => taken?.count),
+        dataTables.numbers("occurrences", ({ taken }) => taken?.count),
         { head: "rule for a tie", isText: true, cell: ({ rule }) => reasons[rule] },
       ],
       rows: choices,

@@ -1,5 +1,5 @@
 import { formatBytes as sizeText } from "#bytes";
-import { h, replace, section } from "#pages/app";
+import { dom, h } from "#pages/app";
 import { commandOf, hashOf } from "../shared-link.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
@@ -10,7 +10,7 @@ export class TakeView {
   private readonly command = h("input", { id: "take-command", class: "mono", readonly: true });
   private readonly link = h("input", { id: "take-link", class: "mono", readonly: true });
   private readonly status = h("p.quiet", { id: "take-status", role: "status" });
-  readonly element = section(
+  readonly element = dom.section(
     "take",
     "Take it along",
     "The files are those of bpe train, byte for byte. Hugging Face, tiktoken and other programs read them.",
@@ -45,7 +45,7 @@ export class TakeView {
       const files = await thread.ask("files", undefined as never);
       // The page also offers the text as a file, because the command reads it.
       if (corpus.text !== "") files.push(["corpus.txt", new TextEncoder().encode(corpus.text)]);
-      replace(this.files, files.map(fileButton));
+      dom.replace(this.files, files.map(fileButton));
     } catch (error) {
       this.status.textContent = messageOf(error);
     }

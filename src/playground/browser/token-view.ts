@@ -1,6 +1,6 @@
 import { countNoun, groupDigits } from "#bytes";
 import { signs, type unpacked } from "#pages";
-import { type Child, h, replace, section, shownToken, tokenCode, tokenLink, treeSection } from "#pages/app";
+import { dom, h, mergeTrees, tokenCode } from "#pages/app";
 import { isSpecial, numberOf, tokenOf } from "../learned.ts";
 import type { Session, Trained } from "./session.ts";
 
@@ -11,7 +11,7 @@ const title = "Why is this token here?";
 
 /** Why a token exists: how it was created, which words contain it, and which tokens absorbed it. */
 export class TokenView {
-  element = section("tree", title, null);
+  element = dom.section("tree", title, null);
   private draw: (token: unpacked.Token) => void = () => {};
 
   constructor(
@@ -20,7 +20,7 @@ export class TokenView {
   ) {
     session.onTrained(({ vocabulary }) => {
       const { merged, tokens } = vocabulary;
-      const { element, draw } = treeSection({
+      const { element, draw } = mergeTrees.treeSection({
         vocabulary,
         first: tokens.find(({ text }) => text === " the") ?? merged.at(-1) ?? tokens[0]!,
         title,
@@ -42,7 +42,7 @@ export class TokenView {
     this.element.querySelector<HTMLElement>("#tree-view")!.focus({ preventScroll: true });
   }
 
-  private factsOf(token: unpacked.Token): Child {
+  private factsOf(token: unpacked.Token): dom.Child {
     const { id, left, right, rank, created, end } = token;
     if (isSpecial(token)) return `is a special token: id ${id}. Its text is never counted.`;
     if (rank === undefined)
@@ -50,27 +50,27 @@ export class TokenView {
     const pairCount = this.session.trained!.learned.pairCounts[rank]!;
     return [
       `is one token, id ${id}, because after ${groupDigits(rank)} merges `,
-      tokenCode(shownToken(left!)),
+      tokenCode(mergeTrees.shownToken(left!)),
       " and ",
-      tokenCode(shownToken(right!)),
+      tokenCode(mergeTrees.shownToken(right!)),
       ` were adjacent ${signs.timesOf(pairCount)}: no other pair was more frequent. Merge ${groupDigits(rank + 1)} made it in ${groupDigits(created!)} places. ${leftOf(created!, end!)} `,
       h("button", { type: "button", onclick: () => this.goTo(rank) }, "See it happen"),
     ];
   }
 
   /** Shows the words that contained a token, which the worker finds, and the tokens that absorbed it. */
-  private historyOf(token: unpacked.Token): Child {
+  private historyOf(token: unpacked.Token): dom.Child {
     const trained = this.session.trained!;
     const { merged } = trained.vocabulary;
     const absorbers = merged
       .filter(({ left, right }) => left === token || right === token)
       .sort((a, b) => b.created! - a.created! || a.id - b.id);
     const words = h("div");
-    if (isSpecial(token)) replace(words, h("p.quiet", "None."));
+    if (isSpecial(token)) dom.replace(words, h("p.quiet", "None."));
     else void this.askWords(trained, token, words);
     const more = absorbers.length - absorbersMost;
     const taken = (by: unpacked.Token) =>
-      h("li", tokenLink(by), h("span.quiet", ` took ${signs.timesOf(by.created!)}`));
+      h("li", mergeTrees.tokenLink(by), h("span.quiet", ` took ${signs.timesOf(by.created!)}`));
     return h(
       "div.columns",
       h("div", h("h3", "Words that contain it"), words),
@@ -92,7 +92,7 @@ export class TokenView {
       h("li", tokenCode(signs.tokenText(bytes)), h("span.quiet", ` ${signs.timesOf(count)}`)),
     );
     const sum = `${countNoun(wordCount, "word")} contained it at some step, ${signs.timesOf(occurrences)} in all.`;
-    replace(place, [h("ul.plain", items), h("p.quiet", sum)]);
+    dom.replace(place, [h("ul.plain", items), h("p.quiet", sum)]);
   }
 }
 

@@ -1,6 +1,6 @@
 import { formatSeconds, groupDigits, formatBytes as sizeText } from "#bytes";
 import { curves } from "#pages";
-import { curveChart, h, replace, section } from "#pages/app";
+import { curveChart, dom, h } from "#pages/app";
 import { patterns } from "#pattern";
 import { byteCount } from "../joined-text.ts";
 import type { Corpus, Settings } from "../playground-job.ts";
@@ -53,7 +53,7 @@ export class TrainView {
   private readonly status = h("span", { id: "train-status", role: "status" });
   private readonly warnings = h("div");
   private readonly regexLabel = h("label", { hidden: true }, "Regular expression ", this.regex);
-  readonly element = section(
+  readonly element = dom.section(
     "train",
     "Train your own",
     "Paste a text, or drop files anywhere on the page. They stay in your browser; nothing is sent anywhere.",
@@ -75,7 +75,7 @@ export class TrainView {
     ),
   );
   private readonly chart = h("div", { id: "sizes-chart" });
-  readonly sizes = section(
+  readonly sizes = dom.section(
     "sizes",
     "What a larger vocabulary changes",
     "Each merge adds a token, and the same corpus needs fewer, longer ones: a model reads it in fewer steps. The first merges help most; later ones are for rarer words, and each token is one more that a model has to learn.",
@@ -150,7 +150,7 @@ export class TrainView {
         this.status.textContent = stage === "merging" ? `${groupDigits(done)} merges` : "counting words";
       });
     } catch (error) {
-      replace(this.status, h("span.wrong", messageOf(error)));
+      dom.replace(this.status, h("span.wrong", messageOf(error)));
       this.setBusy(false);
     }
   }
@@ -176,12 +176,12 @@ export class TrainView {
     const { byteCount: size, countMs, mergeMs, mergeCount, distinctWordCount } = statistics;
     const time = formatSeconds((countMs + mergeMs) / 1000);
     this.status.textContent = `Learned ${groupDigits(mergeCount)} merges from ${sizeText(size)}, which have ${groupDigits(distinctWordCount)} distinct words, in ${time}.`;
-    replace(
+    dom.replace(
       this.warnings,
       warnings.map((warning) => h("p.caution", warning)),
     );
     const { tokensAfter, specialTokens } = learned;
     const compression = { baseSize: byteCount + specialTokens.length, tokensAfter };
-    replace(this.chart, tokensAfter[0]! > 0 && curveChart(curves.of(compression), "the text"));
+    dom.replace(this.chart, tokensAfter[0]! > 0 && curveChart(curves.of(compression), "the text"));
   }
 }

@@ -1,6 +1,6 @@
 import { groupDigits } from "#bytes";
 import { signs } from "#pages";
-import { bar, dataTable, h, replace, section, shownToken } from "#pages/app";
+import { dataTables, dom, h, mergeTrees } from "#pages/app";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
 import { isSpecial, mergeCountOf, tokenOf } from "../learned.ts";
 import type { RankedPair } from "../pair-ranking.ts";
@@ -48,7 +48,7 @@ export class WatchView {
     ...{ id: "watch-own", rows: 3, "aria-label": "Another text to cut", spellcheck: "false" },
     onchange: () => void this.openOwn(),
   });
-  readonly element = section(
+  readonly element = dom.section(
     "watch",
     "Watch it learn",
     "Play, or move the slider: each step is one merge. Where the colour changes, a token ends; frames show the pairs that the next merge joins. ↵ is a line end; stripes mark a letter whose bytes are still several tokens.",
@@ -168,7 +168,7 @@ export class WatchView {
   }
 
   private nameOf(number: number): string {
-    return shownToken(this.tokenOf(number));
+    return mergeTrees.shownToken(this.tokenOf(number));
   }
 
   /** Describes a token of the text. */
@@ -181,7 +181,7 @@ export class WatchView {
         : isSpecial(token)
           ? "a special token"
           : "a byte";
-    this.told.textContent = `${shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
+    this.told.textContent = `${mergeTrees.shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
   }
 
   /** Has the worker count all pairs of the corpus at this step. */
@@ -194,7 +194,7 @@ export class WatchView {
         shown = this.step;
         const { top, tiedCount } = await thread.ask("pairs", { merges: shown, most: runnersUp });
         if (thread !== this.trained!.thread) continue;
-        replace(this.pairs, [
+        dom.replace(this.pairs, [
           top.length > 0 && this.pairTable(top),
           tiedCount > 1 &&
             h(
@@ -210,11 +210,11 @@ export class WatchView {
 
   private pairTable(top: readonly RankedPair[]): HTMLElement {
     const most = top.reduce((most, { count }) => Math.max(most, count), 1);
-    return dataTable<RankedPair>({
+    return dataTables.of<RankedPair>({
       label: "The most frequent pairs",
       columns: [
         { head: "pair", cell: ({ left, right }) => `${this.nameOf(left)} + ${this.nameOf(right)}` },
-        { head: "occurrences", cell: ({ count }) => [groupDigits(count), bar(count / most)] },
+        { head: "occurrences", cell: ({ count }) => [groupDigits(count), dataTables.bar(count / most)] },
       ],
       rows: top,
     });
