@@ -37,18 +37,10 @@ export const escapeText = (text: string) =>
 const isPlain = /^[\x20-\x7e]*$/;
 
 /**
- * JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning.
- */
-export const jsonLine = (value: unknown) =>
-  JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
-    Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),
-  );
-
-/**
  * Control characters, line and paragraph separators, marks that change the writing direction, and ignorable characters
  * such as U+200B. Joiners and variation selectors are not among them: they change how their neighbours look.
  */
-const isInvisible =
+export const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
 /**
@@ -57,8 +49,6 @@ const isInvisible =
  */
 export const spacesWithSigns = (text: string) =>
   text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
-
-const escapeUnit = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 function escapeByte(byte: number): string {
   return `\\x${byte.toString(16).padStart(2, "0")}`;

@@ -5,9 +5,8 @@ export * as argument from "./argument.ts";
 export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";
 export * as ascii from "./ascii.ts";
 export * as byteCharacters from "./byte-characters.ts";
-export { isAscii } from "./byte-characters.ts";
 export * as decimal from "./decimal.ts";
-export { escapeBytes, escapeText, jsonLine, spacesWithSigns } from "./escape.ts";
+export { escapeBytes, escapeText, spacesWithSigns } from "./escape.ts";
 export * as json from "./json.ts";
 export {
   countNoun,
@@ -19,6 +18,7 @@ export {
   groupDigits,
 } from "./quantities.ts";
 export * as schema from "./schema.ts";
-export { allocateText, growText, paddingBytes, skipSplitPair, type Text, textOf } from "./text.ts";
+export type { Text } from "./text.ts";
+export * as textBuffers from "./text.ts";
 export * as utf8 from "./utf8-characters.ts";
 export { describeValue, isPlainObject, showValue, typedArrayClass } from "./values.ts";

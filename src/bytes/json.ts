@@ -1,5 +1,6 @@
 import { UserError } from "#runtime";
 import * as ascii from "./ascii.ts";
+import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 
 // Finds values in the bytes of a JSON text by their positions. The values are not checked: the caller parses those it
@@ -106,3 +107,13 @@ export function objectAt(value: unknown, path: string, what: string): Record<str
   }
   return value as Record<string, unknown>;
 }
+
+/**
+ * JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning.
+ */
+export const line = (value: unknown) =>
+  JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
+    Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),
+  );
+
+const escapeUnit = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;

@@ -15,7 +15,7 @@ export type Text = { readonly bytes: Uint8Array; readonly view: DataView };
 export const paddingBytes = 64;
 
 /** Allocates a text with a capacity of `capacityBytes` bytes plus padding, all zero. */
-export function allocateText(capacityBytes: number): Text {
+export function allocate(capacityBytes: number): Text {
   const buffer = new ArrayBuffer(capacityBytes + paddingBytes);
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
@@ -24,24 +24,17 @@ export function allocateText(capacityBytes: number): Text {
  * Returns the text if its capacity is at least `byteCount` bytes; otherwise a copy with a capacity of twice that
  * number.
  */
-export function growText(text: Text, byteCount: number): Text {
+export function grow(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
-  const longer = allocateText(byteCount * 2);
+  const longer = allocate(byteCount * 2);
   longer.bytes.set(text.bytes);
   return longer;
 }
 
 /** Copies bytes into a padded text: for tests, examples and small inputs. */
-export function textOf(content: string | Uint8Array): Text {
+export function of(content: string | Uint8Array): Text {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const text = allocateText(bytes.length);
+  const text = allocate(bytes.length);
   text.bytes.set(bytes);
   return text;
-}
-
-/** Returns the first position in a string, at or after `position`, that does not split a surrogate pair. */
-export function skipSplitPair(text: string, position: number): number {
-  let end = Math.min(text.length, position);
-  while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
-  return end;
 }

@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import { allocateText, type Text, utf8 } from "#bytes";
+import { type Text, textBuffers, utf8 } from "#bytes";
 import { type CompiledPattern, findSafeCut } from "#pattern";
 import { scaled } from "#runtime";
 import { type Normalization, SpecialTokenFinder, TextNormalizer } from "#text";
@@ -111,7 +111,7 @@ class TextCutSearch {
   ) {
     this.finder = new CutFinder(options);
     this.probeSizeBytes = options.probeSizeBytes ?? defaultProbeSizeBytes;
-    this.text = allocateText(this.probeSizeBytes + 2 * this.finder.contextBytes);
+    this.text = textBuffers.allocate(this.probeSizeBytes + 2 * this.finder.contextBytes);
   }
 
   /** Finds a cut in [targetByte, stopByte), near `targetByte`; undefined if the search finds none. */

@@ -1,4 +1,4 @@
-import { describeValue, skipSplitPair, typedArrayClass } from "#bytes";
+import { describeValue, typedArrayClass, utf8 } from "#bytes";
 import { scaled, UserError } from "#runtime";
 import type { Input } from "./input.ts";
 import { type ByteStream, registerOpener } from "./text-stream.ts";
@@ -130,7 +130,7 @@ class TextLines implements ByteStream {
   private nextPart(): Uint8Array {
     const { text, taken } = this;
     const start = Math.max(0, taken);
-    const end = skipSplitPair(text, start + partCharacters);
+    const end = utf8.skipSplitPair(text, start + partCharacters);
     this.taken = end;
     // Half a surrogate pair becomes U+FFFD, as it does in `encode`.
     const json = JSON.stringify(text.slice(start, end).toWellFormed()).slice(1, -1);

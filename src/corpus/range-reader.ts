@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import { allocateText, type Text } from "#bytes";
+import { type Text, textBuffers } from "#bytes";
 import { asOption, type FileWindow, files, machine, phrase, scaled, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 import { releaseText, type TextMaker } from "./text-memory.ts";
@@ -213,7 +213,7 @@ export class RangeReader {
    */
   constructor(
     private capacityBytes: number,
-    private readonly makeText: TextMaker = allocateText,
+    private readonly makeText: TextMaker = textBuffers.allocate,
     private readonly tooLong = longPretokenError,
     private readonly mapping?: Mapping,
   ) {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { byteCharacters, escapeBytes, isAscii, showValue } from "#bytes";
+import { byteCharacters, escapeBytes, showValue } from "#bytes";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
@@ -121,7 +121,8 @@ export function findSharedTokens(
     // A pretoken that becomes one of `wholeTokens` is always valid UTF-8.
     (isUtf8(bytes) && wholeTokens?.ids.includes(id) === true);
   return addedTokens.flatMap(({ content, id }) => {
-    const bytes = isAscii(content) || vocab.get(content) !== id ? null : byteCharacters.decode(content);
+    const bytes =
+      byteCharacters.isAscii(content) || vocab.get(content) !== id ? null : byteCharacters.decode(content);
     return bytes !== null && isMade(id, bytes) ? [{ content, id, bytes }] : [];
   });
 }

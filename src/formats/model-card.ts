@@ -1,4 +1,4 @@
-import { jsonLine } from "#bytes";
+import { json } from "#bytes";
 import { patternForms, type ResolvedPattern } from "#pattern";
 import { type Normalization, normalForms } from "#text";
 import { type Like, type ModelSettings, modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
@@ -84,7 +84,7 @@ function rolesOf(token: string, { roles }: ModelSettings): string {
  * the longest run of backticks in the text.
  */
 function code(text: string): string {
-  const shown = jsonLine(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
+  const shown = json.line(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   const pad = /^`|`$|^ .* $/.test(shown) ? " " : "";

@@ -1,4 +1,4 @@
-import { argument, describeValue, skipSplitPair } from "#bytes";
+import { argument, describeValue, utf8 } from "#bytes";
 import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
 import { byBytes, Pace, type Report, repeatReport, type Warning, warnings } from "#jobs";
@@ -159,7 +159,7 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
     if (typeof text !== "string")
       throw new UserError(`texts: a text is ${describeValue(text)}: it must be a string`);
     for (let start = 0; start < text.length; ) {
-      const end = skipSplitPair(text, start + pushedBytes);
+      const end = utf8.skipSplitPair(text, start + pushedBytes);
       yield encoder.encode(text.slice(start, end));
       start = end;
     }

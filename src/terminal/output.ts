@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { formatBytes, jsonLine } from "#bytes";
+import { formatBytes, json } from "#bytes";
 import type { Skipped } from "#corpus";
 import { type EncodeProgress, type StageProgress, type Warning, warnings } from "#jobs";
 import { sharedOptions } from "#options";
@@ -220,7 +220,7 @@ export class Output {
   }
 
   private event(name: string, content: object): void {
-    this.write(jsonLine({ event: name, ...content }));
+    this.write(json.line({ event: name, ...content }));
   }
 
   private line(lines: string | readonly Line[]): void {
@@ -267,7 +267,7 @@ class LogFile {
   }
 
   record(content: object): void {
-    this.write(jsonLine(content));
+    this.write(json.line(content));
   }
 
   /**

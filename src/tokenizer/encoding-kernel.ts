@@ -1,4 +1,4 @@
-import { copyBytes, paddingBytes, type Text } from "#bytes";
+import { copyBytes, type Text, textBuffers } from "#bytes";
 import { type Kernel, kernels, scaled } from "#runtime";
 import {
   type CutPlaces,
@@ -69,7 +69,7 @@ export class EncodingKernel {
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
     const { exports, memory } = this.kernel;
-    const byteCount = capacityBytes + paddingBytes;
+    const byteCount = capacityBytes + textBuffers.paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
     // This is refused before the kernel is asked for memory, so there are no `refusedBytes` to report.
     if (byteCount > longestTextBytes) throw noMemory(what);

@@ -1,4 +1,4 @@
-import { skipSplitPair, type Text } from "#bytes";
+import { type Text, utf8 } from "#bytes";
 import { type Kernel, scaled } from "#runtime";
 import { pushedBytes, type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
@@ -171,7 +171,7 @@ const stepBytesLeast = scaled(64, 4);
 
 /** Returns the end of a step, which does not split a surrogate pair of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
-  return typeof text === "string" ? skipSplitPair(text, wanted) : Math.min(text.length, wanted);
+  return typeof text === "string" ? utf8.skipSplitPair(text, wanted) : Math.min(text.length, wanted);
 }
 
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-import { byteCharacters, countNoun, formatBytes, isAscii } from "#bytes";
+import { byteCharacters, countNoun, formatBytes } from "#bytes";
 import { assert, UserError, usageError } from "#runtime";
 import type { Compat, LearnedPairs } from "./merges.ts";
 import { describeSharedId } from "./model-settings.ts";
@@ -287,7 +287,7 @@ export const describeSharedIds = ({
   tokenBytes,
 }: Vocabulary): string[] =>
   specialTokens.flatMap((content, s) => {
-    const token = isAscii(content) ? -1 : tokenIds.indexOf(specialIds[s]!);
+    const token = byteCharacters.isAscii(content) ? -1 : tokenIds.indexOf(specialIds[s]!);
     return token < 0 ? [] : [describeSharedId(content, specialIds[s]!, tokenBytes.copy(token))];
   });
 

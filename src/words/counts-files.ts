@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { describeValue, textOf, typedArrayClass } from "#bytes";
+import { describeValue, textBuffers, typedArrayClass } from "#bytes";
 import { filesMatching } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import { CountsFileReader, type CountsSource, isText, openFile, readerOf } from "./counts-file-reader.ts";
@@ -191,7 +191,7 @@ export class CountsFilesAndWords extends CountsFiles {
       }
       const [word, count] = checkedEntry(entry, index++);
       const bytes = typeof word === "string" ? encoder.encode(word) : word;
-      counter.words.add(textOf(bytes), 0, bytes.length, count);
+      counter.words.add(textBuffers.of(bytes), 0, bytes.length, count);
       if (index % wordsPerSlice !== 0) continue;
       yield;
       yield* counter.makeRoom();

@@ -1,4 +1,4 @@
-import { allocateText, copyBytes, grow, growText, schema, showValue, type Text } from "#bytes";
+import { copyBytes, grow, schema, showValue, type Text, textBuffers } from "#bytes";
 import { describePattern, unicodeVersion } from "#pattern";
 import { host, scaled, UserError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
@@ -391,7 +391,7 @@ const wordBytesMin = 4;
 export class Reader implements SortedWords {
   readonly header: CountsHeader;
   /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
-  word: Text = allocateText(scaled(256, 8));
+  word: Text = textBuffers.allocate(scaled(256, 8));
   wordLength = 0;
   sharedLength = 0;
   count = 0;
@@ -469,7 +469,7 @@ export class Reader implements SortedWords {
     }
     if (rest < 1) throw this.malformed();
     if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.malformed();
-    this.word = growText(this.word, shared + rest);
+    this.word = textBuffers.grow(this.word, shared + rest);
     const { bytes } = this.word;
     for (let i = 0; i < rest; i++) bytes[shared + i] = frame[restStart + i]!;
     this.wordLength = shared + rest;

@@ -1,4 +1,4 @@
-import { allocateText, copyBytes, growText, type Text } from "#bytes";
+import { copyBytes, type Text, textBuffers } from "#bytes";
 import { host, scaled, UserError } from "#runtime";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
@@ -37,7 +37,7 @@ export class TableWords implements SortedWords {
     private order: Uint32Array,
   ) {
     this.totals = wordTables.totalsOf(table);
-    this.word = allocateText(256);
+    this.word = textBuffers.allocate(256);
   }
 
   /** Sorts the table in slices of about 50 ms. */
@@ -72,7 +72,7 @@ export class TableWords implements SortedWords {
     const { bytes } = table;
     const start = table.starts[index]!;
     const length = table.starts[index + 1]! - start;
-    this.word = growText(this.word, length);
+    this.word = textBuffers.grow(this.word, length);
     const to = this.word.bytes;
     const sharedMax = Math.min(length, this.wordLength);
     let pos = 0;
@@ -104,7 +104,7 @@ export type Summand = { readonly words: SortedWords; readonly times: number };
  * word that equals the last winner has the byte -1.
  */
 export class SumOfWords implements SortedWords {
-  word: Text = allocateText(256);
+  word: Text = textBuffers.allocate(256);
   wordLength = 0;
   sharedLength = 0;
   count = 0;
@@ -180,7 +180,7 @@ export class SumOfWords implements SortedWords {
     const { words } = this.summands[winner]!;
     const { wordLength } = words;
     const from = words.word.bytes;
-    this.word = growText(this.word, wordLength);
+    this.word = textBuffers.grow(this.word, wordLength);
     const to = this.word.bytes;
     for (let pos = this.offsets[winner]!; pos < wordLength; pos++) to[pos] = from[pos]!;
     this.wordLength = wordLength;

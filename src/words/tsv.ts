@@ -1,4 +1,4 @@
-import { allocateText, ascii, byteCharacters, decimal, grow } from "#bytes";
+import { ascii, byteCharacters, decimal, grow, textBuffers } from "#bytes";
 import { asOption, type Message, phrase, scaled, UserError } from "#runtime";
 import type { CountsOptions } from "./counts-format.ts";
 import * as countsFormat from "./counts-format.ts";
@@ -84,7 +84,7 @@ export class TsvReader {
   private lines = new Uint8Array(firstCapacityBytes);
   private filled = 0;
   /** The word of the current line. */
-  private word = allocateText(firstCapacityBytes);
+  private word = textBuffers.allocate(firstCapacityBytes);
   /** The sum of all counts so far. */
   private total = 0;
 
@@ -172,7 +172,7 @@ export class TsvReader {
   /** Grows the buffers for a line that is longer than they are, and for its word. */
   private lengthen(): void {
     this.lines = grow(this.lines);
-    this.word = allocateText(this.lines.length);
+    this.word = textBuffers.allocate(this.lines.length);
   }
 
   private wrongCharacter(): UserError {

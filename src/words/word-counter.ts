@@ -1,4 +1,4 @@
-import { paddingBytes, type Text } from "#bytes";
+import { type Text, textBuffers } from "#bytes";
 import {
   asOption,
   FileWindow,
@@ -142,7 +142,7 @@ export class WordCounter {
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
     this.ownWindow?.clear();
-    const byteCount = capacityBytes + paddingBytes;
+    const byteCount = capacityBytes + textBuffers.paddingBytes;
     if (byteCount > exports.textCapacity()) {
       const [needed, most] = [byteCount, exports.textCapacity()].map(
         (size) => `${Math.ceil(size / 2 ** 20)} MB`,

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { allocateText, ascii, grow, type Text, utf8 } from "#bytes";
+import { ascii, grow, type Text, textBuffers, utf8 } from "#bytes";
 import { asOption, assert, type Message, phrase, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
@@ -63,7 +63,7 @@ export class LineReader {
     const { format, textField, keptFields } = input;
     const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField, keptFields);
     this.lines = lines;
-    this.window ??= new RangeReader(this.windowBytes, allocateText, (keptBytes, place) =>
+    this.window ??= new RangeReader(this.windowBytes, textBuffers.allocate, (keptBytes, place) =>
       recordTooLong(keptBytes, place, this.lines),
     );
     const { window: reader, batch } = this;

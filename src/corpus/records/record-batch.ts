@@ -1,4 +1,4 @@
-import { allocateText, copyBytes, grow, paddingBytes, type Text } from "#bytes";
+import { copyBytes, grow, type Text, textBuffers } from "#bytes";
 import { scaled } from "#runtime";
 import { releaseText, type TextMaker } from "../text-memory.ts";
 import type * as keptField from "./kept-fields.ts";
@@ -20,7 +20,7 @@ export class RecordBatch {
   count = 0;
   kept: keptField.Value[] = [];
 
-  constructor(private readonly makeText: TextMaker = allocateText) {
+  constructor(private readonly makeText: TextMaker = textBuffers.allocate) {
     this.text = makeText(scaled(1 << 12, 64));
   }
 
@@ -32,7 +32,7 @@ export class RecordBatch {
   restart(byteCount: number): void {
     this.count = 0;
     this.kept = [];
-    if (byteCount <= this.text.bytes.length - paddingBytes) return;
+    if (byteCount <= this.text.bytes.length - textBuffers.paddingBytes) return;
     const old = this.text.bytes;
     this.text = this.makeText(byteCount);
     releaseText(old);

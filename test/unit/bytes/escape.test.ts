@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { escapeBytes, escapeText, jsonLine } from "../../../src/bytes/escape.ts";
+import { escapeBytes, escapeText } from "../../../src/bytes/escape.ts";
+import * as json from "../../../src/bytes/json.ts";
 
 const utf8 = new TextEncoder();
 
@@ -18,9 +19,9 @@ test("control characters, and characters that would disturb the line, are escape
 
 test("a line of JSON contains nothing invisible, and has the same value", () => {
   const value = { name: "a\x1b\u009b\u202e\u200b\u{e0041}\n", list: ["\u0085", "é👩‍👧"] };
-  expect(jsonLine(value)).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u);
-  expect(JSON.parse(jsonLine(value))).toEqual(value);
-  expect(jsonLine("é👩‍👧")).toBe('"é👩‍👧"');
+  expect(json.line(value)).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u);
+  expect(JSON.parse(json.line(value))).toEqual(value);
+  expect(json.line("é👩‍👧")).toBe('"é👩‍👧"');
 });
 
 test("bytes that are not valid UTF-8 are escaped, the text around them is not", () => {

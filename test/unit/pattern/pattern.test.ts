@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { textOf } from "../../../src/bytes/text.ts";
+import * as textBuffers from "../../../src/bytes/text.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { findSafeCut } from "../../../src/pattern/cut-text.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
@@ -101,7 +101,7 @@ describe.each(names)("%s", (name) => {
     let cutCount = 0;
     for (let round = 0; round < rounds(60); round++) {
       const bytes = randomBytes(random, 2 + random(25));
-      const text = textOf(bytes);
+      const text = textBuffers.of(bytes);
       const whole = pretokenEnds(compiled, bytes);
       const cut = findSafeCut(compiled, text, random(bytes.length), bytes.length, bytes.length);
       if (cut <= 0) continue;
@@ -132,7 +132,13 @@ describe("a pattern that looks left", () => {
           const bytes = Buffer.concat(Array.from({ length: 2 + random(14) }, () => pick(random, parts)));
           const whole = pretokenEnds(compiled, bytes);
           expectEqual(whole, naiveEnds(bytes, [naiveRegExp(source)], lineWise), source, bytes);
-          const cut = findSafeCut(compiled, textOf(bytes), random(bytes.length), bytes.length, bytes.length);
+          const cut = findSafeCut(
+            compiled,
+            textBuffers.of(bytes),
+            random(bytes.length),
+            bytes.length,
+            bytes.length,
+          );
           if (cut <= 0) continue;
           cutCount++;
           expectEqual(endsOfParts(compiled, bytes, cut), whole, `${source} cut at ${cut}`, bytes);
@@ -148,6 +154,6 @@ describe("a pattern that looks left", () => {
     const bytes = Buffer.from("aabcab");
     expect(pretokenEnds(compiled, bytes)).toEqual([1, 2, 4, 5, 6]);
     expect(pretokenEnds(compiled, bytes.subarray(2))).toEqual([1, 2, 3, 4]);
-    expect(findSafeCut(compiled, textOf(bytes), 1, 6, 6)).toBe(4);
+    expect(findSafeCut(compiled, textBuffers.of(bytes), 1, 6, 6)).toBe(4);
   });
 });

@@ -1,4 +1,5 @@
-import { allocateText, paddingBytes, type Text } from "../../../src/bytes/text.ts";
+import * as textBuffers from "../../../src/bytes/text.ts";
+import { paddingBytes, type Text } from "../../../src/bytes/text.ts";
 import type { WordCounter } from "../../../src/words/word-counter.ts";
 import type { TokenWords, WordTable } from "../../../src/words/word-table.ts";
 
@@ -7,7 +8,7 @@ type Pretokens = { text: Text; ends: Int32Array; endCount: number };
 /** Concatenates pretokens in a text that begins at `startPos`. Its padding is not zero. */
 export function pretokensOf(words: readonly Uint8Array[], startPos = 0): Pretokens {
   const byteCount = words.reduce((sum, word) => sum + word.length, startPos);
-  const text = allocateText(byteCount);
+  const text = textBuffers.allocate(byteCount);
   text.bytes.fill(0xa5);
   const ends = new Int32Array(words.length + 1);
   ends[0] = startPos;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { textOf } from "../../../src/bytes/text.ts";
+import * as textBuffers from "../../../src/bytes/text.ts";
 import { TextMemory } from "../../../src/corpus/range-reader.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { CountsFileReader } from "../../../src/words/counts-file-reader.ts";
@@ -22,7 +22,7 @@ test("the words of the first single inputs stay in memory, and those that do not
   for (const [inputIndex, wordCount] of wordCounts.entries()) {
     runToEnd(counter.startTask(inputIndex));
     for (let word = 0; word < wordCount; word++) {
-      const text = textOf(`${inputIndex}-${word}`.padStart(8));
+      const text = textBuffers.of(`${inputIndex}-${word}`.padStart(8));
       counter.words.add(text, 0, 8, 1 + word);
     }
   }
@@ -55,7 +55,8 @@ test("words are written to a run before a text is read that needs their memory",
     room,
   );
   runToEnd(counter.startTask(null));
-  for (let word = 0; word < 1000; word++) counter.words.add(textOf(String(word).padStart(8)), 0, 8, 1);
+  for (let word = 0; word < 1000; word++)
+    counter.words.add(textBuffers.of(String(word).padStart(8)), 0, 8, 1);
   runToEnd(counter.makeRoom());
   expect(counter.runs.length).toBe(0);
   room.claim(1e9, () => "a text");

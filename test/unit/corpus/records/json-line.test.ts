@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { allocateText, textOf } from "../../../../src/bytes/text.ts";
+import * as textBuffers from "../../../../src/bytes/text.ts";
 import { fieldName, lineCursor, lineFault, readLine } from "../../../../src/corpus/records/line-reader.ts";
 import { rounds } from "../../../rounds.ts";
 
@@ -9,8 +9,8 @@ const faultNames = Object.keys(lineFault);
 /** Returns the result of `readLine` for a line between two other lines. */
 function read(line: string, field = "text"): ReturnType<typeof naiveLine> {
   const before = '{"text":"before"}\n';
-  const text = textOf(`${before}${line}\n{"text":"after"}\n`);
-  const out = allocateText(3 + Buffer.byteLength(line));
+  const text = textBuffers.of(`${before}${line}\n{"text":"after"}\n`);
+  const out = textBuffers.allocate(3 + Buffer.byteLength(line));
   const cursor = { ...lineCursor(), pos: before.length, outPos: 3 };
   readLine(text, fieldName(field), out, cursor);
   if (cursor.fault !== lineFault.none) return faultNames[cursor.fault]!;
