@@ -107,7 +107,7 @@ export class TextSections {
     const address = exports.beginSections(description.length) >>> 0;
     this.lookAtMemory();
     if (address !== 0) this.memory.set(description, address);
-    if (address === 0 || exports.useSections(description.length) !== 1) throw this.noMemory();
+    if (address === 0 || exports.useSections(description.length) !== 1) throw noMemoryFor(0);
   }
 
   /**
@@ -208,12 +208,23 @@ export class TextSections {
   }
 
   private noMemory(): UserError {
-    const megabytes = Math.ceil(this.pendingBytes / 2 ** 20);
-    return new UserError(`no memory for a run of ${megabytes} MB of combining marks or of white space`, {
-      kind: "memory",
-      hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
-    });
+    return noMemoryFor(this.pendingBytes);
   }
+}
+
+/**
+ * Returns the error for a kernel whose memory cannot grow. If few bytes are pending, what does not fit is not the text,
+ * but the tables of tokens and normalization.
+ */
+function noMemoryFor(pendingBytes: number): UserError {
+  const what =
+    pendingBytes < pieceBytes
+      ? "the search for added tokens and the normalization of texts"
+      : `a run of ${Math.ceil(pendingBytes / 2 ** 20)} MB of combining marks or of white space`;
+  return new UserError(`no memory for ${what}`, {
+    kind: "memory",
+    hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
+  });
 }
 
 const spaceBytes = Uint8Array.of(ascii.space);
