@@ -92,7 +92,7 @@ const searchedAfterBlock: i32 = 2 * masksLookAhead;
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
 /** The search for tokens that look-aheads need has reached this position. */
 let aheadPos: i32 = 0;
-/** The current call ends when that search reaches this position. */
+/** The current call ends when `aheadPos` reaches this position. */
 let aheadPausePos: i32 = 0;
 
 /** Sets up the instance to encode, which includes emitting the ids of added tokens. */

@@ -163,8 +163,8 @@ type Level = {
 };
 
 /**
- * The threads of a run that has read nothing. A start set would not do, because a run may have the same threads again
- * later.
+ * Represents the threads of a run that has read nothing. The id of its start set would be ambiguous, because a run may
+ * have the same threads again later.
  */
 const startThreads = -1;
 const levelCountMax = 8;
@@ -343,7 +343,8 @@ export type ThreadProgram = {
 
 /** Follows the threads of a program over one symbol at a time. */
 class Follower {
-  // The stamp of the last symbol for which each instruction was followed, or reached.
+  // For each instruction: the stamp of the last symbol for which it was followed, and of the last one after which it
+  // was reached.
   private readonly followedAt: Int32Array;
   private readonly reachedAt: Int32Array;
   private stamp = 0;

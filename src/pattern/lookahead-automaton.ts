@@ -94,7 +94,7 @@ type Part = { readonly program: Nfa; readonly roots: readonly number[] };
 
 /**
  * Finds the instructions that lead to a match only by a long lookaround (`roots`), and the part of the program that can
- * be reached from them. Throws BeyondAutomaton if that part has a look-behind, or the program an atomic group.
+ * be reached from them. Throws BeyondAutomaton if that part has a look-behind, or if the program has an atomic group.
  */
 function partsWithLooks(program: Nfa): Part {
   const { ops, first, second } = program;

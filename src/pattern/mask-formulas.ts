@@ -15,8 +15,8 @@
  *   generate-mask-loops.ts   `Mask` is a variable of 64 bits, one for each byte: the formula becomes a loop of the
  *                            kernel
  *
- * Each call of an operator in a formula keeps its own memory of the text before. So a formula must call the same
- * operators in the same order, whatever the text.
+ * Each call of an operator in a formula keeps state of its own about the preceding text. So a formula must call the
+ * same operators in the same order, whatever the text.
  *
  * An operator may also look ahead. After the end of the text, all masks are 0.
  */
@@ -266,7 +266,7 @@ type ModernOptions<Mask> = {
   readonly contractions: Mask;
   /** Whether contractions match without regard to case: (?i:…). */
   readonly fold: Mask;
-  /** Whether `/` also belongs to signs before it, among line ends: [\r\n/]*. */
+  /** Whether slashes after signs and a line end also belong to the signs: [\r\n/]*. */
   readonly slashes: Mask;
   /** Whether whitespace at the end of the text is one pretoken, even with line ends in it: \s++$. */
   readonly endJoins: Mask;
@@ -395,7 +395,7 @@ type DeepseekClasses<Mask> = {
 };
 
 /**
- * Three splits. A match of an earlier split ends the text that later splits see before it:
+ * Three splits. For the later ones, the text ends where a match of an earlier one begins:
  *     \p{N}{1,3}
  *     [一-龥぀-ゟ゠-ヿ]+
  *     [!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+

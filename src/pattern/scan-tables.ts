@@ -1,6 +1,6 @@
 /**
- * ScanTables: an automaton in the scanner's layout. Written once by the compiler, then frozen; plain data, so that it
- * can be posted to workers.
+ * ScanTables: an automaton in the scanner's layout. The compiler writes it once, and nothing changes it afterwards. It
+ * is plain data, so that it can be posted to workers.
  *
  *   ARRAY          TYPE         LENGTH              MEANING
  *   transitions    Int32Array   stateCount << 8     entry of state s and column c at s << 8 | c

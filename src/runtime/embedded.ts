@@ -26,7 +26,7 @@ export function startWorker(job: JobName): WorkerThread {
   return worker as WorkerThread;
 }
 
-/** The directory of embedded files. In the source tree there are none: their content is computed on first use. */
+/** The directory of embedded files, such as precompiled patterns. The source tree has none of these patterns. */
 export const embeddedDirectory = import.meta.dir;
 
 /**

@@ -6,8 +6,9 @@ import * as messages from "./message.ts";
 import { asOption, type Message, phrase } from "./message.ts";
 
 /**
- * Returns the memory in bytes that this process may use: the machine's, or the lowest limit of its control groups.
- * Groups are nested, and each, from the group of the process up to the root, may have a limit.
+ * Returns the memory in bytes that this process may use: that of the machine or, if lower, the lowest limit of the
+ * process's control groups. Groups are nested, and each, from the group of the process up to the root, may have a
+ * limit.
  *
  * @param root the directory that holds /proc and /sys, for tests
  */
@@ -30,8 +31,8 @@ export function freeMemoryBytes(root = "/"): number {
 }
 
 /**
- * Returns the number of threads of this process that can run at a time: the cores that it may use, or the lowest CPU
- * quota of its control groups, rounded up.
+ * Returns the number of threads of this process that can run at a time: the number of cores that it may use or, if
+ * lower, the lowest CPU quota of its control groups, rounded up.
  */
 export function allowedCores(root = "/"): number {
   const quotas = groupsOf(root, "cpu").map(({ directory, version }) => {
@@ -149,8 +150,8 @@ const filesOfMainThread = 12;
 let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
 
 /**
- * Throws a UserError if this process may not open the files that `workerCount` workers need; otherwise the runtime
- * would end the process with a message of its own. The limit is known only on Linux.
+ * Throws a UserError if this process may not open the files that `workerCount` workers need. Without this check, the
+ * runtime would end the process with a message of its own. The limit is known only on Linux.
  */
 export function checkOpenFiles(workerCount: number, root = "/"): void {
   openFiles ??= findOpenFiles(root);
@@ -184,10 +185,10 @@ const defaultShare = 0.8;
 
 /**
  * Bytes of overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md).
- * Then the minimum for the words of a thread.
  */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
+/** The minimum number of bytes that a thread needs for its words. */
 const wordBytesLeast = 40e6;
 
 /** Divides the memory limit of this process among its uses. The limit applies to the whole resident set. */
@@ -288,8 +289,8 @@ export function defaultWorkerCount(corpusBytes: number): number {
 }
 
 /**
- * Returns a function from the size of a text in bytes to its number of threads: `asked`, or else 1 below `smallBytes`,
- * and otherwise the default, but at most `workerCountMax`.
+ * Returns a function that chooses the number of threads for a text, given its size in bytes: `asked` if that is given;
+ * otherwise 1 below `smallBytes`, and else the default, but at most `workerCountMax`.
  */
 export function workersFor(
   asked: number | undefined,

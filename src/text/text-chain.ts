@@ -22,7 +22,7 @@ type CutSearch = {
   readonly wantsLast: boolean;
 };
 
-/** The number of bytes that are pushed in one step. */
+/** The maximum number of bytes that are pushed in one step. */
 export const pushedBytes = scaled(1 << 18, 16);
 
 /**

@@ -72,7 +72,7 @@ let packing: usize = 0;
 const chunkIdsMax: u32 = isSmallScale ? 72 : 1 << 10;
 const chunkWords: u32 = chunkIdsMax / 64 + 1;
 
-/** Segments of at most this many ids are merged where they are, and longer ones by merge-word.ts. */
+/** Segments of five to this many ids are merged by `mergeFew`, and longer ones by merge-word.ts. */
 const fewIdsMax: u32 = isSmallScale ? 6 : 16;
 
 /** The maximum size in bytes of all pretokens of one call of `mergeLate`, unless there is only one. */
@@ -195,8 +195,8 @@ function findSegmentEnd<T>(id: usize, last: usize): usize {
  * Merges the segments of `count` ids at `first`; the last one is no joint. Writes the result to `out`, which is not
  * after `first`. Returns its end, or 0 if memory runs out.
  *
- * Most segments have two, three or four ids. Each of these lengths is merged in a loop of its own, without branches
- * that a processor could not predict.
+ * Most segments of more than one id have two, three or four. Each of these lengths is merged in a loop of its own,
+ * without branches that a processor could not predict.
  */
 function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize {
   listSegments(count);

@@ -32,8 +32,8 @@ export function bytePairAt(part: u32, key: u32): BytePair {
 }
 
 /**
- * Whether some pair may have the left half `half`; from 256 on, the right half `half` - 256. With several memories,
- * always true: pairs of other memories have records in this one, too.
+ * Whether some pair may have the left half `half` or, if `half` is 256 or more, the right half `half` - 256. With
+ * several memories, always true: pairs of other memories have records in this one, too.
  */
 export function isHalf(half: u32): bool {
   if (memoryCount > 1) return true;
@@ -44,8 +44,8 @@ export function isHalf(half: u32): bool {
 }
 
 // The engine compiles a function again, at its highest tier, once it has run 50,000 times, counting its loops, too. So
-// these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of `doWork` they would
-// make a short run compile all of it.
+// these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of `doWork` they
+// would make a short run compile all of it.
 
 /** Counts the pairs whose right byte is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs(part: Part, index: u32, work: u32): bool {

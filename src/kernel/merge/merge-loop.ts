@@ -58,7 +58,7 @@ const mergeWork: i32 = 64;
 /** The maximum of `entryCount`. */
 let mergeCountMax: u32 = 0;
 /**
- * The number of merges that made an entry of the vocabulary: all but those that spell a special token (tie-rules.ts).
+ * The number of merges that made an entry of the vocabulary: all but those that spell an existing token (tie-rules.ts).
  */
 let entryCount: u32 = 0;
 let sliceWork: u32 = 0;
@@ -264,8 +264,8 @@ export function followMerge(left: u32, right: u32): bool {
 
 /**
  * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). Each engine has
- * a record of every pair in its words: its threshold is always 1. One of the engines chooses its best pair, and then
- * all engines merge that pair.
+ * a record of every pair in its words that may be merged, because its threshold is always 1. One of the engines chooses
+ * its best pair, and then all engines merge that pair.
  */
 
 /** The maximum number of records. Once it is reached, the index is rebuilt without the pairs that no longer occur. */

@@ -132,7 +132,7 @@ export let hasWordFacts: bool = false;
 export let hasCharacterStates: bool = false;
 /** The maximum number of tokens. */
 export let tokenCapacity: u32 = 0;
-/** The cell between two words: an id that is higher than that of every token. */
+/** The content of the cells before, between and after the words: a number above every token's id. */
 export let boundary: u32 = 0;
 /** The number of values that a cell can have: `tokenCapacity` ids, and the boundary. */
 export let tokenCount: u32 = 0;
@@ -147,7 +147,7 @@ export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
 /** The number of slots for existing tokens (tie-rules.ts): a power of two. */
 export let specialSlotCount: u32 = 1;
-/** The number of parts of a long list, one for each thread. */
+/** The maximum number of parts of a list or of the text: one for each thread. */
 export let partCount: u32 = 0;
 /** The maximum number of pair records: a power of two. */
 export let pairCapacity: u32 = 0;
@@ -200,7 +200,7 @@ export function setCellCount(count: u32): void {
 
 /**
  * Sets the number of memories, the index of this one, and the number of cells in all of them. The first memory has
- * records for the pairs of all.
+ * records for the pairs of all memories.
  */
 export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
@@ -393,7 +393,7 @@ function place(byteCount: u64): usize {
  * The file of the region explains its use.
  */
 
-/** A pair of bytes while the first index is made (byte-pairs.ts). */
+/** A pair of start tokens while the first index is made (byte-pairs.ts). */
 @unmanaged
 export class BytePair {
   /**
@@ -434,7 +434,7 @@ export const bucketCount: u32 = 59 * 64;
 export class QueueEntry {
   /** The pair's count when the entry was written. */
   count: u64;
-  /** The pair's record. */
+  /** The index of the pair's record. */
   pair: u32;
 }
 

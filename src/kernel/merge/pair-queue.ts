@@ -58,12 +58,12 @@ export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u
   threshold = max(threshold, <u64>guess);
 }
 
-/** Sets the threshold to that of another memory, which has lowered it. */
+/** Sets the threshold to that of the first memory. */
 export function adoptThreshold(count: f64): void {
   threshold = <u64>count;
 }
 
-/** Returns the threshold, which other memories adopt. */
+/** Returns the threshold. Other memories adopt that of the first one. */
 export function thresholdNow(): f64 {
   return <f64>threshold;
 }

@@ -61,7 +61,7 @@ export function annotatedText(annotation: Annotation, from: i32): usize {
   return changetype<usize>(annotation) + shadowAt - from;
 }
 
-/** Discards the run when another text begins. */
+/** Discards the run when another document begins. */
 export function dropRun(annotation: Annotation): void {
   annotation.runEnd = -1;
 }

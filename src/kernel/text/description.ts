@@ -18,7 +18,7 @@
  *   24       u32[4] each     records of the tokens (token-search.ts), early ones first
  *   ..       u32[2] each     ranges of word characters: first and last, ascending
  *   ..       u8              contents; those of late tokens are normalized
- *   ..       u8              steps, as indices of `normalizationSteps`
+ *   ..       u8              steps, as indices of `stepNames` of src/text/normalization.ts
  */
 const headBytes: usize = 24;
 

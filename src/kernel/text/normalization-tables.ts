@@ -36,7 +36,7 @@ import { changeWords, normalizationData } from "./normalization-data";
  */
 const targetMax: u32 = 32;
 
-/** Steps, numbered as in `normalizationSteps` of src/text/normalization.ts. */
+/** Steps, numbered as in `stepNames` of src/text/normalization.ts. */
 export const nfc: u32 = 0;
 export const nfd: u32 = 1;
 export const nfkc: u32 = 2;
@@ -245,9 +245,9 @@ let staysInNfc: bool = false;
 let entriesLeft: u32 = 0;
 /** How many of the next entries have the same gap and the same differences as the last one. */
 let repeatsLeft: u32 = 0;
-/** The distance between the code points of two such entries. */
+/** The difference between the code point of an entry and that of the previous one. */
 let gap: u32 = 0;
-/** The address of the differences. */
+/** The address of the differences of the last entry, which entries that repeat it share. */
 let differencesPos: usize = 0;
 
 function beginEntries(): void {

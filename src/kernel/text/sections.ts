@@ -109,9 +109,9 @@ let isNormalizing: bool = false;
 let hasLateEdges: bool = false;
 /** Edges in the part of the text that is being normalized, as positions in that part. */
 let waitingEdges: Edges = changetype<Edges>(0);
-/** The number of bytes of that part so far. */
+/** The number of bytes so far of the part that is being normalized. */
 let inputBytes: i32 = 0;
-/** The number of normalized bytes of that part that were emitted, and of the input bytes that they come from. */
+/** The number of its normalized bytes that were emitted, and of the input bytes that these come from. */
 let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been emitted. */
