@@ -1,6 +1,5 @@
 import { assert, scaled } from "#runtime";
-import type { EncodingModel, TokenTable } from "#tokenizer";
-import { EncodingKernel, IdBuffer } from "#tokenizer";
+import { EncodingKernel, type EncodingModel, IdBuffer, type TokenTable } from "#tokenizer";
 import type { TokenWords, WordTable } from "#words";
 
 /**

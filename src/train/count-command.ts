@@ -5,22 +5,7 @@ import { optionTables } from "#options";
 import { MemoryBudget, machine, runSliced } from "#runtime";
 import { dataOutput, type Invocation, inputFiles, type Output, pipes, stopping } from "#terminal";
 import { trainings } from "#training";
-import {
-  type CountsOptions,
-  countParts,
-  countsChunks,
-  countsOptionsOf,
-  countWords,
-  isText,
-  openMemory,
-  type SavedSum,
-  settleWithCounts,
-  sortBytesPerWord,
-  sortedWords,
-  type WordTable,
-  wordTables,
-  writeSum,
-} from "#words";
+import { countsOptionsOf, countToSave, openMemory, settleWithCounts } from "#words";
 import { countOptions } from "./train-options.ts";
 
 /**
@@ -70,27 +55,30 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     cache,
   };
 
-  // Text lists the highest count first, so it needs a table of all words. The compact form is written word by
-  // word.
-  const [place] = places;
-  const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
-  const { parts, words, statistics, keepRest } = isStreamed
-    ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
-    : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
+  const counted = await countToSave(corpus, { places, countsOptions, minCount, budget }, report);
+  const { statistics, stream } = counted;
   output.tell(warnings.countedInvalidBytes(inputs, statistics));
-  const saved =
-    words !== null
-      ? await writeTable(words, places, countsOptions, minCount)
-      : await dataOutput.writeData(place!, (out) =>
-          runSliced(writeSum(parts, out, countsOptions, minCount), () => dataOutput.drain(out)),
-        );
-  await keepRest?.();
+  let saved: SavedCounts;
+  if (stream === undefined) {
+    saved = counted.saved;
+    for (const place of places) await dataOutput.writeChunks(place, counted.chunks(place));
+  } else {
+    saved = await dataOutput.writeData(places[0]!, (out) =>
+      runSliced(stream(out), () => dataOutput.drain(out)),
+    );
+  }
+  await counted.keepRest?.();
   cached?.shrink();
   const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
   tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, { ...found, inputs }, output);
 }
 
 const nothingFound: FoundInputs = { inputs: [], skipped: [] };
+
+/** The sizes of the saved counts, and of the words that were left out. */
+type SavedCounts = Readonly<
+  Record<"totals" | "leftOut", { readonly wordCount: number; readonly pretokenCount: number }>
+>;
 
 type Counting = {
   readonly textBytes: number;
@@ -101,7 +89,7 @@ type Counting = {
 };
 
 function tellCounted(
-  { totals, leftOut }: SavedSum,
+  { totals, leftOut }: SavedCounts,
   run: Counting,
   corpus: FoundInputs,
   output: Output,
@@ -125,24 +113,4 @@ function tellCounted(
     ],
     { wordCount, distinctWordCount, sizeBytes: textBytes, leftOut, skipped, output: place },
   );
-}
-
-function sortingFits(budget: MemoryBudget): (size: wordTables.Size) => void {
-  return (size) => {
-    const neededBytes = wordTables.bytesOf(size) + sortBytesPerWord * size.wordCount;
-    const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";
-    budget.check("sorting all words by their counts", neededBytes, remedy);
-  };
-}
-
-async function writeTable(
-  all: WordTable,
-  places: readonly string[],
-  options: CountsOptions,
-  minCount: number,
-): Promise<SavedSum> {
-  const leftOut = sortedWords.noWordsLeftOut();
-  const words = minCount > 1 ? sortedWords.commonWordsOf(all, minCount, leftOut) : all;
-  for (const place of places) await dataOutput.writeChunks(place, countsChunks(place, words, options));
-  return { totals: wordTables.totalsOf(words), leftOut };
 }

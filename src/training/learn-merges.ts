@@ -10,16 +10,22 @@ import {
   tokenLimits,
   trainMerges,
 } from "#merge";
-import { machine, yieldToEventLoop } from "#runtime";
+import { type MemoryBudget, machine, yieldToEventLoop } from "#runtime";
 import { type Extension, type Merges, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
-import type { CorpusOptions, CountedWords, CountMemory, LanguageTables } from "#words";
-import { type TokenWords, type WordTable, wordTables } from "#words";
+import {
+  type CorpusOptions,
+  type CountedWords,
+  type LanguageTables,
+  type TokenWords,
+  type WordTable,
+  wordTables,
+} from "#words";
 import type { Training } from "./training.ts";
 
 /** The resources for learning merges, and its callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
   /** The memory that may be used; all memory of the machine if left out. */
-  readonly memory?: Pick<CountMemory, "budget"> | undefined;
+  readonly memory?: { readonly budget: MemoryBudget } | undefined;
   /** Called with the estimated memory for learning the merges, before it starts. */
   readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;
 };

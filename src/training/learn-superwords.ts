@@ -3,16 +3,7 @@ import { trainInPlace, trainMerges } from "#merge";
 import { runSliced } from "#runtime";
 import { plainCutting } from "#text";
 import { type Merges, vocabularies } from "#tokenizer";
-import {
-  addUp,
-  countParts,
-  idBytesOf,
-  type Parts,
-  type RecordWords,
-  type TokenWords,
-  type WordTable,
-  type wordTables,
-} from "#words";
+import { liftWords, type RecordWords, type TokenWords, type wordTables } from "#words";
 import {
   findKeptMerges,
   inheritedTokens,
@@ -36,77 +27,47 @@ export async function learnSuperwords(
   learned: Merges,
   report: Report,
 ): Promise<Superwords> {
+  const first = { learned, training, run, report };
   let lifted = await liftCorpus(training, run, learned, report);
-  const records = await runSliced(toRecords(lifted), run.rest);
+  const records = await runSliced(lifted.toRecords(), run.rest);
   if (records !== undefined) {
-    const superwords = await learnFrom(records, lifted, training, run, report);
+    const superwords = await learnFrom(records, lifted.idCounts, first);
     if (superwords !== undefined) return superwords;
     // Merging ran out of memory. If it did so halfway, the words were consumed.
-    if (lifted.parts.counter.words.distinctWordCount === 0)
-      lifted = await liftCorpus(training, run, learned, report);
+    if (lifted.isConsumed) lifted = await liftCorpus(training, run, learned, report);
   }
-  const words = await tableOf(lifted, run, (size) =>
-    mergeRoom(run, size, mergeOptionsOf(training, training.vocabSize, run)),
-  );
-  return (await learnFrom(words, lifted, training, run, report))!;
+  const check = (size: wordTables.TokenWordsSize) =>
+    mergeRoom(run, size, mergeOptionsOf(training, training.vocabSize, run));
+  const words = await runSliced(lifted.toTable(check), run.rest);
+  return (await learnFrom(words, lifted.idCounts, first))!;
 }
 
 type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
 
-/**
- * The pretokens of a corpus, lifted to sequences of ids and counted. Threads, sorted runs and slices are not
- * yet added up.
- */
-type Lifted = {
-  readonly parts: Parts;
-  readonly idLimit: number;
-  readonly idBytes: 2 | 4;
-  /** The merges of the first stage. */
-  readonly learned: Merges;
-  /** How often each token of the first stage occurs in the pretokens. */
-  readonly tokenCounts: Float64Array;
-};
-
-/** Lifts and counts the pretokens of the corpus. The cache and counts files hold no lifted pretokens. */
-async function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report): Promise<Lifted> {
+/** Lifts the pretokens of the corpus, encoding them with the merges of the first stage. */
+function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report) {
   const { specialTokens, normalization } = training;
   const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
-  const liftingModel = modelOfMerges(learned);
-  const corpus = { ...run, cutting, liftingModel, cache: undefined, countsFiles: undefined };
-  const { parts, idCounts } = await countParts(corpus, report, "lifting");
-  const { idLimit } = liftingModel;
-  const tokenCounts = new Float64Array(idLimit);
-  for (const counts of idCounts) for (let id = 0; id < idLimit; id++) tokenCounts[id]! += counts[id]!;
-  return { parts, idLimit, idBytes: idBytesOf(liftingModel), learned, tokenCounts };
+  return liftWords({ ...run, cutting }, modelOfMerges(learned), report);
 }
 
-/** Converts the words to records. Returns undefined if they are not all in one counter, or memory has no room. */
-function* toRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
-  const { counter, slices = [], sources } = parts;
-  if (sources.length > 0 || slices.length > 0) return undefined;
-  return yield* counter.words.convertToRecords(idLimit, idBytes);
-}
+/** The merges of the first stage, and the training that continues. */
+type FirstStage = {
+  readonly learned: Merges;
+  readonly training: Training;
+  readonly run: Corpus;
+  readonly report: Report;
+};
 
-/** Adds up the words into a table. Calls `check` with the numbers of words and tokens first. */
-async function tableOf(
-  { parts, idBytes }: Lifted,
-  { rest }: Pick<Corpus, "rest">,
-  check: (size: wordTables.TokenWordsSize) => void,
-): Promise<TokenWords> {
-  const table = await runSliced(
-    addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
-    rest,
-  );
-  return toTokenWords(table, idBytes);
-}
-
-/** Learns from words or records. Returns undefined if they are records whose memory has no room for merging. */
+/**
+ * Learns from words or records. Returns undefined if they are records whose memory has no room for merging.
+ *
+ * @param tokenCounts how often each token of the first stage occurs in the pretokens
+ */
 async function learnFrom(
   words: TokenWords | RecordWords,
-  { learned, tokenCounts }: Lifted,
-  training: Training,
-  run: Corpus,
-  report: Report,
+  tokenCounts: Float64Array,
+  { learned, training, run, report }: FirstStage,
 ): Promise<Superwords | undefined> {
   const { specialTokens, compat, vocabSize } = training;
   const found = await runSliced(findKeptMerges(words, learned, tokenCounts), run.rest);
@@ -168,11 +129,3 @@ const pretokenCountOf = (words: TokenWords | RecordWords) =>
   "tokens" in words
     ? words.counts.reduce((sum, count) => sum + count, 0)
     : words.kernel.exports.pretokenCount();
-
-/** Reinterprets the bytes of the words as ids, in place. */
-function toTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
-  const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
-  for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;
-  const tokens = new Ids(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length / idBytes);
-  return { wordCount, tokens, starts, counts };
-}

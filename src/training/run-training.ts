@@ -11,8 +11,15 @@ import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
 import type { Guard } from "#store";
 import { vocabularies } from "#tokenizer";
-import type { CountsOptions, GivenWords, OpenCache, WordTable } from "#words";
-import { countsOptionsOf, describeCounts, openMemory } from "#words";
+import {
+  type CountsOptions,
+  countsOptionsOf,
+  describeCounts,
+  type GivenWords,
+  type OpenCache,
+  openMemory,
+  type WordTable,
+} from "#words";
 import { loadFormats } from "./chosen-files.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { warnOfOddSeeds } from "./seed-tokens.ts";

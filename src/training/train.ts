@@ -4,8 +4,7 @@ import { type Report, repeatReport } from "#jobs";
 import { type Length, type MergeOptions, tieOrderOf } from "#merge";
 import { UserError } from "#runtime";
 import { type LearnedPairs, type Merges, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
-import type { LanguageTables } from "#words";
-import { countWords, type TokenWords, type WordTable, wordTables } from "#words";
+import { countWords, type LanguageTables, type TokenWords, type WordTable, wordTables } from "#words";
 import {
   type Corpus,
   type Extended,

@@ -11,9 +11,9 @@ import {
 } from "#pattern";
 import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
 import { type Cutting, plainCutting } from "#text";
-import type { Compat } from "#tokenizer";
 import {
   type AskedModelSettings,
+  type Compat,
   type Like,
   type ModelSettings,
   modelSettings,
@@ -22,8 +22,7 @@ import {
   tokenizers,
   vocabularies,
 } from "#tokenizer";
-import type { CountsOptions } from "#words";
-import { type CutSettings, checkWeight, countsOptionsOf } from "#words";
+import { type CountsOptions, type CutSettings, countsOptionsOf, inputWeights } from "#words";
 import { settleParity } from "./parity.ts";
 import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
 
@@ -406,7 +405,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
       fromTemplate: base === null ? broughtOf(asked, looked) : [],
     },
     ...((asked.weights ?? []).length > 0 && {
-      weights: asked.weights!.map(checkWeight),
+      weights: asked.weights!.map(inputWeights.check),
     }),
     like,
     ...(seedTokens.length > 0 && { seedTokens }),

@@ -3,8 +3,7 @@ import type { RequestedTraining } from "#options";
 import type { ResolvedPattern } from "#pattern";
 import { build, codeIdentity } from "#runtime";
 import { pathOf, placeOf } from "#store";
-import type { OpenCache } from "#words";
-import { cacheDirectory, identify } from "#words";
+import { cacheDirectory, type OpenCache } from "#words";
 import type { Corpus } from "./learn-merges.ts";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
@@ -39,7 +38,7 @@ export class FormerRun {
     const { cache, directory } = this.cached;
     const result = cacheDirectory.readResult(directory, this.place);
     if (result === undefined) return false;
-    await identify(cache, this.opened.corpus.inputs, report, cacheDirectory.contentsOf(result));
+    await this.cached.identify(this.opened.corpus.inputs, report, cacheDirectory.contentsOf(result));
     const madeOf = this.madeOf(cache.contents());
     if (madeOf === undefined || !cacheDirectory.isUpToDate(result, this.place, this.otherFiles, madeOf))
       return false;

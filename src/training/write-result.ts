@@ -23,7 +23,7 @@ import {
   type Vocabulary,
   vocabularies,
 } from "#tokenizer";
-import { weightsOf } from "#words";
+import { inputWeights } from "#words";
 import { findsSpecialTokens, finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
 import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
@@ -310,7 +310,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
   const { weights } = training;
   const weightOfEach =
     weights &&
-    weightsOf(
+    inputWeights.forPaths(
       [...inputs, ...counts].map(({ path }) => path),
       weights,
     );

@@ -6,7 +6,7 @@ import { runSliced, UserError } from "#runtime";
 import { type CorpusOptions, checkNotEmpty } from "./count-parts.ts";
 import { countWords } from "./count-words.ts";
 import * as sortedWords from "./sorted-words.ts";
-import { weightParts, weightsOf } from "./weights.ts";
+import { forPaths, weightParts } from "./weights.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
@@ -120,7 +120,7 @@ function textsOf(
 ): CountedText[] {
   // Files of word counts come after the inputs.
   const paths = [...inputs.map(({ path }) => path), ...(countsFiles?.paths ?? [])];
-  const weightOfEach = weights.length === 0 ? paths.map(() => 1) : weightsOf(paths, weights);
+  const weightOfEach = weights.length === 0 ? paths.map(() => 1) : forPaths(paths, weights);
   const names = languages === undefined ? [undefined] : new Set(languages.map(({ language }) => language));
   const hasDev = languages?.some(({ isDev }) => isDev) ?? false;
   return (hasDev ? [false, true] : [false]).flatMap((isDev) =>

@@ -1,10 +1,7 @@
 import { type Input, type Range, sizeOfRanges } from "#corpus";
-import type { RequestedTraining } from "#options";
-import { kernels, type MemoryBudget, type Message, scaled } from "#runtime";
-import { ScratchDirectory } from "#store";
+import { kernels, type MemoryBudget, scaled } from "#runtime";
+import type { ScratchDirectory } from "#store";
 import type { CountsOptions } from "./counts-format.ts";
-import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
-import type { OpenCache } from "./open-cache.ts";
 import type { SortedRunOptions } from "./sorted-run.ts";
 
 /** The memory for counting, and the directory for words that do not fit. */
@@ -59,22 +56,4 @@ export function runOptionsOf(
     textBytesMax * kernelBytesPerTextByte <=
       kernels.wholeMemoryBytes(textBytesMax * kernelBytesPerTextByte, wordMemoryCount(threadCount));
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
-}
-
-/**
- * Opens the memory for counting, with a directory for words that do not fit, and the cache if one is
- * requested. The caller must remove that directory (`memory.scratch`).
- */
-export async function openMemory(
-  asked: Pick<RequestedTraining, "cache" | "cacheLimit">,
-  cutting: CutSettings,
-  budget: MemoryBudget,
-  warn: (message: Message) => void,
-): Promise<{ memory: CountMemory; cached?: OpenCache }> {
-  const countsOptions = countsOptionsOf(cutting);
-  if (asked.cache === undefined)
-    return { memory: { budget, scratch: new ScratchDirectory(undefined), countsOptions } };
-  const { openCache } = await import("./open-cache.ts");
-  const { scratch, cached } = openCache(asked.cache, asked, cutting, warn);
-  return { memory: { budget, scratch, countsOptions }, cached };
 }

@@ -1,3 +1,5 @@
+import type { Input } from "#corpus";
+import type { Report } from "#jobs";
 import type { RequestedTraining } from "#options";
 import { patternDigest } from "#pattern";
 import { build, type Message } from "#runtime";
@@ -5,12 +7,19 @@ import { ScratchDirectory } from "#store";
 import { Cache } from "./cache.ts";
 import * as cacheDirectory from "./cache-directory.ts";
 import { CacheDirectory } from "./cache-directory.ts";
+import { identify } from "./count-with-cache.ts";
 import * as countsFormat from "./counts-format.ts";
 import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
 
 export type OpenCache = {
   readonly cache: Cache;
   readonly directory: CacheDirectory;
+  /** Hashes the inputs whose contents may be in the cache or among `others`, and reports the progress. */
+  readonly identify: (
+    inputs: readonly Input[],
+    report: Report,
+    others: readonly cacheDirectory.EntryId[],
+  ) => Promise<void>;
   /** Returns the directory for files of this run. */
   readonly scratchPath: () => string;
   /** Removes the least recently used files if the cache exceeds its limit. Call it at the end. */
@@ -44,6 +53,8 @@ export function openCache(
     nowMs: Date.now,
     scratchPath,
   });
+  const identifyInputs: OpenCache["identify"] = (inputs, report, others) =>
+    identify(cache, inputs, report, others);
   const shrink = () => directory.shrinkTo(cacheLimit);
-  return { scratch, cached: { cache, directory, scratchPath, shrink } };
+  return { scratch, cached: { cache, directory, identify: identifyInputs, scratchPath, shrink } };
 }

@@ -7,7 +7,7 @@ const weightMax = 1e6;
 export const weightParts = 1e6;
 
 /** Returns the input's weight; throws a usage error if it is not valid. */
-export function checkWeight(input: trainingRecords.InputWeight): trainingRecords.InputWeight {
+export function check(input: trainingRecords.InputWeight): trainingRecords.InputWeight {
   const { glob, weight } = input;
   if (glob === "")
     throw usageError(
@@ -28,7 +28,7 @@ export function checkWeight(input: trainingRecords.InputWeight): trainingRecords
  * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight
  * that decides for no path, and if all are 0.
  */
-export function weightsOf(
+export function forPaths(
   paths: readonly string[],
   weights: readonly trainingRecords.InputWeight[],
 ): number[] {

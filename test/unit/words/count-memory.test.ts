@@ -7,8 +7,8 @@ import { MemoryBudget } from "../../../src/runtime/machine.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { train } from "../../../src/training/train.ts";
 import { settle, settleCutting } from "../../../src/training/training.ts";
-import { openMemory } from "../../../src/words/count-memory.ts";
 import { countWords } from "../../../src/words/count-words.ts";
+import { openMemory } from "../../../src/words/open-memory.ts";
 import { put, scratch } from "../../binary.ts";
 import { entriesOf } from "./generators.ts";
 

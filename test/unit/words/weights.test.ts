@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { trainTokenizer } from "../../../src/index.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { addWeighted } from "../../../src/words/count-groups.ts";
-import { weightsOf } from "../../../src/words/weights.ts";
+import * as inputWeights from "../../../src/words/weights.ts";
 import * as wordTables from "../../../src/words/word-table.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
@@ -26,7 +26,7 @@ describe("the inputs that a weight applies to", () => {
     ".e",
   ];
   const fits = (glob: string) => {
-    const weights = weightsOf(paths, [weightOf(glob, 2)]);
+    const weights = inputWeights.forPaths(paths, [weightOf(glob, 2)]);
     return paths.filter((_, i) => weights[i] === 2);
   };
 
@@ -53,14 +53,15 @@ describe("the inputs that a weight applies to", () => {
   });
 
   test("are named exactly: special characters of globs may be in a path, and a leading ! is a character", () => {
-    expect(weightsOf(["a[1].txt", "a1.txt"], [weightOf("a[1].txt", 2)])).toEqual([2, 2]);
-    expect(weightsOf(["!a", "b"], [weightOf("!a", 2)])).toEqual([2, 1]);
+    expect(inputWeights.forPaths(["a[1].txt", "a1.txt"], [weightOf("a[1].txt", 2)])).toEqual([2, 2]);
+    expect(inputWeights.forPaths(["!a", "b"], [weightOf("!a", 2)])).toEqual([2, 1]);
   });
 
   test("have the last weight that matches, or 1; a weight that matches no input is an error", () => {
     const weights = [weightOf("*", 0), weightOf("en", 0.5), weightOf("a.txt", 3)];
-    expect(weightsOf(paths, weights)).toEqual([3, 3, 0, 0.5, 0, 0, 0]);
-    const problem = (...some: ReturnType<typeof weightOf>[]) => errorOf(() => weightsOf(paths, some)).message;
+    expect(inputWeights.forPaths(paths, weights)).toEqual([3, 3, 0, 0.5, 0, 0, 0]);
+    const problem = (...some: ReturnType<typeof weightOf>[]) =>
+      errorOf(() => inputWeights.forPaths(paths, some)).message;
     expect(problem(weightOf("fr", 2))).toBe('the weight "fr:2" has no effect: no input matches "fr"');
     expect(problem(weightOf("n.txt", 2))).toContain("no input matches");
     expect(problem(weightOf("en", 2), weightOf("*", 1))).toContain(
