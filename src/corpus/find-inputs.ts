@@ -18,7 +18,10 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /** Files and folders below directories, and matches of globs, that are not read. */
+  /**
+   * Files and folders below directories, and matches of globs, that are left out, with the reasons. Hidden files, pipes
+   * and files that `include` does not select are not listed.
+   */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */
   readonly inputCounts?: readonly number[] | undefined;

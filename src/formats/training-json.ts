@@ -152,7 +152,7 @@ type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
   /** The languages of the corpus, in order. Present only if it has any. */
   readonly languages?: readonly Language[];
-  /** Files and folders in directories, and matches of globs, that were not read, with the reasons. */
+  /** Files and folders in directories, and matches of globs, that were left out, with the reasons. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** The files of word counts that were added. */
   readonly counts: readonly Counts[];

@@ -307,8 +307,8 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the next tasks for a taker; empty if there are no more. Takers that wait at the same time resume in the
-   * order of their tasks.
+   * Returns the next tasks for a taker; empty if there are no more, or if the taker leaves the next one. Takers that
+   * wait at the same time resume in the order of their tasks.
    */
   next(taker: number): Promise<Task[]> {
     const asked = new Promise<Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));

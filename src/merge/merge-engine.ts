@@ -408,7 +408,8 @@ function* exchangePairs(
 }
 
 /**
- * Views the exchange region as Float64 (two per record) and as Uint32 (four per record): the weight, then two tokens.
+ * Views the exchange region as Float64 (two per record) and as Uint32 (four per record). A record has the weight, then
+ * the two tokens of a pair, or a neighbour and 0.
  */
 function exchangeOf({ exports, memory, plan }: MergeMemory) {
   const address = exports.exchangedRecords.value >>> 0;

@@ -179,8 +179,8 @@ export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityByt
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
 /**
- * Requests huge pages for superwords, whose cells (the first region) and lists (the last one) are accessed randomly.
- * For other words, huge pages save no more time than the system takes to clear them.
+ * Requests huge pages for superwords, whose cells (the first large region) and lists (the last region) are accessed
+ * randomly. For other words, huge pages save no more time than the system takes to clear them.
  */
 function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;

@@ -24,8 +24,8 @@ import * as sortedWords from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * How to build a word table from the cache: start with a sum, add entries, subtract entries, and count the
- * rest. An entry is listed once for each time it is added.
+ * How to build a word table from the cache: start with a sum (with nothing if `sumIndex` is undefined), add entries,
+ * subtract entries, and count the rest. In `added`, an entry is listed once for each time it is added.
  */
 export type Plan = {
   readonly sumIndex: number | undefined;

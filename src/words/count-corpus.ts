@@ -30,8 +30,8 @@ export type CountOptions = {
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
   /**
-   * Number of counting threads. The main thread is one of them, unless it has to read streams or compressed files for
-   * the others.
+   * Number of counting threads. The main thread is one of them, unless it has to read inputs in order for the others:
+   * streams, compressed files or JSON files.
    */
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
@@ -201,8 +201,8 @@ const largestRangeSizeBytes = scaled(1 << 23, 512);
 const rangesPerThread = 16;
 
 /**
- * Whether the main thread also counts. It does not if it reads streams or compressed files for other threads, which
- * would wait while it counted a window. A single such input with one thread is counted where it is read.
+ * Whether the main thread also counts. It does not if it reads inputs in order for other threads, which would wait
+ * while it counted a window. With one thread, a single such input is counted where it is read.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
@@ -357,9 +357,9 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   /**
-   * Ends counting. The words in memory move to a sorted run if memory was full, so that words that are not counted per
-   * input are in one already, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written.
-   * Otherwise they stay.
+   * Ends counting. The words in memory move to a sorted run if one with words that may be from several inputs exists
+   * already, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written. Otherwise they
+   * stay.
    */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);

@@ -98,8 +98,9 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. All words end up in `words` if they fit into memory. Otherwise, or if another
-   * thread needs this memory (`leavesMemory`), they end up in sorted runs.
+   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if one with
+   * words that may be from several inputs exists already, or if another thread needs this memory (`leavesMemory`) and
+   * sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
    */
