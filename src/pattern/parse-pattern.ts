@@ -216,7 +216,7 @@ class Parser {
     this.pos = close + 1;
     const min = Number(match[1]);
     const max = match[2] === undefined ? min : match[3] === "" ? Number.POSITIVE_INFINITY : Number(match[3]);
-    if (max < min) this.fail(`the count ${text} ends before it begins`, startPos);
+    if (max < min) this.fail(`the maximum of the count ${text} is below its minimum`, startPos);
     if (min > repeatCountMax || (max > repeatCountMax && max !== Number.POSITIVE_INFINITY)) {
       this.fail(`the count ${text} is larger than ${repeatCountMax}`, startPos);
     }
@@ -357,7 +357,10 @@ class Parser {
     const close = this.characters.indexOf(">", this.pos);
     const name = this.characters.slice(this.pos, Math.max(close, this.pos)).join("");
     if (!/^[A-Za-z_]\w*$/.test(name))
-      this.fail("a group's name is letters, digits and `_`, then `>`", startPos);
+      this.fail(
+        "a group's name must have only ASCII letters, digits and `_`, begin with no digit, and end with `>`",
+        startPos,
+      );
     this.pos = close + 1;
     return name;
   }
@@ -495,7 +498,11 @@ class Parser {
     const control = controlEscapes[character];
     if (control !== undefined) {
       if (character === "0" && /[0-9]/.test(this.next ?? ""))
-        this.fail("octal numbers are not supported", startPos, "write \\x{7}");
+        this.fail(
+          "octal numbers are not supported",
+          startPos,
+          "write them in hexadecimal: \\x{1b} for \\033",
+        );
       return unicode.codePointRange(control);
     }
     if (/[A-Za-z0-9]/.test(character)) this.fail(`unknown escape \\${character}`, startPos);
@@ -581,7 +588,7 @@ class Parser {
     }
     const value = Number.parseInt(digits, 16);
     if (!/^[0-9A-Fa-f]+$/.test(digits) || digits.length !== digitCount || value > 0x10ffff) {
-      this.fail("a code point is written \\x41, \\u0041 or \\x{1F600}", startPos);
+      this.fail("a code point is written \\x41, \\u0041 or \\x{1F600}, and is at most 10FFFF", startPos);
     }
     if (isByte && value >= 0x80 && this.dialect.hasByteEscapes)
       this.fail(

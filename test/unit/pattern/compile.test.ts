@@ -110,7 +110,7 @@ describe("a pattern", () => {
     ["ab)", "`)` does not close a group, at character 3 of ab)"],
     ["x[a", "`[` is not closed, at character 2 of x[a"],
     ["*a", "`*` repeats nothing, at character 1 of *a"],
-    ["a{3,1}", "the count {3,1} ends before it begins, at character 2 of a{3,1}"],
+    ["a{3,1}", "the maximum of the count {3,1} is below its minimum, at character 2 of a{3,1}"],
     ["a{x}", "`{` does not begin a count, at character 2 of a{x}"],
     ["a{2000}", "the count {2000} is larger than 1000, at character 2 of a{2000}"],
     ["[z-a]", "the range ends before it begins, at character 2 of [z-a]"],
@@ -118,6 +118,14 @@ describe("a pattern", () => {
     ["\\p{Nonsense}", "unknown Unicode property `Nonsense`, at character 1 of \\p{Nonsense}"],
     ["(?z:a)", "unknown kind of group, at character 1 of (?z:a)"],
     ["a\\", "`\\` escapes nothing, at character 2 of a\\"],
+    [
+      "(?<1a>b)",
+      "a group's name must have only ASCII letters, digits and `_`, begin with no digit, and end with `>`, at character 1 of (?<1a>b)",
+    ],
+    [
+      "\\x{110000}",
+      "a code point is written \\x41, \\u0041 or \\x{1F600}, and is at most 10FFFF, at character 1 of \\x{110000}",
+    ],
   ])("that is wrong is refused with its place: %s", (source, message) => {
     const error = errorOf(() => compilePattern([source]));
     expect(error.message).toBe(`pattern: ${message}`);
