@@ -130,7 +130,7 @@ export function createWithRegions(memory: WebAssembly.Memory): Kernel {
 /**
  * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the
  * sum of all memories, written or not, to three times the machine's memory. So each memory gets at most its share of
- * twice the machine's memory. The result is 64 MB times a power of two.
+ * twice the machine's memory, but at least 64 MB. The result is 64 MB times a power of two.
  */
 export function wholeMemoryBytes(
   wantedBytes: number,
@@ -177,7 +177,7 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
 
 /**
  * Copies an array into the kernel's memory, where `byteCount` bytes are reserved permanently. Returns the address, or 0
- * if they do not fit.
+ * if they do not fit into the region. Throws a RangeError if the memory has to grow and cannot.
  */
 export function putArray(
   { exports, memory }: Kernel,

@@ -72,7 +72,7 @@ function groupsOf(root: string, controller: "memory" | "cpu"): readonly Group[] 
   return ownGroups[controller];
 }
 
-/** Cached, because the program's start needs them seven times. */
+/** Cached, because the program's start needs them several times. */
 const ownGroups: { memory?: Group[]; cpu?: Group[] } = {};
 
 function findGroups(root: string, controller: string): Group[] {
@@ -158,10 +158,13 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   const { heldCount, limit } = openFiles;
   const neededCount = heldCount + filesOfMainThread + filesPerWorker * workerCount;
   if (neededCount <= limit) return;
-  const workers = workerCount === 1 ? "a worker needs" : `${workerCount} workers need`;
-  throw new UserError(`${workers} up to ${neededCount} open files; this process may have ${limit}`, {
-    hint: moreFilesHint,
-  });
+  const workers = workerCount === 1 ? "a worker" : `${workerCount} workers`;
+  throw new UserError(
+    `with ${workers}, this process needs up to ${neededCount} open files; it may have ${limit}`,
+    {
+      hint: moreFilesHint,
+    },
+  );
 }
 
 /** Returns the number of open files, and the limit, which is infinite on systems other than Linux. */
