@@ -43,7 +43,7 @@ export function startDocument(at: i32): void {
 
 /**
  * Scans from `pos` up to `stop`, which is at most `blockBytes` away. A character that begins before `stop` is read
- * whole. Bytes before `limit` may be read: `limit` is above stop + 3, or, with `isEnd`, the document's end. An
+ * whole. Bytes before `limit` may be read: `limit` is at least stop + 3, or, with `isEnd`, the document's end. An
  * automaton that reads annotated text may stop earlier: where a look-ahead needs text after `limit`, or more text than
  * one call reads (`readsOn`).
  */
