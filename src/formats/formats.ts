@@ -35,7 +35,7 @@ const isSentencePiece = (head: string) =>
 
 /**
  * One more value of `--format`: the other files compiled into an image, which loads instantly
- * (tokenizer/image.ts).
+ * (src/tokenizer/image.ts).
  */
 export const image = "image";
 

@@ -24,8 +24,8 @@ import {
 } from "./merge-options.ts";
 
 /**
- * Seven memories of 4 GB hold the maximum number of cells. If the system grants less per memory, more memories are
- * needed.
+ * By `roomPerCell`, the maximum number of cells fits into 7 memories if cells have 16 bits, into 11 if they have 32. If
+ * the system grants less than 4 GB per memory, more are needed.
  */
 const memoryCountMax = 16;
 

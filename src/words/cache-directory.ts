@@ -159,7 +159,7 @@ function realPathOfCache(path: string): string {
  * hashed again.
  *
  * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums, and their
- * inputs are counted again.
+ * contents are made again.
  */
 export class CacheDirectory {
   /** Whether files can be written to the cache. If not, nothing more is stored in it. */
@@ -347,7 +347,7 @@ function lstatOrUndefined(path: string): Stats | undefined {
 export type ResultSources = {
   readonly version: string;
   readonly bunVersion: string;
-  /** The code that made the output (`codeIdentity` in runtime/version.ts). */
+  /** The code that made the output (`codeIdentity` in src/runtime/version.ts). */
   readonly code: string;
   /** Every option that changes the bytes of the output, or the order of its ids. */
   readonly settings: object;

@@ -10,7 +10,7 @@ import * as sortedWords from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * An entry: the words of one content as a counts file (words/counts-format.ts), followed by its statistics.
+ * An entry: the words of one content as a counts file (counts-format.ts), followed by its statistics.
  *
  *   PART       SIZE          MEANING
  *   counts     countsBytes   a counts file
@@ -83,8 +83,8 @@ export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStat
 }
 
 /**
- * Opens an entry to read its words; `close` closes it. Both this function and the reader throw `DamagedFile` or a
- * CountsFileError.
+ * Opens an entry to read its words; `close` closes it. If the entry is damaged, both this function and the reader throw
+ * `DamagedFile` or a `countsFormat.FileError`.
  */
 function openEntry(path: string, options: CountsOptions): { reader: countsFormat.Reader; close: () => void } {
   const fd = trustedFiles.open(path);
@@ -170,7 +170,7 @@ const headerFields = schema.object({
 
 const sumMagic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
 const headBytes = 24;
-/** The maximum size of a header, which has about 150 bytes for each entry. */
+/** The maximum size of a header, which has about 200 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
 const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => host.xxHash64(bytesOf(array)).toString(16);

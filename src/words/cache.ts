@@ -319,8 +319,8 @@ export class Cache {
   }
 
   /**
-   * Stores the index, and, if all contents are known, the sum of the inputs' contents. `partCount` is the number of
-   * parts of the corpus that have sums of their own.
+   * Stores the index, and, if the words of all inputs are in the cache, their sum. `partCount` is the number of parts
+   * of the corpus that have sums of their own.
    */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
@@ -467,7 +467,7 @@ export class Cache {
     });
   }
 
-  /** Returns the terms of the sum of some inputs; empty if the content of one input is unknown. */
+  /** Returns the terms of the sum of some inputs; empty if the words of one of them are not in the cache. */
   private terms(isMeant: (inputIndex: number) => boolean): SumTerm[] {
     const isWhole = this.inputs.every(
       ({ sizeBytes, isStream }, i) =>

@@ -120,7 +120,7 @@ export class FileIndex {
   }
 }
 
-/** The maximum number of lines, about 16 MB. The oldest lines are dropped. */
+/** The maximum number of lines, about 13 MB. The least recently used lines are dropped. */
 const linesMax = 100_000;
 const settledMs = 2000;
 

@@ -33,8 +33,8 @@ export async function countWithCache(
   const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
   let fresh = sortedWords.emptyTable;
   let known: WordTable | undefined;
-  // There is one round, unless a sum in the cache turns out to be damaged: then its inputs are counted in a
-  // second one.
+  // There is one round, unless a file of the cache, usually a sum, turns out to be unusable while words are added up.
+  // The next round does without that file, and counts the inputs whose words are now missing.
   for (let round = 0; known === undefined; round++) {
     await runSliced(cache.plan(had), rest);
     const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
