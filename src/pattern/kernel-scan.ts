@@ -70,7 +70,10 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-/** Copies the automata into the kernel's memory, from the last to the first, each with the address of the next one. */
+/**
+ * Copies the automata into the kernel's memory, from the last to the first, each with the address of the next one.
+ * Returns undefined if the memory is too small.
+ */
 function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): AutomatonAddresses | undefined {
   let nextAddress = 0;
   let addresses: AutomatonAddresses | undefined;

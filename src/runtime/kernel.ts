@@ -64,7 +64,7 @@ export function create(memory = largestMemory(largestPageCount, smallestPageCoun
 const readEncodingKernel = () => embedded.readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
 const readTextKernel = () => embedded.readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
-/** Reads the two modules that are also compiled to C, for other programs (native/). An image fits only one version. */
+/** Reads the two modules that are also compiled to C, for other programs (native/). Images depend on their code. */
 export const readNative = () => [readEncodingKernel(), readTextKernel()];
 
 /**

@@ -115,7 +115,7 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
 /**
  * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal
  * form, a prefix space), if some token depends on its neighbours, or if some added tokens are searched for only in the
- * text between others.
+ * text between others: those that are found before normalization, or special tokens that stay text.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

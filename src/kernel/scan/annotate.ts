@@ -3,8 +3,9 @@ import { columnAt } from "./columns";
 
 /**
  * Annotates texts, so that the pattern's automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). A
- * second automaton reads the text from right to left, and replaces each character by one that encodes what follows it.
- * JavaScript copies the tables and this head into memory. Columns are those of the current automaton (scanner.ts).
+ * second automaton reads the text from right to left, and replaces each character that is not *quiet* (below) by one
+ * that encodes what follows it. JavaScript copies the tables and this head into memory. Columns are those of the
+ * current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
  *   steps          u32    at state << 8 | column: the upper 16 bits are the state before the character. The lower 16
