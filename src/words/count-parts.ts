@@ -60,8 +60,8 @@ export type CountedWords = {
 };
 
 /**
- * Called with the size of a word table before the table is made, if it is known. Throws if the table would be
- * too large.
+ * Called with an upper bound of the size of a word table before the table is made, if some of the words are in files.
+ * Throws if the table would be too large.
  */
 export type CheckSize = (size: wordTables.Size) => void;
 

@@ -36,8 +36,8 @@ type CountedToSave = Pick<CountedWords, "statistics"> &
   );
 
 /**
- * Counts the words of a corpus to save them. Text lists the highest count first, so it needs a table of all words. The
- * compact form is written word by word.
+ * Counts the words of a corpus to save them. A single file in the compact form is written word by word, unless there is
+ * a cache. Everything else needs a table of all words; in text, the highest count comes first.
  */
 export async function countToSave(
   corpus: CorpusOptions,

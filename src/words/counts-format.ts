@@ -529,8 +529,8 @@ export class Reader implements SortedWords {
   }
 
   /**
-   * Reads a varint. The result is NaN for a forged number of hundreds of bytes, so callers must compare such that NaN
-   * fails.
+   * Reads a varint. A forged number of hundreds of bytes gives infinity or NaN, so callers must compare such that NaN
+   * fails, too.
    */
   private varint(): number {
     const { frame, frameEnd } = this;

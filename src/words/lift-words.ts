@@ -21,7 +21,10 @@ export type LiftedWords = {
    * counter, or memory has no room.
    */
   toRecords(): Generator<undefined, RecordWords | undefined>;
-  /** Adds up the words into a table. Calls `check` with the numbers of words and tokens first. */
+  /**
+   * Adds up the words into a table. If some of them are in files, `check` receives upper bounds of the numbers of words
+   * and tokens before the table is allocated, and may throw.
+   */
   toTable(check: (size: TokenWordsSize) => void): Generator<undefined, TokenWords>;
 };
 
