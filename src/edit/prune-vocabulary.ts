@@ -26,10 +26,10 @@ export type Pruning = {
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes all unreachable tokens. Then
- * removes one token at a time: the rarest token that is not a part of another one; among equally rare ones,
- * the one with the highest id. Its occurrences are added to its parts, which may be removed next. Bytes and
- * added tokens are kept.
+ * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes all unreachable tokens. Then removes one
+ * token at a time: the rarest token that is not a part of a kept one that merging reaches; among equally rare ones, the
+ * one with the highest id. Its occurrences are added to its parts, which may be removed next. Bytes and added tokens
+ * are kept.
  *
  * No kept token loses a part of its derivation, so all kept tokens remain reachable.
  *
@@ -49,7 +49,7 @@ export function chooseTokens(
     (sum, reach) => sum + (reach === derivation.Reach.unreachable ? 1 : 0),
     0,
   );
-  /** For each token, the number of tokens that have it as a part. */
+  /** For each token, the number of kept tokens that merging reaches and that have it as a part. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== derivation.Reach.merging) continue;

@@ -23,7 +23,7 @@ export const idFiles = optionTables.of({
     topic: "output",
     description: "write numbered files of N ids or slightly more",
     details:
-      "A shard closes at the end of the document that takes it past N ids. NAME.json lists the finished shards; repeating the command resumes after them.",
+      "A shard closes at the end of the document that brings it to N ids. NAME.json lists the finished shards; repeating the command resumes after them.",
   },
   ifChanged: {
     name: "if-changed",

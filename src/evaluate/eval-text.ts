@@ -128,8 +128,8 @@ type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
 /**
  * Formats one table with a row for each measure. With one tokenizer, its columns are the texts. With several
  * tokenizers, its columns are the tokenizers, and its values are those of the only text or, if all measures are
- * requested, of all texts together. Returns undefined if there is no such table, or if it does not fit: texts may be
- * split into several tables, but tokenizers, which are compared, may not.
+ * requested, of all texts together. Returns undefined if there is no such table or, unless all measures are requested,
+ * if it does not fit: texts may be split into several tables, but tokenizers, which are compared, may not.
  */
 function flatSection(
   evaluation: evaluations.Evaluation,

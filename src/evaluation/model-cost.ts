@@ -38,7 +38,7 @@ export type Shape = {
 
 type Given = { -readonly [Name in keyof Shape]?: number };
 
-/** The costs of a tokenizer with this many ids. */
+/** What a vocabulary costs a model. */
 export type ModelCost = {
   readonly embeddingParameters: number;
   /** The weights of the head; 0 if head and embedding are one matrix. */

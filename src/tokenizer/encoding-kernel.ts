@@ -14,7 +14,10 @@ export type EncodingKernelOptions = {
   readonly cuts?: CutPlaces;
   /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
-  /** For tests: a smaller memory than usual. */
+  /**
+   * The memory to use, all zero: one that another kernel has released or, in tests, one that is smaller than usual. If
+   * left out, a new one is allocated.
+   */
   readonly memory?: WebAssembly.Memory;
   /**
    * Makes the cache of words 2^cacheShrinkBits times smaller than usual: for short texts, if memory is short, and for

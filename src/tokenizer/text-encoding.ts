@@ -105,7 +105,7 @@ export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
   private readonly takes: EncodingTaker;
 
-  /** @param notes receives notes on all texts */
+  /** @param notes receives notes on texts until `noteIn` sets another receiver */
   constructor(parts: EncodingParts, notes?: TextNotes, options?: EncodingKernelOptions) {
     const taker = new EncodingTaker(parts, options);
     super(parts, taker);

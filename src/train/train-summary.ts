@@ -29,7 +29,10 @@ type Outcome = Form & {
   readonly keptPath: string | null;
   /** The page of --report. */
   readonly report?: string | undefined;
-  /** Whether an option determined the pattern. */
+  /**
+   * Whether an option determined the pattern, or suggests that it was chosen on purpose. If not, the summary calls it
+   * the default.
+   */
   readonly isPatternChosen: boolean;
   /** The value of `--pattern`, which may be another name of the pattern. */
   readonly patternTyped?: string | undefined;
