@@ -12,7 +12,7 @@ export const idFiles = optionTables.of({
     name: "ids-format",
     kind: kinds.word(idWriters.formatNames, "NAME"),
     topic: "output",
-    description: "whose files to write",
+    description: "format of the files",
     details:
       "parquet, megatron, olmo and datatrove keep the documents; npy, bin and llmc are ids alone. part is for bpe ids join.",
     default: "by the ending of --output",

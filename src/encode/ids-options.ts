@@ -93,7 +93,7 @@ export const joinIdsOptions = optionTables.of({
     kind: kinds.path(),
     required: true,
     topic: "input",
-    description: "plan whose ranges the parts have",
+    description: "plan that the parts came from",
   },
   output: {
     ...{ name: "output", short: "o", kind: kinds.path(), writes: "file", topic: "output", required: true },
