@@ -8,8 +8,8 @@ import { findInputs } from "../src/corpus/find-inputs.ts";
 import { wholeRange } from "../src/corpus/input.ts";
 import { TaskTexts } from "../src/corpus/task-texts.ts";
 import { patterns } from "../src/pattern/named-patterns.ts";
-import { compilePattern } from "../src/pattern/pattern.ts";
-import { plainCutting } from "../src/text/cutting.ts";
+import * as compiledPatterns from "../src/pattern/pattern.ts";
+import * as cuttings from "../src/text/cutting.ts";
 import { TextChain } from "../src/text/text-chain.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 
@@ -20,7 +20,7 @@ if (path === undefined) {
 }
 const rounds = Number(roundCount);
 const inputs = findInputs([path]);
-const pattern = compilePattern(patterns.gpt2.sources);
+const pattern = compiledPatterns.compile(patterns.gpt2.sources);
 
 class Way {
   readonly elapsedMs: number[] = [];
@@ -33,7 +33,7 @@ class Way {
     mappedBytesLeast: number,
   ) {
     const mapping = { window: this.counter.window, fileBytesLeast: mappedBytesLeast };
-    const chain = new TextChain(plainCutting(pattern), this.counter);
+    const chain = new TextChain(cuttings.plain(pattern), this.counter);
     this.tasks = new TaskTexts(chain, { inputs, mapping });
   }
 

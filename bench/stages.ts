@@ -7,8 +7,9 @@ import { parseArgs } from "node:util";
 import { bench, run } from "mitata";
 import { trainMerges } from "../src/merge/train-merges.ts";
 import { type PatternName, patterns } from "../src/pattern/named-patterns.ts";
-import { compilePattern } from "../src/pattern/pattern.ts";
-import { Pretokens, partTo } from "../src/text/pretokens.ts";
+import * as compiledPatterns from "../src/pattern/pattern.ts";
+import { Pretokens } from "../src/text/pretokens.ts";
+import * as textParts from "../src/text/text-part.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 import { keepRecord } from "./record.ts";
 
@@ -29,7 +30,7 @@ if (path === undefined || !(values.pattern in patterns)) {
 
 const bytes = readFileSync(path).subarray(0, Number(values.megabytes) * 1e6);
 const { sources } = patterns[values.pattern as PatternName];
-const pattern = compilePattern(sources);
+const pattern = compiledPatterns.compile(sources);
 
 function countWords(): WordCounter {
   const counter = new WordCounter();
@@ -37,7 +38,7 @@ function countWords(): WordCounter {
   const pretokens = new Pretokens(pattern.automata, [], counter);
   pretokens.searchText(bytes.length);
   pretokens.start(0, false);
-  while (!pretokens.take(partTo(bytes.length)));
+  while (!pretokens.take(textParts.to(bytes.length)));
   return counter;
 }
 
@@ -55,7 +56,7 @@ const counter = countWords();
 const pretokenCount = counter.pretokenCount;
 const words = counter.toWordTable();
 const stages: [name: string, run: () => number][] = [
-  ["compile the pattern", () => compilePattern(sources).automata.length],
+  ["compile the pattern", () => compiledPatterns.compile(sources).automata.length],
   ["boundaries + words", () => countWords().distinctWordCount],
   ["word table", () => counter.toWordTable().wordCount],
   ["8,000 merges", merge],

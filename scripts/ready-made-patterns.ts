@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { patterns, usualSuperwordPattern } from "../src/pattern/named-patterns.ts";
-import { compilePattern } from "../src/pattern/pattern.ts";
+import * as compiledPatterns from "../src/pattern/pattern.ts";
 import { readyMadeFile } from "../src/pattern/ready-made-file.ts";
 import { patternDigest } from "./pattern-digest.ts";
 
@@ -19,7 +19,7 @@ export function readyMadePatterns(directory: string): string[] {
   const names = new Set<string>();
   for (const { sources } of [...Object.values(patterns), { sources: [usualSuperwordPattern] }]) {
     for (const lineWise of [false, true]) {
-      const file = readyMadeFile(sources, { lineWise }, compilePattern(sources, { lineWise }));
+      const file = readyMadeFile(sources, { lineWise }, compiledPatterns.compile(sources, { lineWise }));
       names.add(file.name);
       writeFileSync(`${directory}/${file.name}`, file.bytes);
     }

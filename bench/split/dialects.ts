@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { CompiledPattern } from "../../src/pattern/compiled-pattern.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
 import { pick, randomNumbers } from "../../test/random.ts";
 import { pretokenEnds } from "../../test/unit/pattern/naive.ts";
@@ -226,7 +226,7 @@ async function compare(pattern: string, form: string, engine: "huggingface" | "t
       console.log("  engine refuses", engine, JSON.stringify(pattern), answer.error!.slice(0, 120));
     return;
   }
-  const compiled = compilePattern([engine === "tiktoken" ? whole(form) : form]);
+  const compiled = compiledPatterns.compile([engine === "tiktoken" ? whole(form) : form]);
   for (const [i, text] of texts.entries()) {
     const ours = pieces(compiled, text);
     if (Bun.deepEquals(ours, answer.pieces[i])) continue;
@@ -247,7 +247,7 @@ for (let number = 0; number < Number(options.patterns); number++) {
   let form: string;
   try {
     form = portableForm(pattern, dialect);
-    compilePattern([form]);
+    compiledPatterns.compile([form]);
   } catch (error) {
     note(
       `${engine}: we refuse: ${(error as Error).message

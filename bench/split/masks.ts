@@ -3,8 +3,9 @@ import { basename } from "node:path";
 import { automatonDigest, type PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { namedMasks } from "../../src/pattern/named-masks.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
-import { Pretokens, partTo } from "../../src/text/pretokens.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
+import { Pretokens } from "../../src/text/pretokens.ts";
+import * as textParts from "../../src/text/text-part.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
@@ -37,7 +38,7 @@ class Counting {
     const before = process.cpuUsage();
     this.pretokens.searchText(end);
     this.pretokens.start(0, false);
-    while (!this.pretokens.take(partTo(end)));
+    while (!this.pretokens.take(textParts.to(end)));
     return process.cpuUsage(before).user;
   }
 
@@ -57,7 +58,7 @@ for (const path of process.argv.slice(2)) {
   const text = readFileSync(path).subarray(0, textBytesMax);
   const isSeen = new Set<string>();
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
-    const compiled = compilePattern(sources);
+    const compiled = compiledPatterns.compile(sources);
     if (compiled.automata.length > 1 || isSeen.has(sources.join())) continue;
     isSeen.add(sources.join());
     const [tables] = compiled.automata as [PatternTables];

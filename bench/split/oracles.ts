@@ -7,7 +7,7 @@
 
 import { parseArgs } from "node:util";
 import { type NamedPattern, type PatternName, patterns } from "../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../test/random.ts";
 import {
   naiveEnds,
@@ -99,7 +99,7 @@ console.log(
 console.log("|---|---|---|---|---|---|---|");
 for (const name of options.pattern as PatternName[]) {
   const { sources }: NamedPattern = patterns[name];
-  const compiled = compilePattern(sources);
+  const compiled = compiledPatterns.compile(sources);
   const ours = (content: string | Uint8Array) => pretokenEnds(compiled, Buffer.from(content));
   const naive = naiveOracle(sources);
   const regexps = sources.map(naiveRegExp);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { automatonDigest } from "../../src/pattern/compiled-pattern.ts";
 import { families, kindsOf } from "../../src/pattern/mask-formulas.ts";
 import { patterns, usualSuperwordPattern } from "../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import { invalidColumn, type ScanTables, threeByteBlocks } from "../../src/pattern/scan-tables.ts";
 import { patternDigest } from "../pattern-digest.ts";
 import { findFormula } from "./find-formula.ts";
@@ -113,7 +113,7 @@ export function writeNamedMasks(): void {
   const sourcesList = Object.values(patterns).map(({ sources }): readonly string[] => sources);
   for (const sources of [...sourcesList, [usualSuperwordPattern]]) {
     for (const lineWise of [false, true]) {
-      const compiled = compilePattern(sources, { lineWise });
+      const compiled = compiledPatterns.compile(sources, { lineWise });
       for (const tables of compiled.automata.filter(({ annotation }) => annotation === undefined)) {
         const masks = buildMaskTables(tables);
         if (masks !== undefined) entries.set(automatonDigest(tables), Buffer.from(masks).toString("base64"));

@@ -2,7 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { type Text, textBuffers, utf8 } from "#bytes";
 import { type CompiledPattern, findSafeCut } from "#pattern";
 import { scaled } from "#runtime";
-import { type Normalization, SpecialTokenFinder, TextNormalizer } from "#text";
+import { type Normalization, normalForms, SpecialTokenFinder } from "#text";
 import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 
 /** A position where a text may be divided between independent readers. */
@@ -66,7 +66,7 @@ export class CutFinder {
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
-    const normalizer = TextNormalizer.of(normalization);
+    const normalizer = normalForms.TextNormalizer.of(normalization);
     const lowered = { ...text, bytes: normalizer.lowered(text.bytes) };
     const { bytes } = lowered;
     const isSettled = (pos: number, length: number) =>

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { utf8 } from "#bytes";
 import { scaled } from "#runtime";
-import { lookaheadBytes, partBefore, partTo, pushedBytes, type TextChain, type TextPart } from "#text";
+import { pushedBytes, type TextChain, textParts } from "#text";
 import type { Input, Range } from "./input.ts";
 import {
   type ByteSource,
@@ -78,7 +78,7 @@ export class TaskTexts {
     const { pretokens, taker, isDirect } = chain;
     this.memory = memory;
     // Half a window must be larger than the bytes that are kept for the next one, or reading would make no progress.
-    const leastBytes = 4 * (pretokens.tokenBytesMax + lookaheadBytes);
+    const leastBytes = 4 * (pretokens.tokenBytesMax + textParts.lookaheadBytes);
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
     this.pushed = new Uint8Array(isDirect ? 0 : pushedBytes);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
@@ -180,7 +180,7 @@ export class TaskTexts {
       pretokens.start(0, range.startsInside);
       for (let keepPos = 0; ; keepPos = pretokens.keepPos) {
         reader.endByte = range.endsInside
-          ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
+          ? Math.min(range.endByte + textParts.lookaheadBytes, source.sizeBytes)
           : range.endByte;
         if (this.claimWindow(reader, source.path, keepPos)) yield bytesDone();
         pretokens.shift(reader.advance(keepPos));
@@ -207,7 +207,7 @@ export class TaskTexts {
   }
 
   /** Reads on after the cut at the end of a range, and returns how the statistics must be corrected for that. */
-  private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: TextPart) {
+  private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: textParts.TextPart) {
     if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
     const { pretokens } = this.chain;
     const invalidBefore = pretokens.invalidByteCount;
@@ -236,11 +236,11 @@ export class TaskTexts {
   }
 
   /** The part of the window that can be processed now. */
-  private partOf(reader: RangeReader, range: Range): TextPart {
-    if (!reader.atEnd) return partBefore(reader.limit, this.chain.pretokens.tokenBytesMax);
+  private partOf(reader: RangeReader, range: Range): textParts.TextPart {
+    if (!reader.atEnd) return textParts.before(reader.limit, this.chain.pretokens.tokenBytesMax);
     // `| 0` makes positions small integers. Offsets in a file need 53 bits, but positions in a text only 31.
     const end = (range.endByte - reader.baseByte) | 0;
-    return partTo(end, !range.endsInside, range.endsInside ? reader.limit : end);
+    return textParts.to(end, !range.endsInside, range.endsInside ? reader.limit : end);
   }
 
   private *pushRange(source: ByteSource, range: Range): Generator<number, RangeFindings> {
@@ -265,7 +265,7 @@ export class TaskTexts {
       chain.end();
       return { moreDocuments: 0, lessInvalid: 0, ...found };
     }
-    const behindBytes = source.read(pushed, 0, lookaheadBytes, range.endByte);
+    const behindBytes = source.read(pushed, 0, textParts.lookaheadBytes, range.endByte);
     chain.end(pushed.slice(0, behindBytes));
     return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, ...found };
   }

@@ -1,4 +1,4 @@
-import { compilePattern, patterns } from "#pattern";
+import { compiledPatterns, patterns } from "#pattern";
 import type { Normalization } from "#text";
 import type { TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
@@ -98,7 +98,7 @@ const rebuilt = (
   ...parts,
   // The class drops `ignore_merges`, so no pretoken becomes a token without merging.
   model: { ...model, wholeTokens: null },
-  pattern: compilePattern(sources),
+  pattern: compiledPatterns.compile(sources),
   normalization,
   addsPrefixSpace: typeof asked === "boolean" ? asked : addsPrefixSpace,
   description: { ...description, path: "transformers 5.24" },

@@ -1,5 +1,5 @@
 import { byteCharacters, countNoun } from "#bytes";
-import { type CompiledPattern, compilePattern, cutText, loadCompiler, patternForms } from "#pattern";
+import { type CompiledPattern, compiledPatterns, cutText, loadCompiler, patternForms } from "#pattern";
 import { type Normalization, normalForms } from "#text";
 import { derivation, probe, tokenizers, tokenTables } from "#tokenizer";
 import { type Finding, finding, percent, severityOfShare, tokensOf } from "./checks.ts";
@@ -106,7 +106,10 @@ export function checkCutting(subject: Subject, loaded: Loaded): Finding[] {
 function checkSplits(name: string | null, sources: readonly string[], isFound: boolean): Finding[] {
   if (name !== null) return [];
   return sources.flatMap((source, i) => {
-    if ((isFound && doubled.test(source)) || cutText(compilePattern([source]), probeBytes).length > 1)
+    if (
+      (isFound && doubled.test(source)) ||
+      cutText(compiledPatterns.compile([source]), probeBytes).length > 1
+    )
       return [];
     const which = sources.length === 1 ? "the only Split" : `Split ${i + 1} of ${sources.length}`;
     return [

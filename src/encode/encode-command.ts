@@ -8,7 +8,7 @@ import { type Option, optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { stagedFile } from "#store";
 import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, stopping } from "#terminal";
-import { canBeCutSafely } from "#text";
+import { cuttings } from "#text";
 import { tokenizers } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
 import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
@@ -49,7 +49,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
     const parts = await givenTokenizers.open(tokenizer, isDecoded, output);
     const found = plan === undefined ? await inputFiles.inspectStreams(named, reading) : named;
-    const wholeTextsOnly = !canBeCutSafely(parts);
+    const wholeTextsOnly = !cuttings.canBeCutSafely(parts);
     const ofPart = files !== undefined && isPart(files.format);
     const cutting = {
       ...corpusEncoding.cutSettingsOf(parts),

@@ -4,7 +4,7 @@ import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { optionTables } from "#options";
 import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output } from "#terminal";
-import { canBeCutSafely } from "#text";
+import { cuttings } from "#text";
 import { trainings } from "#training";
 import { countsOptionsOf } from "#words";
 import { encodeOptions } from "./encode-options.ts";
@@ -80,7 +80,7 @@ async function tokenizerCuts({ options }: Invocation) {
     return {
       ...corpusEncoding.cutSettingsOf(parts),
       pattern: parts.pattern,
-      keepsTextsWhole: !canBeCutSafely(parts),
+      keepsTextsWhole: !cuttings.canBeCutSafely(parts),
     };
   };
 }

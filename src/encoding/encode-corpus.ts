@@ -25,7 +25,7 @@ import {
   startWorkers,
   type ThreadJob,
 } from "#jobs";
-import { type NamedPattern, patterns } from "#pattern";
+import { type namedPatterns, patterns } from "#pattern";
 import {
   asOption,
   type ByteSink,
@@ -37,7 +37,7 @@ import {
   UserError,
   yieldToEventLoop,
 } from "#runtime";
-import { cuttingTokens, textCutting } from "#text";
+import { cuttings } from "#text";
 import {
   type EncodingParts,
   type IdBuffer,
@@ -267,7 +267,7 @@ function rangePlanOf(options: EncodeCorpusOptions): RangePlanOptions {
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
   return {
-    ...textCutting(parts),
+    ...cuttings.textCutting(parts),
     rangeSizeBytes,
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
   };
@@ -464,7 +464,7 @@ export class IdsOutput implements PartMaker<IdsPart> {
   }
 }
 
-const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
+const knownSources: Readonly<Record<string, namedPatterns.NamedPattern>> = patterns;
 
 /**
  * Returns the settings on which the cuts of an encoding plan depend. A named pattern is represented by its
@@ -474,7 +474,7 @@ export function cutSettingsOf(parts: TokenizerParts): planFile.PlannedCutting {
   const { patternName, patternSources } = parts.description;
   return {
     patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,
-    specialTokens: cuttingTokens(parts),
+    specialTokens: cuttings.cuttingTokens(parts),
     isLinewise: false,
     normalization: parts.normalization,
   };

@@ -3,10 +3,10 @@ import { corpusEncoding } from "#encoding";
 import { differences, evaluations, type measures, type modelCosts, textWords } from "#evaluation";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
-import { type CompiledPattern, compilePattern, patternDigest } from "#pattern";
+import { type CompiledPattern, compiledPatterns, patternDigest } from "#pattern";
 import { host, type MemoryBudget, machine, runSliced, scaled } from "#runtime";
 import type { ScratchDirectory } from "#store";
-import { canBeCut, cuttingTokens, plainCutting } from "#text";
+import { cuttings } from "#text";
 import type { TokenizerParts } from "#tokenizer";
 import { type CountedWords, countWords, type WordTable, wordTables } from "#words";
 import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
@@ -70,7 +70,7 @@ async function countPlacedWords(
   const neededFor = (size: wordTables.Size) =>
     tablesPerText * wordTables.bytesOf(size) + factsBytes * size.wordCount;
   const cuts: PretokenCuts = [
-    compilePattern([textWords.placedWordPattern]),
+    compiledPatterns.compile([textWords.placedWordPattern]),
     [textWords.placedWordPattern],
     [],
   ];
@@ -89,7 +89,7 @@ async function countPass(
   const countsOptions = { patterns: sources, specialTokens, isLinewise: false };
   const check = (size: wordTables.Size) =>
     budget.check("measuring a text", neededFor(size), "measure a part of the text");
-  const cutting = plainCutting(pattern, specialTokens);
+  const cutting = cuttings.plain(pattern, specialTokens);
   const corpus = { inputs, cutting, workerCount, memory: { budget, scratch, countsOptions } };
   const counted = await countWords(corpus, progress.passReport, check);
   checkLongest(counted.words, { budget, tokenizers }, workerCount);
@@ -424,7 +424,7 @@ export class TokenCounting {
     const { tokenizers, words, inputs } = options;
     const cuts: (SpecialCuts | null)[] = [];
     for (const { parts } of tokenizers) {
-      cuts.push(canBeCut(parts) ? await specialCutsOf(parts, words) : null);
+      cuts.push(cuttings.canBeCut(parts) ? await specialCutsOf(parts, words) : null);
     }
     const counting = new TokenCounting(options, progress, cuts);
     const parts = tokenizers.map((tokenizer) => tokenizer.parts);
@@ -503,7 +503,7 @@ export class TokenCounting {
 
 /** Returns the special tokens at which a text is cut. */
 const specialTokensOf = (parts: TokenizerParts): string[] =>
-  [...new Set(cuttingTokens(parts))].filter((token) => token !== "").sort();
+  [...new Set(cuttings.cuttingTokens(parts))].filter((token) => token !== "").sort();
 
 /**
  * The special tokens at which a text must be cut, and how often each occurs; null if that is unknown, or if there are
@@ -527,7 +527,7 @@ const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
 
 /** Returns the maximum number of passes through a text for these tokenizers. */
 function passCount(tokenizers: readonly TokenizerParts[]): number {
-  const counted = tokenizers.filter((parts) => canBeCut(parts));
+  const counted = tokenizers.filter((parts) => cuttings.canBeCut(parts));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));
   return keys.size + tokenizers.length - counted.length;
 }

@@ -4,7 +4,8 @@ import { findTokenizer, readTokenCounts, type WrittenTokenCounts } from "#format
 import { optionTables } from "#options";
 import { runSliced, usageError } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
-import { encodingModels, type TokenizerParts, textPieces, tokenTables } from "#tokenizer";
+import { textPieces } from "#text";
+import { encodingModels, type TokenizerParts, tokenTables } from "#tokenizer";
 import { piecesText } from "./eval-text.ts";
 import { explainOptions } from "./evaluate-options.ts";
 import { type ExplainedPart, explainText } from "./explain.ts";
@@ -26,7 +27,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
     if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON can contain only Unicode");
-    const pieces = textPieces(await opened(), whole);
+    const pieces = textPieces.of(await opened(), whole);
     return dataOutput.writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
   }
   const bytes = new TextEncoder().encode(text);

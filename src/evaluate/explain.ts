@@ -1,10 +1,9 @@
 import { utf8 } from "#bytes";
 import { assert } from "#runtime";
+import { textPieces } from "#text";
 import {
   type EncodingModel,
   encodingModels,
-  pretokensOf,
-  sectionsOf,
   TextEncoding,
   type TokenizerParts,
   tokenKeys,
@@ -51,9 +50,9 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
     ...{ kind, bytes, start: [], steps: [] },
     ids: [id],
   });
-  const explained = sectionsOf(parts, text).flatMap((section) => {
+  const explained = textPieces.sectionsOf(parts, text).flatMap((section) => {
     if (section.id !== undefined) return [uncut("added", section.id, addedText(section.id))];
-    return pretokensOf(parts, section.bytes).map((bytes) => {
+    return textPieces.pretokensOf(parts, section.bytes).map((bytes) => {
       const id = wholeIds.get(latin1(bytes));
       return id === undefined ? explainMerges(model, merger, bytes) : uncut("whole", id, bytes);
     });

@@ -5,7 +5,7 @@ import { type CountedText, countTokensOf } from "#encoding";
 import { evaluations, vocabularyStatistics } from "#evaluation";
 import { findTokenizer, modelFiles, recordFiles } from "#formats";
 import { optionTables } from "#options";
-import { describeAliases, type PatternName, patternForms, patterns } from "#pattern";
+import { namedPatterns, patternForms, patterns } from "#pattern";
 import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
@@ -109,7 +109,7 @@ function tokenizerRows(
 ): summaryRows.Row[] {
   const { description, tokens, model, normalization, addsPrefixSpace } = parts;
   const { patternName, patternSources, decoder, postProcessor } = description;
-  const called = describeAliases(patterns[patternName as PatternName] ?? {});
+  const called = namedPatterns.describeAliases(patterns[patternName as namedPatterns.PatternName] ?? {});
   const { chatTemplate, modelMaxLength, tokenizerClass } = facts;
   const specials = specialRows(parts, roles);
   const nameOf = tokenKeys.namer(parts);

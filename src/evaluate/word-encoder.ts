@@ -1,7 +1,7 @@
 import { ascii, escapeBytes } from "#bytes";
 import { type differences, evaluations, type NumberCounts, textWords } from "#evaluation";
 import { scaled } from "#runtime";
-import { type AddedToken, changesText, normalForms } from "#text";
+import { type AddedToken, cuttings, normalForms } from "#text";
 import { type EncodingParts, TextEncoding, TextNotes, type TokenTable, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
@@ -44,7 +44,7 @@ export class WordEncoder {
     this.hasAllBytes = tokenTables.haveAllBytes(parts.model.byteIds, tokenizer.tokens);
     this.keepsBytes =
       this.hasAllBytes &&
-      !changesText(parts) &&
+      !cuttings.changesText(parts) &&
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 

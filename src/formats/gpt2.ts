@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
 import { byteCharacters, json, showValue, utf8 } from "#bytes";
-import { patterns, type ResolvedPattern } from "#pattern";
+import { type compiledPatterns, patterns } from "#pattern";
 import { UserError } from "#runtime";
-import { type AddedToken, plainSpecial } from "#text";
+import { type AddedToken, cuttings } from "#text";
 import {
   type changes,
   type Extension,
@@ -113,7 +113,10 @@ function scanFiles(vocab: SourceFile, merges: SourceFile): ScannedModel {
   return scanParsed(checkIds(entries, vocab.path), readMergeLines(merges), merges.path);
 }
 
-function patternFor(path: string, recorded: recordFiles.RecordedTraining | null): ResolvedPattern {
+function patternFor(
+  path: string,
+  recorded: recordFiles.RecordedTraining | null,
+): compiledPatterns.ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
   return {
     name: recorded === null ? "gpt2" : nameOf(sources),
@@ -184,7 +187,7 @@ function addedTokensOf(
     found.set(text, given);
     nextId = Math.max(nextId, given + 1);
   }
-  return Array.from(found, ([content, id]) => ({ id, content, ...plainSpecial }));
+  return Array.from(found, ([content, id]) => ({ id, content, ...cuttings.plainSpecial }));
 }
 
 function extend([vocab, merges]: SourceFiles, base: TokenizerParts, extension: Extension): OutputFile[] {

@@ -1,7 +1,7 @@
 import { showValue } from "#bytes";
-import { type NamedPattern, patterns } from "#pattern";
+import { type namedPatterns, patterns } from "#pattern";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
-import { type AddedToken, plainSpecial } from "#text";
+import { type AddedToken, cuttings } from "#text";
 import {
   changes,
   type JsonObject,
@@ -62,7 +62,7 @@ export async function readLikeFrom(
     path,
     specialTokens: [
       ...added.filter(({ special }) => special),
-      ...missing.map((content): AddedToken => ({ id: -1, content, ...plainSpecial })),
+      ...missing.map((content): AddedToken => ({ id: -1, content, ...cuttings.plainSpecial })),
     ],
     laterTokens: added
       .filter(({ special }) => !special)
@@ -153,7 +153,7 @@ async function publishedLike(path: string): Promise<Like | undefined> {
     const { findKnown } = await import("./tiktoken.ts");
     const { pattern, specialTokens, laterTokens = [], normalization = null } = findKnown(found.encoding);
     const withTraits = (texts: readonly string[], special: boolean) =>
-      texts.map((content, id): AddedToken => ({ id, content, ...plainSpecial, special }));
+      texts.map((content, id): AddedToken => ({ id, content, ...cuttings.plainSpecial, special }));
     return {
       ...{ path, normalization, addsPrefixSpace: false, compat: "huggingface", root: null, config: null },
       specialTokens: withTraits(
@@ -165,7 +165,7 @@ async function publishedLike(path: string): Promise<Like | undefined> {
       model: found.model ?? {},
     };
   }
-  const named = Object.entries<NamedPattern>(patterns);
+  const named = Object.entries<namedPatterns.NamedPattern>(patterns);
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
     phrase`${asOption("like", path)}: this is the name of a pattern, not of a known tokenizer`,

@@ -1,5 +1,5 @@
 import { json } from "#bytes";
-import { patternForms, type ResolvedPattern } from "#pattern";
+import { type compiledPatterns, patternForms } from "#pattern";
 import { type Normalization, normalForms } from "#text";
 import { type Like, type ModelSettings, modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
@@ -7,7 +7,7 @@ import type { OutputFile } from "./output-file.ts";
 /** The facts in a model card. They name no file and no directory, because the card may be published. */
 type CardFacts = {
   readonly vocabulary: Vocabulary;
-  readonly pattern: Pick<ResolvedPattern, "name" | "sources">;
+  readonly pattern: Pick<compiledPatterns.ResolvedPattern, "name" | "sources">;
   readonly normalization: Normalization | null;
   readonly model: ModelSettings;
   readonly like: Like | null;

@@ -1,9 +1,9 @@
 import { json, schema, showValue } from "#bytes";
 import {
   type CompiledPattern,
-  compilePattern,
+  compiledPatterns,
   loadCompiler,
-  type NamedPattern,
+  type namedPatterns,
   patternForms,
   patterns,
 } from "#pattern";
@@ -90,9 +90,12 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
   // `bpe` writes gpt4 with llama3's expression, so that expression alone does not tell them apart. The form that other
   // programs write takes precedence, so all patterns are compared with that form first.
-  const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, patternForms.huggingface];
+  const forms = [
+    (named: namedPatterns.NamedPattern) => named.foreignSources ?? named.sources,
+    patternForms.huggingface,
+  ];
   for (const formOf of forms) {
-    for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
+    for (const [name, named] of Object.entries<namedPatterns.NamedPattern>(patterns)) {
       if (isSame(sources, formOf(named))) return { sources: named.sources, name, addsPrefixSpace };
     }
   }
@@ -192,7 +195,7 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
 
 /** Compiles the splits of a file. Errors name the file. */
 export function compileSplits(sources: readonly string[], path: string): CompiledPattern {
-  return inFile(path, () => compilePattern(sources));
+  return inFile(path, () => compiledPatterns.compile(sources));
 }
 
 /** Refuses a pattern that may leave text unmatched, for files that tiktoken reads: tiktoken drops such text. */
@@ -216,6 +219,8 @@ function inFile<T>(path: string, read: () => T): T {
 
 /** Returns the name of the pattern with these splits, or null. */
 export function nameOf(sources: readonly string[]): string | null {
-  const named = Object.entries<NamedPattern>(patterns).find(([, other]) => isSame(sources, other.sources));
+  const named = Object.entries<namedPatterns.NamedPattern>(patterns).find(([, other]) =>
+    isSame(sources, other.sources),
+  );
   return named === undefined ? null : named[0];
 }

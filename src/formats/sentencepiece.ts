@@ -1,6 +1,6 @@
 import { showValue } from "#bytes";
 import { UserError } from "#runtime";
-import { type AddedToken, plainSpecial } from "#text";
+import { type AddedToken, cuttings } from "#text";
 import {
   type JsonObject,
   modelSettings,
@@ -143,7 +143,7 @@ const isOneCharacter = (text: string) => text !== "" && sizeAt(text, 0) === text
 
 const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =>
   pieces.flatMap(({ text, kind: own }, id) =>
-    own === kind ? [{ id, content: text, ...plainSpecial, special: kind !== "user-defined" }] : [],
+    own === kind ? [{ id, content: text, ...cuttings.plainSpecial, special: kind !== "user-defined" }] : [],
   );
 
 /**

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { json, showValue, utf8 } from "#bytes";
 import { type patternForms, patterns } from "#pattern";
 import { asOption, host, type Message, phrase, UserError } from "#runtime";
-import { type AddedToken, plainSpecial } from "#text";
+import { type AddedToken, cuttings } from "#text";
 import {
   changes,
   modelOfRanks,
@@ -133,7 +133,7 @@ function readSpecials(
   return Array.from({ length: specialCount }, (_, id) => ({
     id,
     content: texts[id] ?? `<SPECIAL_${id}>`,
-    ...plainSpecial,
+    ...cuttings.plainSpecial,
   }));
 }
 

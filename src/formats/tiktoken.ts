@@ -1,7 +1,7 @@
 import { ascii, escapeBytes } from "#bytes";
-import { type PatternName, patterns, type ResolvedPattern } from "#pattern";
+import { type compiledPatterns, type namedPatterns, patterns } from "#pattern";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
-import { type AddedToken, type Normalization, plainSpecial } from "#text";
+import { type AddedToken, cuttings, type Normalization } from "#text";
 import {
   changes,
   type Extension,
@@ -111,7 +111,12 @@ export function partsOf(
       : giveIds([...recordedSpecials(recorded), ...(options.specialTokens ?? [])], idMax);
   const addedTokens = Array.from(
     specialIds,
-    ([content, id]): AddedToken => ({ ...plainSpecial, id, content, normalized: normalization !== null }),
+    ([content, id]): AddedToken => ({
+      ...cuttings.plainSpecial,
+      id,
+      content,
+      normalized: normalization !== null,
+    }),
   );
   const taken = new Set(specialIds.values());
   const sharing: number[] = [];
@@ -234,7 +239,7 @@ export function refuseRanks(file: Uint8Array, path: string): never {
 const rankLine =
   /^(?:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)|=) (\d+))?$/;
 
-function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
+function patternOf(sources: readonly string[] | undefined, path: string): compiledPatterns.ResolvedPattern {
   if (sources === undefined) {
     throw new UserError(
       `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
@@ -328,7 +333,7 @@ type KnownRanks = {
   readonly name: string;
   /** Other encodings with the same ranks but other special tokens. They are not used. */
   readonly sameRanks?: string;
-  readonly pattern: PatternName;
+  readonly pattern: namedPatterns.PatternName;
   readonly specialTokens: readonly (readonly [text: string, id: number])[];
   /** Added tokens that are not special. */
   readonly laterTokens?: readonly string[];

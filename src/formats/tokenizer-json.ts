@@ -1,7 +1,7 @@
 import { byteCharacters, json, schema, showValue, utf8 } from "#bytes";
 import { type patternForms, unicode } from "#pattern";
 import { assert, UserError } from "#runtime";
-import { type AddedToken, type Normalization, normalForms, plainSpecial } from "#text";
+import { type AddedToken, cuttings, type Normalization, normalForms } from "#text";
 import {
   changes,
   type Extension,
@@ -242,7 +242,7 @@ function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
     [...(like?.specialTokens ?? []), ...(like?.laterTokens ?? [])].map((t) => [t.content, t]),
   );
   return specialTokens
-    .map((content, s) => ({ content, ...(known.get(content) ?? plainSpecial), id: specialIds[s]! }))
+    .map((content, s) => ({ content, ...(known.get(content) ?? cuttings.plainSpecial), id: specialIds[s]! }))
     .sort((a, b) => a.id - b.id);
 }
 

@@ -1,5 +1,6 @@
 import { argument, describeValue, typedArrayClass } from "#bytes";
 import { UserError, usageError } from "#runtime";
+import { textPieces } from "#text";
 import {
   bytesOf,
   firstDifference,
@@ -8,7 +9,6 @@ import {
   type TextEncoding,
   TextNotes,
   type TokenizerParts,
-  textPieces,
   tokenizers,
   tokenKeys,
   tokenTables,
@@ -311,7 +311,7 @@ export class TextTokenizer {
    */
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
-    const pieces = textPieces(this.parts, bytesOf(given, 0, given.length));
+    const pieces = textPieces.of(this.parts, bytesOf(given, 0, given.length));
     return pieces.map((piece) => decoder.decode(piece));
   }
 

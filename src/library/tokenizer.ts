@@ -5,7 +5,7 @@ import { corpusEncoding } from "#encoding";
 import { recordFiles, tokenizerFiles } from "#formats";
 import { idWriters } from "#ids";
 import type { EncodeProgress } from "#jobs";
-import { type ResolvedPattern, resolvePattern } from "#pattern";
+import { compiledPatterns } from "#pattern";
 import { machine, usageError } from "#runtime";
 import { noGuard, outputLock, stagedFile, WrittenPlaces } from "#store";
 import { behaviorFingerprint, tokenizers } from "#tokenizer";
@@ -103,8 +103,8 @@ export class Tokenizer extends TextTokenizer {
     checkNoAddress(path);
     const asked = argument.checkOptions("Tokenizer.load", options, loadOptionKinds);
     asked.signal?.throwIfAborted();
-    const pattern: ResolvedPattern | undefined =
-      asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+    const pattern: compiledPatterns.ResolvedPattern | undefined =
+      asked.pattern === undefined ? undefined : compiledPatterns.resolve(asked.pattern);
     const specialTokens: tokenizers.SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };

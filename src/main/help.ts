@@ -1,5 +1,5 @@
 import { type Option, optionTables } from "#options";
-import { describeAliases, type NamedPattern } from "#pattern";
+import { namedPatterns } from "#pattern";
 import { type Message, messages, nearest, usageError } from "#runtime";
 import { styling } from "#terminal";
 import { commands, commandsOf, firstWords } from "./all-commands.ts";
@@ -315,12 +315,12 @@ const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
  * expressions.
  */
 export function describePatterns(
-  patterns: Readonly<Record<string, NamedPattern>>,
+  patterns: Readonly<Record<string, namedPatterns.NamedPattern>>,
   names: readonly string[],
   page: Page = ownPage(),
 ): string {
   const rows = Object.entries(patterns).map(([label, pattern]) => {
-    const also = describeAliases(pattern);
+    const also = namedPatterns.describeAliases(pattern);
     return { label, text: `${pattern.origin}${also === undefined ? "" : ` (${also})`}`, ...pattern };
   });
   if (names.length === 0) return joinLines([...table(rows, page), "", ...wrap(aboutPatterns, page)]);

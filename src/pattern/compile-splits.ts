@@ -15,7 +15,7 @@ import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, type Node, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 
-/** Compiles splits; see `compilePattern`. */
+/** Compiles splits; see `compile` in pattern.ts. */
 export function compileSplits(
   sources: readonly string[],
   { lineWise = false }: CompileOptions = {},

@@ -6,20 +6,8 @@ export { type CompiledPattern, type PatternTables, patternDigest } from "./compi
 export { cutText, findSafeCut } from "./cut-text.ts";
 export * as patternForms from "./export-form.ts";
 export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
-export {
-  describeAliases,
-  type NamedPattern,
-  type PatternName,
-  patterns,
-  usualSuperwordPattern,
-} from "./named-patterns.ts";
-export {
-  compiledForTexts,
-  compilePattern,
-  describePattern,
-  patternOfSources,
-  type ResolvedPattern,
-  resolvePattern,
-} from "./pattern.ts";
+export * as namedPatterns from "./named-patterns.ts";
+export { patterns } from "./named-patterns.ts";
+export * as compiledPatterns from "./pattern.ts";
 export * as unicode from "./unicode.ts";
 export { unicodeVersion } from "./unicode-version.ts";

@@ -16,14 +16,14 @@ export type ResolvedPattern = {
 };
 
 /** Returns the pattern compiled for whole texts. HF's trainer also cuts after line ends, but its tokenizer does not. */
-export const compiledForTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
-  lineWise ? compilePattern(sources) : compiled;
+export const forTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
+  lineWise ? compile(sources) : compiled;
 
 /**
  * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. A
  * regex for HF's engine is translated here, so that `sources` always has the same dialect.
  */
-export function resolvePattern(
+export function resolve(
   text: string,
   options: CompileOptions & { readonly isForHuggingface?: boolean } = {},
 ): ResolvedPattern {
@@ -32,7 +32,7 @@ export function resolvePattern(
   const isForeign = name === null && isForHuggingface;
   const sources =
     name === null ? [isForeign ? loadCompiler().formOfHuggingface(text) : text] : named[name]!.sources;
-  const compiled = compilePattern(sources, options);
+  const compiled = compile(sources, options);
   return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled, lineWise };
 }
 
@@ -62,13 +62,13 @@ export function nameFor(text: string): PatternName {
 }
 
 /** Compiles the pattern with these splits, which come from a file, and finds its name if it has one. */
-export function patternOfSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
+export function ofSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
   const { lineWise = false } = options;
-  return { name: namesOf(sources)[0] ?? null, sources, compiled: compilePattern(sources, options), lineWise };
+  return { name: namesOf(sources)[0] ?? null, sources, compiled: compile(sources, options), lineWise };
 }
 
 /** Describes a pattern for a message: by every name that has these splits, or else by its regular expressions. */
-export function describePattern(sources: readonly string[]): string {
+export function describe(sources: readonly string[]): string {
   const names = namesOf(sources);
   if (names.length > 0) return names.join("/");
   return sources.map((source) => JSON.stringify(source)).join(", then ");
@@ -85,7 +85,7 @@ function namesOf(sources: readonly string[]): string[] {
  * Compiles splits, each of which cuts the pieces of the previous one; named patterns are precompiled in the executable.
  * Throws a UserError for a pattern that is invalid or cannot cut a text.
  */
-export const compilePattern = (
+export const compile = (
   sources: readonly string[],
   options: CompileOptions = {},
   steps?: CompileSteps,

@@ -2,7 +2,7 @@ import { excerpts } from "#evaluation";
 import { rankFiles } from "#formats";
 import { jobs, type StageProgress } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
-import { resolvePattern } from "#pattern";
+import { compiledPatterns } from "#pattern";
 import { UserError } from "#runtime";
 import { type Compat, TextEncoding, type TokenizerParts, tokenTables, type WordMerger } from "#tokenizer";
 import { type TrainingStatistics, trainings } from "#training";
@@ -236,7 +236,7 @@ async function partsOfFile(
   pattern: string,
 ): Promise<TokenizerParts> {
   if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes);
-  if (pattern !== "") return rankFiles.partsOf(bytes, name, { pattern: resolvePattern(pattern) });
+  if (pattern !== "") return rankFiles.partsOf(bytes, name, { pattern: compiledPatterns.resolve(pattern) });
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const known = rankFiles.findKnownBySum(
     Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""),

@@ -4,10 +4,10 @@ import type { CountedText } from "#encoding";
 import { evaluations, excerpts, type vocabularyStatistics } from "#evaluation";
 import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
 import { axes, curves, type pageData, yardsticks } from "#pages";
-import type { ResolvedPattern } from "#pattern";
+import type { compiledPatterns } from "#pattern";
 import { runSliced } from "#runtime";
 import type { summaryRows } from "#terminal";
-import { type AddedToken, type Normalization, plainSpecial } from "#text";
+import { type AddedToken, cuttings, type Normalization } from "#text";
 import { encodeAsLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
 import type { learning } from "#training";
 import { packLoaded, packTrained } from "./packed-vocabulary.ts";
@@ -31,7 +31,7 @@ import {
 export type Finished = {
   readonly inputs: readonly Input[];
   /** How the tokenizer cuts text. */
-  readonly pattern: ResolvedPattern;
+  readonly pattern: compiledPatterns.ResolvedPattern;
   readonly normalization: Normalization | null;
   /** The directory that was written. */
   readonly output: string;
@@ -125,7 +125,7 @@ const curveTable = (curve: curves.Curve | null): Pick<pageData.PageText, "table"
 });
 
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
-  specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
+  specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...cuttings.plainSpecial }));
 
 /**
  * Cuts a passage of each of the first inputs by the new tokenizer, if possible without the tables of all its tokens.

@@ -19,7 +19,7 @@ export const readSupplements = async ({
   specialTokens = [],
   specialTokensAsText = false,
 }: Asked) => ({
-  pattern: pattern === undefined ? undefined : (await import("#pattern/pattern")).resolvePattern(pattern),
+  pattern: pattern === undefined ? undefined : (await import("#pattern/pattern")).resolve(pattern),
   specialTokens,
   specialTokensAsText,
 });

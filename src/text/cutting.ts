@@ -1,7 +1,12 @@
 import { type CompiledPattern, loadCompiler } from "#pattern";
 import type { Normalization } from "./normalization.ts";
 import * as normalForms from "./normalization.ts";
-import type { PrefixRule, SectionSettings, TokenToFind } from "./text-sections.ts";
+import {
+  describeSections,
+  type PrefixRule,
+  type SectionSettings,
+  type TokenToFind,
+} from "./text-sections.ts";
 
 /** A token that is found in a text before the pattern cuts it. The fields are HF's, with HF's meaning. */
 export type AddedToken = {
@@ -45,7 +50,7 @@ export type Cutting = {
  * Returns a cutting that splits text at special tokens, normalizes the sections between them if `normalization` is
  * given, and cuts these by a pattern.
  */
-export const plainCutting = (
+export const plain = (
   pattern: CompiledPattern,
   specialTokens: readonly string[] = [],
   normalization: Normalization | null = null,
@@ -111,6 +116,10 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
     isLinewise,
   };
 }
+
+/** Returns the section settings in the kernel's form. */
+export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
+  describeSections(sectionSettings(cutting));
 
 /**
  * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal

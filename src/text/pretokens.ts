@@ -1,49 +1,10 @@
 import type { Text } from "#bytes";
 import { KernelScan, type PatternTables, type SetUpAfter } from "#pattern";
-import { type Kernel, kernels, UserError } from "#runtime";
-import { describeSections, type TokenToFind } from "./text-sections.ts";
+import { type Kernel, UserError } from "#runtime";
+import type { TextPart } from "./text-part.ts";
+import type { TokenToFind } from "./text-sections.ts";
+import * as tokensToFind from "./tokens-to-find.ts";
 import type { CutWindow } from "./window-of-text.ts";
-
-/**
- * The part of a text to take next. Positions are offsets in the taker's text.
- *
- * Example: a window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10,
- * sureEnd = 6, stop = 2, limit = 6, endsText = false.
- */
-export type TextPart = {
-  /** Only tokens that end at or before this position are found. */
-  readonly end: number;
-  /** Tokens that begin before this position are final: more text cannot make them longer. */
-  readonly sureEnd: number;
-  /** The end of the text to take after the last token. */
-  readonly stop: number;
-  /** Bytes before this position may be read. It is above `stop` + 3, or is the text's end. */
-  readonly limit: number;
-  /** Whether the text ends at `stop`. */
-  readonly endsText: boolean;
-};
-
-/** The number of bytes after a position that scanning may read: a whole character. */
-export const lookaheadBytes = 4;
-
-/** Returns the part of a text that can be taken when its first `limit` bytes have arrived and more will follow. */
-export function partBefore(limit: number, tokenBytesMax: number): TextPart {
-  // A token that begins before `sureEnd` has arrived completely.
-  const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
-  return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
-}
-
-/**
- * Returns the part up to `end`. The text ends there or, without `endsText`, another range continues it; then bytes
- * before `limit` may be read.
- */
-export const partTo = (end: number, endsText = true, limit = end): TextPart => ({
-  end,
-  sureEnd: end,
-  stop: end,
-  limit,
-  endsText,
-});
 
 /**
  * Takes pretokens, to count, to encode or to lift them. It owns the text of the pretokens, in the memory of a kernel.
@@ -98,9 +59,9 @@ export class Pretokens {
   ) {
     this.kernel = taker.kernel;
     this.stateCount = automata[0]!.stateCount;
-    this.tokenBytesMax = longestOf(tokens);
+    this.tokenBytesMax = tokensToFind.longestOf(tokens);
     const scan = KernelScan.create(this.kernel, automata, setUpAfter);
-    if (scan === undefined || !useTokens(this.kernel, tokens)) {
+    if (scan === undefined || !tokensToFind.use(this.kernel, tokens)) {
       throw new UserError(
         "the tables of the pattern and the special tokens do not fit into the memory of a thread",
         {
@@ -192,27 +153,3 @@ export class Pretokens {
     this.kernel.exports.moveText(deltaBytes);
   }
 }
-
-const longestOf = (tokens: readonly TokenToFind[]) =>
-  tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
-
-/** Makes a kernel search for tokens while it cuts a text. Returns false if its memory is too small. */
-export function useTokens(kernel: Kernel, tokens: readonly TokenToFind[]): boolean {
-  if (longestOf(tokens) === 0) return true;
-  const address = kernels.putArray(kernel, describeSections({ early: tokens }));
-  return address !== 0 && kernel.exports.useTokens(address) !== 0;
-}
-
-/** Returns an upper bound of the memory in bytes that `useTokens` takes in the kernel (src/kernel/token-search.ts). */
-export function tokenTablesBytes(tokens: readonly string[]): number {
-  const sizes = tokens.map((token) => new TextEncoder().encode(token).length);
-  const byteCount = sizes.reduce((sum, size) => sum + size, 0);
-  const longestBytes = sizes.reduce((longest, size) => Math.max(longest, size), longestBlockBytes);
-  return bytesPerByte * byteCount + bytesPerToken * tokens.length + 8 * longestBytes + 4096;
-}
-
-const longestBlockBytes = 1 << 14;
-/** Bytes of memory for each byte of a token: a state of the automaton, and the byte itself. */
-const bytesPerByte = 14;
-/** Bytes of memory for each token: a record, and its entry in the order while the automaton is built. */
-const bytesPerToken = 24;

@@ -2,7 +2,8 @@ import type { Text } from "#bytes";
 import { scaled } from "#runtime";
 import { type Cutting, canBeCut, isCutUnchanged, sectionSettings, tokensWhileCutting } from "./cutting.ts";
 import * as normalForms from "./normalization.ts";
-import { lookaheadBytes, Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
+import { Pretokens, type Taker } from "./pretokens.ts";
+import * as textParts from "./text-part.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
 
@@ -147,7 +148,10 @@ export class TextChain {
     if (first === undefined) return;
     const isChanged = after !== undefined && this.usesWindows;
     // Copied, because the part is processed in the same memory.
-    const following = (isChanged ? this.madeSections.following(after) : after)?.slice(0, lookaheadBytes);
+    const following = (isChanged ? this.madeSections.following(after) : after)?.slice(
+      0,
+      textParts.lookaheadBytes,
+    );
     if (isChanged) this.opened = undefined;
     if (second !== undefined) {
       this.pushSegments(segments, false, following, follows);
@@ -167,7 +171,7 @@ export class TextChain {
   get cutReach(): number {
     return this.usesWindows
       ? this.madeSections.kernel.exports.windowReach()
-      : this.pretokens.tokenBytesMax + lookaheadBytes;
+      : this.pretokens.tokenBytesMax + textParts.lookaheadBytes;
   }
 
   /**
@@ -244,7 +248,7 @@ export class TextWindow implements TextSink {
 
   push(bytes: Uint8Array, start: number, end: number): void {
     this.append(bytes, start, end);
-    this.take(partBefore(this.limit, this.pretokens.tokenBytesMax));
+    this.take(textParts.before(this.limit, this.pretokens.tokenBytesMax));
   }
 
   /** Appends bytes to the section. They are taken when the section ends, or together with the next pushed bytes. */
@@ -257,7 +261,7 @@ export class TextWindow implements TextSink {
 
   end(following?: Uint8Array): void {
     if (following !== undefined) this.endInside(following);
-    else if (this.limit > 0) this.take(partTo(this.limit));
+    else if (this.limit > 0) this.take(textParts.to(this.limit));
     if (this.limit > 0) this.restart();
   }
 
@@ -266,7 +270,7 @@ export class TextWindow implements TextSink {
     const { pretokens } = this;
     this.append(following, 0, following.length);
     const end = this.limit - following.length;
-    this.take(partTo(end, false, this.limit));
+    this.take(textParts.to(end, false, this.limit));
     pretokens.lookAhead(end, this.limit);
     this.endedInside = pretokens.isInside;
   }
@@ -302,7 +306,7 @@ export class TextWindow implements TextSink {
     this.taker.take(ends, ends.length);
   }
 
-  private take(part: TextPart): void {
+  private take(part: textParts.TextPart): void {
     while (!this.pretokens.take(part));
   }
 

@@ -1,5 +1,5 @@
 import { type Kernel, kernels } from "#runtime";
-import { Pretokens, partTo, type Taker, tokensWhileCutting, tokenTablesBytes } from "#text";
+import { cuttings, Pretokens, type Taker, textParts, tokensToFind } from "#text";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
 /**
@@ -20,13 +20,13 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
   const kernel = kernels.create(memoryFor(parts, text));
   const { exports, memory } = kernel;
   exports.layOutForText(text.length);
-  const pretokens = new Pretokens(pattern.automata, tokensWhileCutting(parts), takerOf(kernel));
+  const pretokens = new Pretokens(pattern.automata, cuttings.tokensWhileCutting(parts), takerOf(kernel));
   new Uint8Array(memory.buffer, exports.textAddress() >>> 0, text.length).set(text);
   if (exports.startTokens(text.length, kernels.putArray(kernel, model.byteIds)) === 0) return undefined;
   exports.takeToMark();
   pretokens.start(0, false);
   pretokens.searchText(text.length);
-  while (!pretokens.take(partTo(text.length)));
+  while (!pretokens.take(textParts.to(text.length)));
   const { left, right, merged } = model.merges;
   const addresses = [left, right, merged].map((array) => kernels.putArray(kernel, array));
   if (addresses.includes(0)) return undefined;
@@ -41,7 +41,7 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
  * collect garbage, which takes longer than all the work.
  */
 function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): WebAssembly.Memory {
-  const tokenBytes = tokenTablesBytes(addedTokens.map(({ content }) => content));
+  const tokenBytes = tokensToFind.tablesBytes(addedTokens);
   const patternBytes = pattern.automata.reduce(
     (sum, { annotation }) => sum + piecesBytes + (annotation ? annotatedBytes : 0),
     bytesIn(pattern.automata),

@@ -1,15 +1,7 @@
 import { crc32 } from "node:zlib";
 import { bytesOf } from "#bytes";
 import { kernels } from "#runtime";
-import {
-  canBeCut,
-  changesText,
-  describeSections,
-  isCutUnchanged,
-  looksAround,
-  sectionSettings,
-  tokensWhileCutting,
-} from "#text";
+import { cuttings, tokensToFind } from "#text";
 import { imageDigest } from "./image-digest.ts";
 import * as imageFile from "./image-name.ts";
 import { layOut } from "./laid-out-model.ts";
@@ -46,14 +38,14 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   const { tokens } = parts;
   const addedIds = allAddedTokens(parts).map(({ id }) => id);
   const { trims = [] } = parts.postProcessing ?? {};
-  const found = tokensWhileCutting(parts);
+  const found = cuttings.tokensWhileCutting(parts);
   const laidOut = layOut(parts, found);
   const contents: Record<ImagePart, Uint8Array> = {
     facts: new TextEncoder().encode(JSON.stringify(facts)),
     starts: bytesOf(tokens.starts),
     tokens: tokens.bytes,
     texts: bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
-    sections: describeSections(sectionSettings(parts)),
+    sections: cuttings.describe(parts),
     areas: laidOut.areas,
     model: laidOut.bytes,
     variables: laidOut.variables,
@@ -62,7 +54,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   const body = imageParts.map((name) => contents[name]);
   const headWords = partsAt / 4 + 2 * body.length;
   const head = new Uint32Array(headWords);
-  const longestBytes = found.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
+  const longestBytes = tokensToFind.longestOf(found);
   head.set(
     [flagBits(parts), tokens.idLimit, longestBytes, addedIds.length, trims.length, laidOut.pageCount],
     flagsAt / 4,
@@ -135,12 +127,12 @@ function flagBits(parts: TokenizerParts): number {
   const flags = [
     parts.isNarrow,
     parts.addsPrefixSpace,
-    canBeCut(foundIn(parts)),
-    canBeCut(asText),
-    isCutUnchanged(foundIn(parts)),
-    isCutUnchanged(asText),
+    cuttings.canBeCut(foundIn(parts)),
+    cuttings.canBeCut(asText),
+    cuttings.isCutUnchanged(foundIn(parts)),
+    cuttings.isCutUnchanged(asText),
     parts.postProcessing?.trims?.includes(true) ?? false,
-    !changesText(parts) && !looksAround(parts),
+    !cuttings.changesText(parts) && !cuttings.looksAround(parts),
     parts.model.beginning?.hasMarks ?? false,
     parts.leadingSpaces === "one",
     parts.leadingSpaces === "first token",

@@ -29,7 +29,6 @@ export * as probe from "./probe.ts";
 export { partsOfImage } from "./read-image.ts";
 export type { RecodedSpan } from "./recoded-span.ts";
 export { bytesOf, TextEncoding, TextNotes } from "./text-encoding.ts";
-export { pretokensOf, sectionsOf, textPieces } from "./text-pieces.ts";
 export { keptBytesMax, notKept, TokenBytes } from "./token-bytes.ts";
 export type { TokenCounts } from "./token-counts.ts";
 export * as tokenCounting from "./token-counts.ts";

@@ -1,7 +1,7 @@
 import { bytesOf } from "#bytes";
 import { KernelScan, type PatternTables } from "#pattern";
 import { type Kernel, kernels, UserError } from "#runtime";
-import { type TokenToFind, useTokens } from "#text";
+import { tokensToFind } from "#text";
 import { placeInKernel } from "./encoding-kernel.ts";
 import { noMemoryForTokenizer } from "./no-memory.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -27,7 +27,7 @@ export type LaidOutModel = {
 /** Lays out a tokenizer in a new instance. */
 export function layOut(
   { model, isNarrow, pattern }: TokenizerParts,
-  tokens: readonly TokenToFind[],
+  tokens: readonly tokensToFind.TokenToFind[],
 ): LaidOutModel {
   const kernel = kernels.createForEncoding();
   const { exports, memory } = kernel;
@@ -37,7 +37,8 @@ export function layOut(
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
   scan.prepare();
   const [{ stateCount }] = pattern.automata as [PatternTables];
-  if (exports.useSafeCuts(stateCount) === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
+  if (exports.useSafeCuts(stateCount) === 0 || !tokensToFind.use(kernel, tokens))
+    throw noMemoryForTokenizer();
   // Encoding reads the halves of merges only from the table of pairs, so these arrays are zeroed.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
   for (const address of [lefts, rights]) {

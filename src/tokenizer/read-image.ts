@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { schema } from "#bytes";
-import { compilePattern } from "#pattern";
+import { compiledPatterns } from "#pattern";
 import { kernels, UserError } from "#runtime";
 import { normalForms } from "#text";
 import {
@@ -38,7 +38,7 @@ export function partsOfImage(image: Uint8Array, path: string): TokenizerParts {
   const addedIds = [...added.map(({ id }) => id), ...before, ...after];
   if (addedIds.some((id) => id >= tokens.idLimit)) damaged();
   if (settings.isNarrow && !fitNarrowIds(model.idLimit - 1, added)) damaged();
-  const pattern = compilePattern(description.patternSources);
+  const pattern = compiledPatterns.compile(description.patternSources);
   return { ...rest, model, tokens, pattern, description: { path, ...description } };
 }
 

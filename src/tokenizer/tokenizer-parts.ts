@@ -1,7 +1,7 @@
 import { bytesOf } from "#bytes";
-import { compiledForTexts, type ResolvedPattern } from "#pattern";
+import { compiledPatterns } from "#pattern";
 import { UserError } from "#runtime";
-import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
+import { type AddedToken, type Cutting, cuttings, type Normalization } from "#text";
 import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
 import * as encodingModels from "./encoding-model.ts";
 import { findDocumentEnd } from "./model-settings.ts";
@@ -65,7 +65,7 @@ export type SpecialTokenOption = { readonly text: string; readonly id: number | 
 
 /** What the user states for files without a pattern or special tokens. */
 export type LoadOptions = {
-  readonly pattern?: ResolvedPattern | undefined;
+  readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
   /**
    * Whether the tokenizer was trained to put bos before every text. If so, no note says that encoding does not add it.
@@ -126,12 +126,16 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
  */
 export function trained(
   vocabulary: Vocabulary,
-  pattern: ResolvedPattern,
+  pattern: compiledPatterns.ResolvedPattern,
   normalization: Normalization | null,
   merges = mergesInIds(vocabulary),
 ): TokenizerParts {
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
-  const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
+  const addedTokens = specialTokens.map((content, s) => ({
+    id: specialIds[s]!,
+    content,
+    ...cuttings.plainSpecial,
+  }));
   const tokens = tokenTables.lazy(() =>
     // A special token may share the id of a learned token. Decoding then gives the learned token, so learned tokens
     // come later.
@@ -143,7 +147,7 @@ export function trained(
   const idMax = encodingModels.maxOf(tokenIds);
   return {
     model: encodingModels.build({ byteIds: tokenIds.slice(0, 256), merges, idMax }),
-    pattern: compiledForTexts(pattern),
+    pattern: compiledPatterns.forTexts(pattern),
     normalization,
     addsPrefixSpace: false,
     addedTokens,

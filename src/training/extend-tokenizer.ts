@@ -11,7 +11,7 @@ import {
 import { loadInWorker } from "#jobs";
 import { type MergeOptions, segmentWords, tokenLimits } from "#merge";
 import type { RequestedTraining } from "#options";
-import { resolvePattern } from "#pattern";
+import { compiledPatterns } from "#pattern";
 import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
@@ -61,7 +61,7 @@ type AskedBase = Pick<RequestedTraining, "pattern" | "rename"> & {
 export async function openBase(asked: AskedBase, warn: Warn) {
   const path = asked.extend;
   const renamed = asked.rename ?? {};
-  const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+  const pattern = asked.pattern === undefined ? undefined : compiledPatterns.resolve(asked.pattern);
   const loaded = await loadInWorker({ path, options: { pattern }, isDecoded: true });
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);

@@ -2,7 +2,7 @@ import { byteCharacters, escapeBytes } from "#bytes";
 import { type KnownToken, type StartTokens, seedMerges, segmentWords } from "#merge";
 import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
-import { type AddedToken, plainSpecial } from "#text";
+import { type AddedToken, cuttings } from "#text";
 import {
   type EncodingModel,
   type Extension,
@@ -148,7 +148,7 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
   return {
     ...extension,
     idLimit: idLimit + texts.length,
-    specialTokens: texts.map((content, i) => ({ id: idLimit + i, content, ...plainSpecial })),
+    specialTokens: texts.map((content, i) => ({ id: idLimit + i, content, ...cuttings.plainSpecial })),
   };
 }
 
@@ -246,7 +246,7 @@ export function padExtension(base: TokenizerParts, extension: Extension, padTo: 
   return {
     ...extension,
     idLimit: idLimit + names.length,
-    reservedTokens: names.map((content, i) => ({ id: idLimit + i, content, ...plainSpecial })),
+    reservedTokens: names.map((content, i) => ({ id: idLimit + i, content, ...cuttings.plainSpecial })),
   };
 }
 

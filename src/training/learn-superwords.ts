@@ -1,7 +1,7 @@
 import type { Report } from "#jobs";
 import { trainInPlace, trainMerges } from "#merge";
 import { runSliced } from "#runtime";
-import { plainCutting } from "#text";
+import { cuttings } from "#text";
 import { type Merges, vocabularies } from "#tokenizer";
 import { liftWords, type RecordWords, type TokenWords, type wordTables } from "#words";
 import {
@@ -47,7 +47,7 @@ type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
 /** Lifts the pretokens of the corpus, encoding them with the merges of the first stage. */
 function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report) {
   const { specialTokens, normalization } = training;
-  const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
+  const cutting = cuttings.plain(training.superwords!.pattern.compiled, specialTokens, normalization);
   return liftWords({ ...run, cutting }, modelOfMerges(learned), report);
 }
 

@@ -2,7 +2,7 @@ import { byteCharacters } from "#bytes";
 import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
 import { limitsOf, seedMerges } from "#merge";
-import { compilePattern, cutText } from "#pattern";
+import { compiledPatterns, cutText } from "#pattern";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
 import type { Compat } from "#tokenizer";
@@ -86,7 +86,7 @@ const neighbours = ["", " ", "\n", "a", "A", "1", "."];
  * undefined if some context makes the text part of a single pretoken.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
-  const pattern = compilePattern(sources);
+  const pattern = compiledPatterns.compile(sources);
   const cut = (text: string) => cutText(pattern, Buffer.from(text));
   return (text) => {
     const isWhole = (before: string, after: string) => {

@@ -1,16 +1,9 @@
 import type { BaseFiles, recordFiles, trainingRecords } from "#formats";
 import type { TokenPair } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
-import {
-  loadCompiler,
-  patternForms,
-  patternOfSources,
-  type ResolvedPattern,
-  resolvePattern,
-  usualSuperwordPattern,
-} from "#pattern";
+import { compiledPatterns, loadCompiler, namedPatterns, patternForms } from "#pattern";
 import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
-import { type Cutting, plainCutting } from "#text";
+import { type Cutting, cuttings } from "#text";
 import {
   type AskedModelSettings,
   type Compat,
@@ -352,7 +345,7 @@ function settleCuttingOfBase(
   const compat = rule === "extension" ? "cs336" : rule;
   // HF's trainer is fed line by line, so no pretoken crosses a line end.
   const lineWise = compat === "huggingface";
-  const pattern = patternOfSources(parts.description.patternSources, { lineWise });
+  const pattern = compiledPatterns.ofSources(parts.description.patternSources, { lineWise });
   return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
 }
 
@@ -519,7 +512,7 @@ export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" 
   const { pattern, normalization, base, like } = settings;
   const { specialTokens, isLinewise } = countsOptionsOf(settings);
   return {
-    ...plainCutting(pattern.compiled, specialTokens, normalization),
+    ...cuttings.plain(pattern.compiled, specialTokens, normalization),
     addsPrefixSpace: (base?.parts ?? like)?.addsPrefixSpace ?? false,
     ...(like && { isLinewise }),
   };
@@ -534,7 +527,7 @@ export type SuperwordSettings = {
   /** Size of the vocabulary of the first stage, which is an ordinary training. */
   readonly fromVocabSize: number;
   /** The pattern of the second stage and of the finished tokenizer. The second stage is fed line by line. */
-  readonly pattern: ResolvedPattern;
+  readonly pattern: compiledPatterns.ResolvedPattern;
 };
 
 /**
@@ -544,7 +537,10 @@ export type SuperwordSettings = {
  * @param vocabSizeLeast the smallest requested vocabulary
  */
 function settleSuperwords(
-  { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: RequestedTraining,
+  {
+    superwordsFrom: fromVocabSize,
+    superwordPattern: pattern = namedPatterns.usualSuperwordPattern,
+  }: RequestedTraining,
   { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
   compat: Compat,
 ): SuperwordSettings | null {
@@ -573,14 +569,14 @@ export function trainingPattern(
   asked: string | readonly string[],
   compat: Compat,
   isLinewise = compat === "huggingface",
-): ResolvedPattern {
+): compiledPatterns.ResolvedPattern {
   const isForHuggingface = compat === "huggingface";
   // HF's trainer is usually fed line by line, so that no pretoken crosses a line end.
   const lineWise = { lineWise: isLinewise };
   const pattern =
     typeof asked === "string"
-      ? resolvePattern(asked, { isForHuggingface, ...lineWise })
-      : patternOfSources(asked, lineWise);
+      ? compiledPatterns.resolve(asked, { isForHuggingface, ...lineWise })
+      : compiledPatterns.ofSources(asked, lineWise);
   if (compat === "rustbpe") checkForRustbpe(pattern);
   if (pattern.name === null) checkForExport(pattern);
   return pattern;
@@ -590,15 +586,15 @@ export function trainingPattern(
  * Resolves the pattern for superwords. Whatever the trainer, it is fed line by line, and may leave text
  * unmatched.
  */
-function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
+function liftedPattern(asked: string, compat: Compat): compiledPatterns.ResolvedPattern {
   const isForHuggingface = compat === "huggingface";
-  const pattern = resolvePattern(asked, { isForHuggingface, lineWise: true });
+  const pattern = compiledPatterns.resolve(asked, { isForHuggingface, lineWise: true });
   if (pattern.name === null) checkForExport(pattern);
   return pattern;
 }
 
 /** Throws a usage error if HF's engine could not read the pattern as tokenizer.json states it. */
-function checkForExport(pattern: ResolvedPattern): void {
+function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
   const form = patternForms.exported(pattern);
   if (form.kind !== "splits") return;
   for (const regex of form.regexes) {
@@ -614,7 +610,7 @@ function checkForExport(pattern: ResolvedPattern): void {
   }
 }
 
-function checkForRustbpe(pattern: ResolvedPattern): void {
+function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern): void {
   const { sources } = pattern;
   const refuse = (what: string, hint: Message) => {
     throw usageError(phrase`${asOption("compat", "rustbpe")}: ${what}: ${sources.join(" , ")}`, hint);

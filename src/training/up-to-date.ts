@@ -1,6 +1,6 @@
 import type { Report } from "#jobs";
 import type { RequestedTraining } from "#options";
-import type { ResolvedPattern } from "#pattern";
+import type { compiledPatterns } from "#pattern";
 import { build, codeIdentity } from "#runtime";
 import { pathOf, placeOf } from "#store";
 import { cacheDirectory, type OpenCache } from "#words";
@@ -82,4 +82,4 @@ const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
   superwords: superwords && { ...superwords, pattern: plainPattern(superwords.pattern) },
 });
 
-const plainPattern = ({ name, sources }: ResolvedPattern) => [name, sources];
+const plainPattern = ({ name, sources }: compiledPatterns.ResolvedPattern) => [name, sources];

@@ -12,7 +12,7 @@ import {
   trainingRecords,
 } from "#formats";
 import type { RequestedTraining } from "#options";
-import { loadCompiler, type ResolvedPattern } from "#pattern";
+import { type compiledPatterns, loadCompiler } from "#pattern";
 import { build, files, host, machine, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, stagedFile } from "#store";
 import {
@@ -296,7 +296,12 @@ function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: 
   return { superwords: { fromVocabSize, wordPattern: patternRecord(pattern), ...superwordFacts } };
 }
 
-export const patternRecord = ({ name, sources, huggingfaceSources, compiled }: ResolvedPattern) => ({
+export const patternRecord = ({
+  name,
+  sources,
+  huggingfaceSources,
+  compiled,
+}: compiledPatterns.ResolvedPattern) => ({
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
   ...(huggingfaceSources && huggingfaceSources[0] !== sources[0] && { huggingface: huggingfaceSources[0]! }),

@@ -13,7 +13,7 @@ import {
 } from "#corpus";
 import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
 import { kernels, machine, runSliced, scaled } from "#runtime";
-import { type Cutting, TextChain, textCutting, tokenTablesBytes } from "#text";
+import { type Cutting, cuttings, TextChain, tokensToFind } from "#text";
 import type { EncodingModel } from "#tokenizer";
 import { wordMemoryCount } from "./count-memory.ts";
 import type { LiftedPretokens } from "./lifted-pretokens.ts";
@@ -251,7 +251,7 @@ function setupOf(
  * memory.
  */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
-  wordCounter.textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
+  wordCounter.textBytesForTables(4e6 + tokensToFind.tablesBytes(addedTokens));
 
 /** Returns how inputs are split into tasks. */
 function rangePlanOf(options: CountOptions): RangePlanOptions {
@@ -263,7 +263,7 @@ function rangePlanOf(options: CountOptions): RangePlanOptions {
   const rangeSizeBytes =
     options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);
   return {
-    ...textCutting(cutting),
+    ...cuttings.textCutting(cutting),
     rangeSizeBytes: Math.ceil(rangeSizeBytes),
     textBytesMax: options.runOptions?.wordBytesMax,
     ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),

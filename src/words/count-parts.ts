@@ -8,7 +8,7 @@ import {
 } from "#corpus";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { host, machine, runSliced, scaled } from "#runtime";
-import { changesText } from "#text";
+import { cuttings } from "#text";
 import { addUp } from "./add-up.ts";
 import type { Cache } from "./cache.ts";
 import { type CountOptions, countCorpus } from "./count-corpus.ts";
@@ -108,7 +108,7 @@ export async function countParts(
     options;
   const { partCount = 1 } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
-  const isUnknown = countsFiles?.hasUnsorted || changesText(cutting);
+  const isUnknown = countsFiles?.hasUnsorted || cuttings.changesText(cutting);
   const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);

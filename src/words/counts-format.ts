@@ -1,5 +1,5 @@
 import { copyBytes, grow, schema, showValue, type Text, textBuffers } from "#bytes";
-import { describePattern, unicodeVersion } from "#pattern";
+import { compiledPatterns, unicodeVersion } from "#pattern";
 import { host, scaled, UserError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
@@ -69,7 +69,7 @@ export function checkOptions({ name, options: has }: Origin, other: Origin, hint
       hint,
     });
   };
-  differ("the pattern", describePattern(has.patterns), describePattern(wanted.patterns));
+  differ("the pattern", compiledPatterns.describe(has.patterns), compiledPatterns.describe(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
   differ("text cut at line ends:", has.isLinewise ? "yes" : "no", wanted.isLinewise ? "yes" : "no");

@@ -1,4 +1,4 @@
-import type { ResolvedPattern } from "#pattern";
+import type { compiledPatterns } from "#pattern";
 import type { Normalization } from "#text";
 import type { Compat } from "#tokenizer";
 import type { CountsOptions } from "./counts-format.ts";
@@ -8,7 +8,7 @@ export type CutSettings = {
   readonly specialTokens: readonly string[];
   /** The normalization of text between special tokens, before the pattern cuts it; null if there is none. */
   readonly normalization: Normalization | null;
-  readonly pattern: ResolvedPattern;
+  readonly pattern: compiledPatterns.ResolvedPattern;
   readonly compat: Compat;
   /** Only with `huggingface`: a text is not cut at line ends or special tokens, only by the pattern. */
   readonly wholeTexts?: true;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { train as naiveTrain, trainOnWords } from "../../examples/learn.ts";
-import { resolvePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import { type Exercise, exercisesOf } from "../../src/playground/exercise-list.ts";
 
-const gpt2 = resolvePattern("gpt2").compiled;
+const gpt2 = compiledPatterns.resolve("gpt2").compiled;
 const texts = [
   "The weather there: they thought of the other lower tower, the tower, the low tower.\nNaïve text follows here.",
   "",

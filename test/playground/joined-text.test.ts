@@ -7,7 +7,7 @@ import {
   wordsOf,
 } from "../../examples/learn.ts";
 import { trainTokenizer } from "../../src/library/train-in-browser.ts";
-import { resolvePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import {
   forEachToken,
   type JoinedText,
@@ -18,7 +18,7 @@ import {
   tokenCountOf,
 } from "../../src/playground/joined-text.ts";
 import { countOfPair, countPairs, topPairs } from "../../src/playground/pair-ranking.ts";
-import { plainCutting } from "../../src/text/cutting.ts";
+import * as cuttings from "../../src/text/cutting.ts";
 import { randomNumbers } from "../random.ts";
 
 const random = randomNumbers(20261124);
@@ -48,7 +48,7 @@ test("after any number of merges, a text is cut, and pairs are counted, as if th
     );
     const merger = mergerOf(left, right);
     const lineWise = rule === "huggingface";
-    const cutting = plainCutting(resolvePattern("gpt2", { lineWise }).compiled);
+    const cutting = cuttings.plain(compiledPatterns.resolve("gpt2", { lineWise }).compiled);
     const cut = new TextJoiner(cutting, merger).join(Buffer.from(text));
     const table = { ...joinWords(words, merger), starts: words.starts, counts: words.counts };
     let own = (lineWise ? text.split(/(?<=\n)/) : [text]).flatMap(wordsOf).map((word) => [...word]);
@@ -75,7 +75,7 @@ test("after any number of merges, a text is cut, and pairs are counted, as if th
 
 test("special tokens, including those of one byte, are whole from the start, and nothing is joined across them", () => {
   const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 256));
-  const cutting = plainCutting(resolvePattern("[^\\n]+|\\n").compiled, ["<|x|>", "!"]);
+  const cutting = cuttings.plain(compiledPatterns.resolve("[^\\n]+|\\n").compiled, ["<|x|>", "!"]);
   const text = new TextJoiner(cutting, merger).join(Buffer.from("aa<|x|>aaaa!aa!"));
   const numbers: number[] = [];
   forEachToken(text, 2, [0, text.bytes.length], (token) => numbers.push(token));
@@ -86,7 +86,7 @@ test("special tokens, including those of one byte, are whole from the start, and
 
 test("a repeated letter is joined from the left", () => {
   const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 97));
-  const cutting = plainCutting(resolvePattern("a+").compiled);
+  const cutting = cuttings.plain(compiledPatterns.resolve("a+").compiled);
   const text = new TextJoiner(cutting, merger).join(Buffer.from("aaaaaaa"));
   expect(tokensAt(text, 1)).toEqual(["aa", "aa", "aa", "a"]);
   expect(tokensAt(text, 2)).toEqual(["aa", "aa", "aaa"]);

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { escapeBytes } from "../../src/bytes/escape.ts";
-import { resolvePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import { mergerOf, neverJoined, TextJoiner } from "../../src/playground/joined-text.ts";
 import { blocksOf } from "../../src/playground/text-blocks.ts";
-import { plainCutting } from "../../src/text/cutting.ts";
+import * as cuttings from "../../src/text/cutting.ts";
 import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 
 const random = randomNumbers(20261126);
 const none = mergerOf(new Int32Array(0), new Int32Array(0));
-const cutting = plainCutting(resolvePattern("gpt2").compiled);
+const cutting = cuttings.plain(compiledPatterns.resolve("gpt2").compiled);
 const joiner = new TextJoiner(cutting, none);
 const joined = (bytes: Uint8Array) => joiner.join(bytes);
 

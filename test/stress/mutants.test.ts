@@ -13,11 +13,11 @@ import { npyHead } from "../../src/ids/id-writers.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../src/library/train-tokenizer.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../src/pattern/pattern.ts";
 import { UserError } from "../../src/runtime/errors.ts";
 import type { Message } from "../../src/runtime/message.ts";
 import { runSliced } from "../../src/runtime/slices.ts";
-import { plainCutting } from "../../src/text/cutting.ts";
+import * as cuttings from "../../src/text/cutting.ts";
 import { allAddedTokens } from "../../src/tokenizer/tokenizer-parts.ts";
 import * as cacheDirectory from "../../src/words/cache-directory.ts";
 import { CacheDirectory } from "../../src/words/cache-directory.ts";
@@ -111,7 +111,7 @@ test("a mutated .npy file is read, or refused, and the error names it", async ()
 test("a mutated plan is read, or refused by its line, including with new digests", async () => {
   const cutting = { patterns: patterns.gpt2.sources, specialTokens, isLinewise: false };
   const lines: planFile.Line[] = [];
-  const pattern = compilePattern(cutting.patterns);
+  const pattern = compiledPatterns.compile(cutting.patterns);
   const options = { ...cutting, pattern, keepsTextsWhole: false, rangeSizeBytes: 20_000 };
   const planOptions = { ...options, inputs: findInputs([corpus]) };
   const lineOf = planFile.lineMaker(planOptions);
@@ -157,9 +157,9 @@ for (const { name, mutate } of [
 function trainWords(path: string): Promise<{ words: WordTable }> {
   const countsFiles = new CountsFiles([path]);
   countsFiles.check(countsOptions);
-  const pattern = compilePattern(countsOptions.patterns);
+  const pattern = compiledPatterns.compile(countsOptions.patterns);
   return countWords(
-    { inputs: [], cutting: plainCutting(pattern, specialTokens), workerCount: 1, countsFiles },
+    { inputs: [], cutting: cuttings.plain(pattern, specialTokens), workerCount: 1, countsFiles },
     () => {},
   );
 }

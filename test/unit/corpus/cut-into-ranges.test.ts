@@ -8,7 +8,7 @@ import * as tasks from "../../../src/corpus/task.ts";
 import type { TaskTexts } from "../../../src/corpus/task-texts.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
@@ -19,9 +19,9 @@ import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
 
-const gpt2 = compilePattern(patterns.gpt2.sources);
+const gpt2 = compiledPatterns.compile(patterns.gpt2.sources);
 /** A pattern whose pretokens depend on where the document began. */
-const sevens = compilePattern(["(?s:.){1,7}"]);
+const sevens = compiledPatterns.compile(["(?s:.){1,7}"]);
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 type Settings = {

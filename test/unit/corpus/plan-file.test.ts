@@ -6,9 +6,9 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { Range } from "../../../src/corpus/input.ts";
 import * as planFile from "../../../src/corpus/plan-file.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import { countCorpus } from "../../../src/words/count-corpus.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
@@ -23,7 +23,7 @@ const options = {
   specialTokens,
   isLinewise: false,
   keepsTextsWhole: false,
-  pattern: compilePattern(patterns.gpt2.sources),
+  pattern: compiledPatterns.compile(patterns.gpt2.sources),
 };
 
 async function planOf(settings: Omit<planFile.PlanOptions, keyof typeof options>): Promise<planFile.Line[]> {
@@ -38,7 +38,7 @@ const textOf = (lines: readonly planFile.Line[]) => lines.map((line) => `${JSON.
 async function countRanges(paths: readonly string[], ranges?: readonly Range[], workerCount = 1) {
   const inputs = findInputs(paths);
   return countCorpus(
-    { inputs, ranges, cutting: plainCutting(options.pattern, specialTokens), workerCount },
+    { inputs, ranges, cutting: cuttings.plain(options.pattern, specialTokens), workerCount },
     () => {},
   );
 }
@@ -85,7 +85,12 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         for (const slice of slices.values()) {
           const { inputs: named, ranges } = planFile.read(textOf(slice.toReversed()), "plan", options);
           const { counter, statistics } = await countCorpus(
-            { inputs: named, ranges, cutting: plainCutting(options.pattern, specialTokens), workerCount: 1 },
+            {
+              inputs: named,
+              ranges,
+              cutting: cuttings.plain(options.pattern, specialTokens),
+              workerCount: 1,
+            },
             () => {},
           );
           counters.push(counter.words);
@@ -112,7 +117,7 @@ test("workers cut the ranges of a plan further, and give the same words", async 
       {
         inputs,
         ranges,
-        cutting: plainCutting(options.pattern, specialTokens),
+        cutting: cuttings.plain(options.pattern, specialTokens),
         workerCount: workerCount!,
         rangeSizeBytes,
       },

@@ -3,7 +3,7 @@ import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { type Range, wholeRange } from "../../../src/corpus/input.ts";
 import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
@@ -14,7 +14,7 @@ import { countingTexts } from "../text/counting-texts.ts";
 import { entriesOf } from "../words/generators.ts";
 import { chunksOf, stream } from "./made-chunks.ts";
 
-const gpt2 = compilePattern(patterns.gpt2.sources);
+const gpt2 = compiledPatterns.compile(patterns.gpt2.sources);
 test("a range that arrives in pieces of any size gives the words of the whole", () => {
   const text =
     "It's  a\ttest!<|end|>\r\n<|end|><|end|> 日本語 12345 <|end|><|endless|>'ll   z  aaaa aaaa\n\n\nEnd.";
@@ -73,7 +73,7 @@ test("a document that begins exactly at a cut is counted once", () => {
     { inputIndex: 0, startByte: cutByte, endByte: sizeBytes, startsInside: true, endsInside: false },
   ];
   const tasks = ranges.map((range) => ({ ...range, kind: "range" as const, endsInput: false }));
-  const pattern = compilePattern(patterns.gpt2.sources);
+  const pattern = compiledPatterns.compile(patterns.gpt2.sources);
   const words = countingTexts({ inputs, pattern, specialTokens: [token] }, new WordCounter());
   const found = tasks.map((task) => runToEnd(words.take(task)));
   expect(found.map((findings) => findings?.documentCount)).toEqual([2, 0]);

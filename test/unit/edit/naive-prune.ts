@@ -2,7 +2,7 @@ import { encodeWord } from "../../../examples/learn.ts";
 import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { assembleModel, assembleTokens, scanParsed } from "../../../src/formats/assemble-model.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { plainSpecial } from "../../../src/text/cutting.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { ranksOf } from "../merge/naive.ts";
@@ -82,7 +82,7 @@ export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveT
 
 export const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
 const characters = (token: string) => byteCharacters.encode(Buffer.from(token, "latin1"));
-const pattern = compilePattern(patterns.gpt2.sources);
+const pattern = compiledPatterns.compile(patterns.gpt2.sources);
 
 /** Converts a naive tokenizer into the form of one loaded from files. */
 export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): TokenizerParts {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as textWords from "../../../src/evaluation/text-words.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { rounds } from "../../rounds.ts";
 import { pretokenEnds } from "../pattern/naive.ts";
@@ -9,7 +9,7 @@ import { findNaively } from "../text/naive-tokens.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
-const pattern = compilePattern([textWords.placedWordPattern]);
+const pattern = compiledPatterns.compile([textWords.placedWordPattern]);
 
 /** Counts the pretokens of a text. */
 function countPieces(bytes: Uint8Array) {

@@ -6,7 +6,7 @@ import * as rankFiles from "../../../src/formats/tiktoken.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { resolvePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { specialTokenId } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
@@ -376,7 +376,7 @@ test("known ranks state that their text is normalized, even with a typed pattern
     const parts = rankFiles.partsOf(
       bytes,
       "x.tiktoken",
-      { pattern: resolvePattern("gpt2") },
+      { pattern: compiledPatterns.resolve("gpt2") },
       rankFiles.findKnown(name),
     );
     return [parts.description.kind, parts.normalization];

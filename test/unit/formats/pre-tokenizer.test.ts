@@ -3,7 +3,7 @@ import { Tokenizer } from "tokenizers";
 import { compileSplits, readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
 import * as patternForms from "../../../src/pattern/export-form.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";
@@ -141,10 +141,14 @@ test("random expressions cut as in HF, or are refused", () => {
 });
 
 test("--pattern for HF's engine accepts empty matches, too; for tiktoken's engine they are refused", () => {
-  const { compiled, huggingfaceSources } = resolvePattern("x|(?=\\p{Lu})", { isForHuggingface: true });
+  const { compiled, huggingfaceSources } = compiledPatterns.resolve("x|(?=\\p{Lu})", {
+    isForHuggingface: true,
+  });
   expect(huggingfaceSources).toEqual(["x|(?=\\p{Lu})"]);
   expect(pretokenEnds(compiled, Buffer.from("someCamelCase"))).toEqual([4, 9, 13]);
-  expect(errorOf(() => compilePattern(["x|(?=\\p{Lu})"])).message).toContain("can match the empty string");
+  expect(errorOf(() => compiledPatterns.compile(["x|(?=\\p{Lu})"])).message).toContain(
+    "can match the empty string",
+  );
 });
 
 test("a step that drops text is refused with the equivalent Split that keeps it", () => {

@@ -8,10 +8,10 @@ import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { IdsOutput } from "../../../src/encoding/encode-corpus.ts";
 import { Outbox, runTasks, type Sink, TaskQueue } from "../../../src/jobs/run-tasks.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import * as kernels from "../../../src/runtime/kernel.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import { IdBuffer, type Ids } from "../../../src/tokenizer/encoding-kernel.ts";
 import { startCounting } from "../../../src/words/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";
@@ -41,7 +41,7 @@ async function jobOn(threadCount: number, { endRange, drain }: RangeSink, given 
   const setup = {
     kernelModule: kernels.sharedModule(),
     inputs: given,
-    cutting: plainCutting(compilePattern(patterns.gpt2.sources), specialTokens),
+    cutting: cuttings.plain(compiledPatterns.compile(patterns.gpt2.sources), specialTokens),
     distinctWordCounts: new Float64Array(threadCount + 2),
   };
   let documentCount = 0;

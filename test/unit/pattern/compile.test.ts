@@ -10,7 +10,7 @@ import { buildFourByteTables } from "../../../src/pattern/four-byte-tables.ts";
 import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
-import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { readReadyMade } from "../../../src/pattern/ready-made.ts";
 import { readyMadeFile } from "../../../src/pattern/ready-made-file.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
@@ -25,7 +25,7 @@ import { randomPattern, randomText } from "./random-patterns.ts";
 function pieces(source: string, text: string): string[] {
   const bytes = Buffer.from(text);
   let start = 0;
-  return pretokenEnds(compilePattern([source]), bytes).map((end) => {
+  return pretokenEnds(compiledPatterns.compile([source]), bytes).map((end) => {
     const piece = bytes.toString("utf8", start, end);
     start = end;
     return piece;
@@ -36,11 +36,11 @@ test("no named pattern needs a refused construct, neither as published nor in th
   for (const name of triedPatterns) {
     const { sources, huggingfaceSources = sources }: NamedPattern = patterns[name];
     for (const form of [sources, huggingfaceSources])
-      expect([name, errorIfAny(() => compilePattern(form))]).toEqual([name, null]);
+      expect([name, errorIfAny(() => compiledPatterns.compile(form))]).toEqual([name, null]);
   }
   // Refused patterns: back-references, and look-behinds of more than one character.
   for (const source of [String.raw`(a)\1`, "(?<=ab)c", "(?<!ab)c"])
-    expect(errorOf(() => compilePattern([source]))).toBeInstanceOf(UserError);
+    expect(errorOf(() => compiledPatterns.compile([source]))).toBeInstanceOf(UserError);
 });
 
 function errorIfAny(compile: () => unknown): string | null {
@@ -72,7 +72,7 @@ function repeatsNothing(node: Node): boolean {
 
 describe("a pattern", () => {
   test("is plain data when compiled", () => {
-    const compiled = compilePattern(patterns.o200k.sources);
+    const compiled = compiledPatterns.compile(patterns.o200k.sources);
     expect(structuredClone(compiled)).toEqual(compiled);
   });
 
@@ -127,7 +127,7 @@ describe("a pattern", () => {
       "a code point is written \\x41, \\u0041 or \\x{1F600}, and is at most 10FFFF, at character 1 of \\x{110000}",
     ],
   ])("that is wrong is refused with its place: %s", (source, message) => {
-    const error = errorOf(() => compilePattern([source]));
+    const error = errorOf(() => compiledPatterns.compile([source]));
     expect(error.message).toBe(`pattern: ${message}`);
     expect(error.exitCode).toBe(2);
   });
@@ -142,18 +142,18 @@ describe("a pattern", () => {
     "",
     "a+|$",
   ])("that can match the empty string is refused: %s", (source) => {
-    const error = errorOf(() => compilePattern([source]));
+    const error = errorOf(() => compiledPatterns.compile([source]));
     expect(error.message).toContain("can match the empty string");
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
 
   test("that can match the empty string in a text, though not in a line, is refused for lines", () => {
-    const error = errorOf(() => compilePattern(["(?<=\\n)(?!\\z)|."], { lineWise: true }));
+    const error = errorOf(() => compiledPatterns.compile(["(?<=\\n)(?!\\z)|."], { lineWise: true }));
     expect(error.message).toContain("can match the empty string");
   });
 
   test("that matches no text is refused", () => {
-    expect(errorOf(() => compilePattern(["(?!a)a"])).message).toContain("matches no text at all");
+    expect(errorOf(() => compiledPatterns.compile(["(?!a)a"])).message).toContain("matches no text at all");
   });
 
   test.each([
@@ -169,7 +169,7 @@ describe("a pattern", () => {
       "`\\k<x>` refers back to a group, which is not supported, at character 10 of (?<x>a|b)\\k<x>",
     ],
   ])("that asks for too much is refused with the part that does: %s", (source, message) => {
-    const error = errorOf(() => compilePattern([source]));
+    const error = errorOf(() => compiledPatterns.compile([source]));
     expect(error.message).toBe(`pattern: ${message}`);
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
@@ -205,7 +205,7 @@ describe("a pattern", () => {
     "a(?=b*)|(?!\\B)b|(?<=a*)c",
     "\\w+(?<!\\d)|\\d+|(?<=\\A|,)\\s+|(?s:.)",
   ])("that looks one character about is one automaton of the text itself: %s", (source) => {
-    const { automata } = compilePattern([source]);
+    const { automata } = compiledPatterns.compile([source]);
     expect(automata.map(({ annotation }) => annotation)).toEqual([undefined]);
   });
 
@@ -254,7 +254,7 @@ describe("a pattern", () => {
       const source = choice(2);
       let compiled: CompiledPattern;
       try {
-        compiled = compilePattern([source]);
+        compiled = compiledPatterns.compile([source]);
       } catch (error) {
         expect(error).toBeInstanceOf(UserError);
         continue;
@@ -290,7 +290,7 @@ describe("a pattern", () => {
       const source = randomPattern(random);
       let compiled: CompiledPattern;
       try {
-        compiled = compilePattern([source]);
+        compiled = compiledPatterns.compile([source]);
         if (isAssertion(parsePattern(source))) continue;
       } catch (error) {
         expect(error).toBeInstanceOf(UserError);
@@ -339,7 +339,7 @@ describe("a pattern", () => {
     for (let round = 0; round < rounds(40); round++) {
       const sources = Array.from({ length: 1 + random(3) }, () => pick(random, splits));
       sources.push(pick(random, lastSplits));
-      const compiled = compilePattern(sources);
+      const compiled = compiledPatterns.compile(sources);
       const regexps = sources.map(naiveRegExp);
       for (let trial = 0; trial < 40; trial++) {
         let text = "";
@@ -361,21 +361,27 @@ describe("a pattern", () => {
 
 describe("--pattern", () => {
   test("treats a known name as a name, and anything else as a regular expression", () => {
-    expect(resolvePattern("gpt2").name).toBe("gpt2");
-    expect(resolvePattern("deepseek-v3").sources.length).toBe(3);
-    expect(resolvePattern("\\S+|\\s+").name).toBeNull();
+    expect(compiledPatterns.resolve("gpt2").name).toBe("gpt2");
+    expect(compiledPatterns.resolve("deepseek-v3").sources.length).toBe(3);
+    expect(compiledPatterns.resolve("\\S+|\\s+").name).toBeNull();
   });
 
   test("offers the nearest name for an unknown one", () => {
-    const error = errorOf(() => resolvePattern("gtp2"));
+    const error = errorOf(() => compiledPatterns.resolve("gtp2"));
     expect(error.message).toBe('unknown pattern "gtp2"');
     expect(error.hint).toContain("gpt2");
     expect(error.exitCode).toBe(2);
-    expect(errorOf(() => resolvePattern("gpt-4o-mini")).hint).toContain("did you mean gpt-4o (o200k)?");
-    expect(resolvePattern("gpt-4").name).toBe("cl100k");
-    expect(errorOf(() => resolvePattern("gpt-4-turbo")).hint).toContain("did you mean gpt-4 (cl100k)?");
-    expect(errorOf(() => resolvePattern("qwen2.5-7b")).hint).toContain("did you mean qwen2.5 (qwen2)?");
-    expect(errorOf(() => resolvePattern("code")).hint).toContain("did you mean codex (p50k)?");
+    expect(errorOf(() => compiledPatterns.resolve("gpt-4o-mini")).hint).toContain(
+      "did you mean gpt-4o (o200k)?",
+    );
+    expect(compiledPatterns.resolve("gpt-4").name).toBe("cl100k");
+    expect(errorOf(() => compiledPatterns.resolve("gpt-4-turbo")).hint).toContain(
+      "did you mean gpt-4 (cl100k)?",
+    );
+    expect(errorOf(() => compiledPatterns.resolve("qwen2.5-7b")).hint).toContain(
+      "did you mean qwen2.5 (qwen2)?",
+    );
+    expect(errorOf(() => compiledPatterns.resolve("code")).hint).toContain("did you mean codex (p50k)?");
   });
 
   test("accepts the names of tiktoken and of models, and reports its own", () => {
@@ -390,7 +396,7 @@ describe("--pattern", () => {
       ["r50k_base", "r50k"],
       ["mistral", "tekken"],
     ] as const) {
-      const resolved = resolvePattern(typed);
+      const resolved = compiledPatterns.resolve(typed);
       expect({ typed, name: resolved.name }).toEqual({ typed, name });
       expect(resolved.sources).toEqual(patterns[name].sources);
     }
@@ -403,15 +409,15 @@ describe("--pattern", () => {
   });
 
   test("exports its patterns in HF's form", () => {
-    expect(patternForms.exported(resolvePattern("gpt2"))).toEqual({ kind: "byte-level" });
-    expect(patternForms.exported(resolvePattern("cl100k"))).toMatchObject({
+    expect(patternForms.exported(compiledPatterns.resolve("gpt2"))).toEqual({ kind: "byte-level" });
+    expect(patternForms.exported(compiledPatterns.resolve("cl100k"))).toMatchObject({
       kind: "splits",
       regexes: [
         String.raw`'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s`,
       ],
       mayLeaveGaps: false,
     });
-    expect(patternForms.exported(resolvePattern("\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"))).toEqual({
+    expect(patternForms.exported(compiledPatterns.resolve("\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"))).toEqual({
       sources: ["\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"],
       kind: "splits",
       regexes: ["(?>\\p{N}{1,2})|(?>a{1,3})\\z|[\\x{53}\\x{73}\\x{17f}]|[^\\s]"],
@@ -425,22 +431,22 @@ const { sources } = patterns.gpt2;
 test("patterns that cut differently have different digests, and so do line-wise patterns", () => {
   const all = ["gpt2", "cl100k", "o200k"] as const;
   const compiled = all.flatMap((name) =>
-    [false, true].map((lineWise) => compilePattern(patterns[name].sources, { lineWise })),
+    [false, true].map((lineWise) => compiledPatterns.compile(patterns[name].sources, { lineWise })),
   );
   expect(new Set(compiled.map(patternDigest)).size).toBe(compiled.length);
 });
 
 test("a single changed entry of one table changes the digest", () => {
-  const digest = patternDigest(compilePattern(sources));
+  const digest = patternDigest(compiledPatterns.compile(sources));
   for (const name of ["transitions", "columnBlocks", "columns"] as const) {
-    const changed = structuredClone(compilePattern(sources));
+    const changed = structuredClone(compiledPatterns.compile(sources));
     changed.automata[0]![name][1000]! ^= 1;
     expect(patternDigest(changed)).not.toBe(digest);
   }
 });
 
 test("precomputed tables have the digest of tables that are built now", () => {
-  const compiled = compilePattern(sources);
+  const compiled = compiledPatterns.compile(sources);
   const { bytes } = readyMadeFile(sources, {}, compiled);
   const readyMade = deserialize(Bun.zstdDecompressSync(bytes)) as CompiledPattern;
   expect(patternDigest(readyMade)).toBe(patternDigest(compiled));
@@ -467,7 +473,7 @@ describe("consecutive splits", () => {
     const random = randomNumbers(seed);
     const regexps = sources.map(naiveRegExp);
     for (const lineWise of [false, true]) {
-      const compiled = compilePattern(sources, { lineWise });
+      const compiled = compiledPatterns.compile(sources, { lineWise });
       expect(compiled.automata.length).toBe(count);
       for (let round = 0; round < rounds(100); round++) {
         const bytes = randomBytes(random, 1 + random(20));
@@ -485,7 +491,7 @@ describe("consecutive splits", () => {
       const sources = Array.from({ length: 2 + random(2) }, () => randomPattern(random));
       let compiled: CompiledPattern;
       try {
-        compiled = compilePattern(sources);
+        compiled = compiledPatterns.compile(sources);
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         continue;
@@ -524,7 +530,7 @@ function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
 describe("the cost of compiling a pattern", () => {
   function stepsOf(sources: readonly string[]): number {
     const steps = new CompileSteps();
-    compilePattern(sources, {}, steps);
+    compiledPatterns.compile(sources, {}, steps);
     return steps.count;
   }
 
@@ -538,16 +544,19 @@ describe("the cost of compiling a pattern", () => {
   test("is small for named patterns, and more than the limit is refused", () => {
     for (const { sources } of Object.values<NamedPattern>(patterns))
       expect(stepsOf(sources)).toBeLessThan(3_000_000);
-    const { message } = errorOf(() => compilePattern(Array(2000).fill("a+b|.")));
+    const { message } = errorOf(() => compiledPatterns.compile(Array(2000).fill("a+b|.")));
     expect(message).toStartWith("pattern: it takes too long to compile: a+b|.");
   });
 
   test("a union of sets is computed once, however often a class names it", () => {
     for (const item of ["\\p{L}", "\\P{L}", "\\w", "\\W", "\\S", "[:alpha:]", "[^\\p{L}]", "\\p{L}&&"]) {
-      const [one] = compilePattern([`[${item}a]|.`]).automata;
-      expect([item, compilePattern([`[${item.repeat(20_000)}a]|.`]).automata[0]]).toEqual([item, one]);
+      const [one] = compiledPatterns.compile([`[${item}a]|.`]).automata;
+      expect([item, compiledPatterns.compile([`[${item.repeat(20_000)}a]|.`]).automata[0]]).toEqual([
+        item,
+        one,
+      ]);
     }
-    expect(() => compilePattern([`[${"[\\p{L}a]".repeat(20_000)}]|.`])).toThrow(
+    expect(() => compiledPatterns.compile([`[${"[\\p{L}a]".repeat(20_000)}]|.`])).toThrow(
       "its character classes have too many ranges, at character",
     );
   });
@@ -555,7 +564,7 @@ describe("the cost of compiling a pattern", () => {
   test("more than 126 kinds of characters are refused before a table has a column for each", () => {
     const many = String.fromCodePoint(...Array.from({ length: 5000 }, (_, i) => 0x4e00 + i));
     const steps = new CompileSteps();
-    const { message } = errorOf(() => compilePattern([`${many}|.`], {}, steps));
+    const { message } = errorOf(() => compiledPatterns.compile([`${many}|.`], {}, steps));
     expect(message).toStartWith("pattern: it distinguishes too many kinds of characters");
     expect(steps.count).toBeLessThan(200_000);
   });
@@ -567,7 +576,7 @@ test("a precompiled pattern equals one compiled now, including its four-byte tab
     for (const place of places(triedPatterns.length, 0)) {
       const { sources }: NamedPattern = patterns[triedPatterns[place]!];
       for (const lineWise of [false, true]) {
-        const compiled = compilePattern(sources, { lineWise });
+        const compiled = compiledPatterns.compile(sources, { lineWise });
         const file = readyMadeFile(sources, { lineWise }, compiled);
         writeFileSync(join(directory, file.name), file.bytes);
         // Only the first automaton of a chain scans four bytes at a time.

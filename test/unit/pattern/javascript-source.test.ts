@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cutText } from "../../../src/pattern/cut-text.ts";
 import { javascriptSource } from "../../../src/pattern/javascript-source.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import * as unicode from "../../../src/pattern/unicode.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -25,7 +25,7 @@ function piecesByJavascript(source: string, text: string): string[] {
 function ourPieces(sources: readonly string[], text: string): string[] {
   const bytes = Buffer.from(text);
   let start = 0;
-  return cutText(compilePattern(sources), bytes).map((end) =>
+  return cutText(compiledPatterns.compile(sources), bytes).map((end) =>
     bytes.subarray(start, (start = end)).toString(),
   );
 }

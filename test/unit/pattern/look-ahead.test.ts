@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { findSafeCut } from "../../../src/pattern/cut-text.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";
@@ -12,7 +12,7 @@ import { randomLookPattern, randomLookText } from "./random-patterns.ts";
 
 const seed = 20261122;
 
-const countOf = (...sources: string[]) => compilePattern(sources).automata.length;
+const countOf = (...sources: string[]) => compiledPatterns.compile(sources).automata.length;
 
 const byteEnds = (pieces: readonly string[]) => {
   let end = 0;
@@ -34,7 +34,7 @@ test("random patterns with long look-aheads are cut as by the textbook matcher",
     const lineWise = random(4) === 0;
     let compiled: CompiledPattern;
     try {
-      compiled = compilePattern(sources, { lineWise });
+      compiled = compiledPatterns.compile(sources, { lineWise });
     } catch (error) {
       expect(error).toBeInstanceOf(UserError);
       continue;
@@ -62,7 +62,7 @@ test.each(
   Object.entries(digitForms),
 )("digits from the right are what rules without looks say: %s", (name, form) => {
   const random = randomNumbers(seed + 2);
-  const compiled = compilePattern(form.sources);
+  const compiled = compiledPatterns.compile(form.sources);
   for (let round = 0; round < rounds(100); round++) {
     const text = digitText(random, 1 + random(14));
     expectSame(pretokenEnds(compiled, Buffer.from(text)), byteEnds(form.pieces(text)), { name, text });
@@ -74,7 +74,7 @@ test("safe cuts of annotated texts: the parts are cut like the whole", () => {
   let cutCount = 0;
   for (const [turn, [name, { sources }]] of Object.entries(digitForms).entries()) {
     for (const lineWise of turns([false, true], turn)) {
-      const compiled = compilePattern(sources, { lineWise });
+      const compiled = compiledPatterns.compile(sources, { lineWise });
       for (let round = 0; round < rounds(40); round++) {
         const text = digitText(random, 2 + random(20));
         const bytes = Buffer.concat([
@@ -109,7 +109,7 @@ test("a look-ahead over groups of twenty characters is one automaton", () => {
 
 test("a split by assertions alone cuts where they hold", () => {
   const pieces = (source: string, text: string) => {
-    const ends = pretokenEnds(compilePattern([source]), Buffer.from(text));
+    const ends = pretokenEnds(compiledPatterns.compile([source]), Buffer.from(text));
     return ends.map((end, i) => Buffer.from(text).toString("utf8", ends[i - 1] ?? 0, end));
   };
   expect(pieces("\\b", "ab, cd")).toEqual(["ab", ", ", "cd"]);

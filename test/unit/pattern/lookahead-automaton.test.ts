@@ -8,7 +8,7 @@ import {
 } from "../../../src/pattern/lookahead-automaton.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { parseSplit, type Split } from "../../../src/pattern/parse-pattern.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -22,7 +22,7 @@ const [gpt2] = patterns.gpt2.sources;
 const [o200k] = patterns.o200k.sources;
 
 const pieces = (source: string, text: string) => {
-  const ends = pretokenEnds(compilePattern([source]), Buffer.from(text));
+  const ends = pretokenEnds(compiledPatterns.compile([source]), Buffer.from(text));
   return ends.map((end, i) => Buffer.from(text).toString("utf8", ends[i - 1] ?? 0, end));
 };
 
@@ -63,7 +63,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes like RegExp, also i
     if (source.startsWith("<")) sources.push(`${source}|${o200k.replaceAll("(?i:", "(?:")}`);
     for (const whole of sources) {
       for (const lineWise of [false, true]) {
-        const compiled = compilePattern([whole], { lineWise });
+        const compiled = compiledPatterns.compile([whole], { lineWise });
         const regexps = [naiveRegExp(whole)];
         for (let round = 0; round < rounds(40); round++) {
           const written = Array.from({ length: random(12) }, () =>
@@ -208,7 +208,7 @@ test("for numbers grouped from the right, only digits depend on what follows", (
   const number = "\\p{N}{1,3}(?=(?:\\p{N}{3})*(?:\\P{N}|$))";
   for (const name of ["llama3", "gpt2", "o200k", "tekken"] as const) {
     const source = patterns[name].sources[0]!.replace(/ \?\\p\{N\}\+|\\p\{N\}(?:\{1,3\})?(?=\|)/, number);
-    const [tables, ...more] = compilePattern([source]).automata;
+    const [tables, ...more] = compiledPatterns.compile([source]).automata;
     const live = Array.from({ length: 128 }, (_, byte) => byte).filter(
       (byte) => tables!.annotation!.quiet[byte] === notQuiet,
     );
@@ -231,14 +231,14 @@ test("a class of one character can have many annotations, with rare characters",
 
 test("patterns with too many annotations are refused", () => {
   const many = Array.from({ length: 14 }, (_, i) => `a(?=.{${i}}b)`).join("|");
-  const error = errorOf(() => compilePattern([`(?:${many}){2}|[^c]`]));
+  const error = errorOf(() => compiledPatterns.compile([`(?:${many}){2}|[^c]`]));
   expect([error.exitCode, error.hint]).toEqual([
     2,
     "write the pattern in a simpler way, or with smaller counts",
   ]);
   // The largest count is named, wherever it is.
   const counted = `(?:${many}){2}|b{17,}|(?:c|d{18}(?!d)){2}|[^c]`;
-  expect(errorOf(() => compilePattern([counted])).hint).toBe(
+  expect(errorOf(() => compiledPatterns.compile([counted])).hint).toBe(
     "write the pattern with smaller counts; the largest is that of `d{18}`",
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { pretokenEnds, tellingCharacters } from "./naive.ts";
 import { triedPatterns } from "./names.ts";
@@ -18,7 +18,7 @@ const texts = Array.from({ length: 1500 }, () => {
 
 /** Returns the first text on which the pattern and the oracle differ. */
 function firstDifference(sources: readonly string[], oracle: Oracle): string | undefined {
-  const compiled = compilePattern(sources);
+  const compiled = compiledPatterns.compile(sources);
   for (const text of texts) {
     const found = pretokenEnds(compiled, Buffer.from(text)).join();
     const wanted = oracle(text).join();

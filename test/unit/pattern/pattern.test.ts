@@ -3,7 +3,7 @@ import * as textBuffers from "../../../src/bytes/text.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { findSafeCut } from "../../../src/pattern/cut-text.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import {
@@ -21,13 +21,13 @@ const names = Object.keys(patterns) as (keyof typeof patterns)[];
 const seed = 20261120;
 
 /** Compiled patterns, because some take a second to compile. */
-const compiledPatterns = new Map<string, CompiledPattern>();
+const kept = new Map<string, CompiledPattern>();
 
 function prepared(name: keyof typeof patterns, lineWise = false) {
   const { sources }: NamedPattern = patterns[name];
   const key = `${name} ${lineWise}`;
-  const compiled = compiledPatterns.get(key) ?? compilePattern(sources, { lineWise });
-  compiledPatterns.set(key, compiled);
+  const compiled = kept.get(key) ?? compiledPatterns.compile(sources, { lineWise });
+  kept.set(key, compiled);
   return { compiled, regexps: sources.map(naiveRegExp) };
 }
 
@@ -127,7 +127,7 @@ describe("a pattern that looks left", () => {
       "(?<=[^b]|^)(?:ab|a)+| |.",
     ]) {
       for (const lineWise of [false, true]) {
-        const compiled = compilePattern([source], { lineWise });
+        const compiled = compiledPatterns.compile([source], { lineWise });
         for (let round = 0; round < rounds(40); round++) {
           const bytes = Buffer.concat(Array.from({ length: 2 + random(14) }, () => pick(random, parts)));
           const whole = pretokenEnds(compiled, bytes);
@@ -150,7 +150,7 @@ describe("a pattern that looks left", () => {
 
   test("is cut only where the automaton continues like at the start of a document", () => {
     // Every pretoken after "a" ends at 2. But for a reader that has only seen that "a", "bc" is one pretoken.
-    const compiled = compilePattern(["(?<=a)bc|[abc]"]);
+    const compiled = compiledPatterns.compile(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");
     expect(pretokenEnds(compiled, bytes)).toEqual([1, 2, 4, 5, 6]);
     expect(pretokenEnds(compiled, bytes.subarray(2))).toEqual([1, 2, 3, 4]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Dialect, fancyRegex, oniguruma } from "../../../src/pattern/dialect.ts";
 import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { mayLeaveGaps, portableForm } from "../../../src/pattern/portable-source.ts";
 import * as unicode from "../../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../../src/pattern/unicode-data.ts";
@@ -23,7 +23,7 @@ import { tiktokenOracle } from "./oracles.ts";
 
 /** Returns a function that cuts a text by a pattern of a dialect. */
 function cutterOf(source: string, dialect: Dialect): (text: string) => string[] {
-  const compiled = compilePattern([portableForm(source, dialect)]);
+  const compiled = compiledPatterns.compile([portableForm(source, dialect)]);
   return (text) => {
     const bytes = Buffer.from(text);
     let start = 0;
@@ -141,7 +141,7 @@ describe("a pattern of tiktoken's engine", () => {
     // tiktoken drops unmatched text, so the pattern matches every character.
     const whole = `(?:${source})|[\\s\\S]`;
     const { oracle, free } = tiktokenOracle(whole, texts);
-    const compiled = compilePattern([whole]);
+    const compiled = compiledPatterns.compile([whole]);
     for (const text of texts)
       expect([text, pretokenEnds(compiled, Buffer.from(text))]).toEqual([text, oracle(text)]);
     free();

@@ -1,4 +1,4 @@
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
 import type { Random } from "../../random.ts";
 
@@ -12,7 +12,7 @@ export function tablesOf(...sources: string[]): ScanTables {
  * feed.
  */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
-  const compiled = compilePattern(sources, { lineWise });
+  const compiled = compiledPatterns.compile(sources, { lineWise });
   if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);
   return compiled.automata[0]!;
 }

@@ -3,9 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
-import { type AddedToken, plainCutting, plainSpecial, sectionSettings } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
+import { type AddedToken, plainSpecial, sectionSettings } from "../../../src/text/cutting.ts";
 import { TextSections } from "../../../src/text/text-sections.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import { scratch } from "../../binary.ts";
@@ -117,7 +118,7 @@ test("added tokens that HF confuses, or does not read, are refused by name", asy
 function readsOf(tokens: readonly Partial<AddedToken>[], text: Buffer, pieceBytes: number): number {
   const addedTokens = tokens.map((token, id) => ({ id, content: "", ...plainSpecial, ...token }));
   const sections = new TextSections(
-    sectionSettings({ ...plainCutting(compilePattern([])), addedTokens, addsPrefixSpace: false }),
+    sectionSettings({ ...cuttings.plain(compiledPatterns.compile([])), addedTokens, addsPrefixSpace: false }),
   );
   const sink = { push() {}, end() {}, token() {}, strip() {} };
   for (let pos = 0; pos < text.length; pos += pieceBytes)

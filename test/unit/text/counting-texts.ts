@@ -1,7 +1,7 @@
 import type { TextMemory } from "../../../src/corpus/range-reader.ts";
 import { TaskTexts, type TaskTextsOptions } from "../../../src/corpus/task-texts.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import type { Pretokens } from "../../../src/text/pretokens.ts";
 import { TextChain } from "../../../src/text/text-chain.ts";
 import type { WordCounter } from "../../../src/words/word-counter.ts";
@@ -21,7 +21,7 @@ export function countingTexts(options: Options, counter: WordCounter): TaskTexts
   const mapping =
     mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
   // If pretokens are given, tokens with the flag of special tokens stay text.
-  const cutting = { ...plainCutting(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
+  const cutting = { ...cuttings.plain(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
   const chain = new TextChain(cutting, counter, pretokens);
   return new TaskTexts(chain, { ...rest, mapping });
 }

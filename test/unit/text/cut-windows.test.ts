@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../../src/text/cutting.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
+import { type AddedToken, type Cutting, sectionSettings } from "../../../src/text/cutting.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -9,7 +10,7 @@ import { pieces } from "./made-trials.ts";
 import type { Section } from "./naive-sections.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 83);
-const plain = plainCutting(compilePattern(patterns.none.sources));
+const plain = cuttings.plain(compiledPatterns.compile(patterns.none.sources));
 const forms = [null, "NFC", "NFC", "NFD", "NFKC", "NFKD", "lowercase", "NFKC,lowercase", "NFKD,NFC"] as const;
 const hard = [
   ...[

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { cutText } from "../../../src/pattern/cut-text.ts";
 import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
@@ -164,11 +164,13 @@ function naiveWords(pattern: CompiledPattern, text: string): [string, number][] 
 }
 
 test("words are those of whole documents, whatever an edge cuts", () => {
-  const anyPattern = compilePattern(patterns.none.sources);
+  const anyPattern = compiledPatterns.compile(patterns.none.sources);
   const token = { bytes: new TextEncoder().encode("<|end|>"), id: 0 };
   let turn = 0;
   for (const name of [...names, ...looks]) {
-    const pattern = compilePattern(name in patterns ? patterns[name as PatternName].sources : [name]);
+    const pattern = compiledPatterns.compile(
+      name in patterns ? patterns[name as PatternName].sources : [name],
+    );
     const counter = new WordCounter(1 << 20);
     const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
     const pretokens = new Pretokens(pattern.automata, [token], counter, atOnce);

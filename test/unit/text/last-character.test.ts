@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";
@@ -81,7 +81,7 @@ test("a text before a special token keeps its last character", async () => {
 
 test("a text of any length is counted with its last character", () => {
   for (const name of names) {
-    const pattern = compilePattern(patterns[name].sources);
+    const pattern = compiledPatterns.compile(patterns[name].sources);
     const counter = new WordCounter(1 << 20);
     const pretokens = new Pretokens(pattern.automata, [], counter);
     for (const length of lengths) {

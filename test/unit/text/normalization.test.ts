@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../../bench/random.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import type { Normalization } from "../../../src/text/normalization.ts";
 import * as normalForms from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
@@ -186,7 +186,7 @@ describe("text is normalized as a whole, however it arrives", () => {
   });
 });
 
-const o200k = resolvePattern("o200k").compiled;
+const o200k = compiledPatterns.resolve("o200k").compiled;
 
 test("a normalized corpus that is cut into ranges and chunks has the words of the whole one", async () => {
   for (let trial = 0; trial < trialCount; trial++) {
@@ -195,10 +195,10 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
     // In a text with special tokens, threads cut at them.
     const made = madeText(random, 3000);
     const text = trial % 4 === 0 ? made : made.replaceAll("<|end|>", "");
-    const pattern = compilePattern(patterns.gpt2.sources);
+    const pattern = compiledPatterns.compile(patterns.gpt2.sources);
     const options = {
       inputs: findInputs([put(directory, "text", text), put(directory, "packed.gz", Bun.gzipSync(text))]),
-      cutting: plainCutting(pattern, specialTokens, normalization),
+      cutting: cuttings.plain(pattern, specialTokens, normalization),
       workerCount: 1,
       rangeSizeBytes: 100 + random.below(2000),
       chunkSizeBytes: 1 << (8 + random.below(5)),
@@ -211,7 +211,7 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
     expect(statistics.map((found) => found.documentCount)).toEqual([documentCount, documentCount]);
     expect(statistics[0]!.textBytes).toBe(Buffer.byteLength(text));
     // A pattern that distinguishes capital letters.
-    const cased = { ...options, cutting: plainCutting(o200k, specialTokens, normalization) };
+    const cased = { ...options, cutting: cuttings.plain(o200k, specialTokens, normalization) };
     const whole = await counted({ ...cased, rangeSizeBytes: 1 << 20, chunkSizeBytes: 1 << 20 });
     expect({ seed, trial, cut: await counted(cased) }).toEqual({ seed, trial, cut: whole });
   }

@@ -4,13 +4,14 @@ import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { cutText } from "../../../src/pattern/cut-text.ts";
 import { buildFourByteTables } from "../../../src/pattern/four-byte-tables.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { readKernel } from "../../../src/runtime/embedded.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import * as kernels from "../../../src/runtime/kernel.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
-import { Pretokens, partTo } from "../../../src/text/pretokens.ts";
+import { Pretokens } from "../../../src/text/pretokens.ts";
+import * as textParts from "../../../src/text/text-part.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { inOrder } from "../../naive.ts";
 import { pick, randomNumbers } from "../../random.ts";
@@ -37,7 +38,7 @@ const found = (tokens: readonly Uint8Array[]) =>
 /** A counter and its pretokens, which together count a text in windows. */
 type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
 /** Any pattern will do, because the pretokens already have one. */
-const anyPattern = compilePattern(patterns.none.sources);
+const anyPattern = compiledPatterns.compile(patterns.none.sources);
 
 /** Returns everything that counting a text reports: words and findings. */
 function told({ counter, pretokens }: Way, bytes: Uint8Array, windowBytes: number) {
@@ -148,7 +149,7 @@ const caseOf = (name: string, sources: readonly string[], lineWise = false): Cas
   name: `${name}${lineWise ? ", line-wise" : ""}`,
   sources,
   lineWise,
-  pattern: compilePattern(sources, { lineWise }),
+  pattern: compiledPatterns.compile(sources, { lineWise }),
 });
 
 const gpt2 = patterns.gpt2.sources;
@@ -284,14 +285,14 @@ test("counts with masks like the twin, for all named patterns", () => {
 });
 
 test("a token that ends after a record hides no token that ends in it", () => {
-  const pattern = compilePattern(patterns.gpt2.sources);
+  const pattern = compiledPatterns.compile(patterns.gpt2.sources);
   const { counter, pretokens } = kernelWay(pattern, [encoded("<x-y>"), encoded("x")]);
   counter.text(9).bytes.set(encoded("ab<x-y>cd"));
   pretokens.searchText(9);
   pretokens.start(0, false);
-  expect(pretokens.take(partTo(5))).toBe(true);
+  expect(pretokens.take(textParts.to(5))).toBe(true);
   pretokens.start(5, false);
-  expect(pretokens.take(partTo(9))).toBe(true);
+  expect(pretokens.take(textParts.to(9))).toBe(true);
   expect(entriesOf(counter.toWordTable())).toEqual([
     ["-", 1],
     ["<", 1],
@@ -313,7 +314,7 @@ test.skipIf(isSmallScale)(
     kernel.pretokens.searchText(bytes.length);
     kernel.pretokens.start(0, false);
     let sliceCount = 1;
-    while (!kernel.pretokens.take(partTo(bytes.length))) sliceCount++;
+    while (!kernel.pretokens.take(textParts.to(bytes.length))) sliceCount++;
     expect(sliceCount).toBe(Math.ceil(bytes.length / (1 << 20)));
     expect(entriesOf(kernel.counter.toWordTable())).toEqual(twin(bytes).words);
   },
@@ -375,13 +376,13 @@ describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_,
 });
 
 test.skipIf(isSmallScale)("a long run of look-ahead text is read in slices", () => {
-  const { counter, pretokens } = kernelWay(compilePattern(digitForms.wordEndLlama3!.sources));
+  const { counter, pretokens } = kernelWay(compiledPatterns.compile(digitForms.wordEndLlama3!.sources));
   const bytes = bytesOf(`a${"1".repeat(3_000_001)} b`);
   counter.text(bytes.length).bytes.set(bytes);
   pretokens.searchText(bytes.length);
   pretokens.start(0, false);
   let sliceCount = 1;
-  while (!pretokens.take(partTo(bytes.length))) sliceCount++;
+  while (!pretokens.take(textParts.to(bytes.length))) sliceCount++;
   // The run is read to its end, read backwards, and then cut.
   expect(sliceCount).toBe(7);
   expect(entriesOf(counter.toWordTable())).toEqual([
@@ -394,7 +395,7 @@ test.skipIf(isSmallScale)("a long run of look-ahead text is read in slices", () 
 
 test("a pattern whose tables do not fit into the kernel is refused", () => {
   const counter = new WordCounter(textBytesMax);
-  const pattern = compilePattern(gpt2);
+  const pattern = compiledPatterns.compile(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
   expect(() => new Pretokens(pattern.automata, [], counter)).toThrow(
     "the tables of the pattern and the special tokens do not fit into the memory of a thread",

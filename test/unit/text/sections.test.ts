@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import * as unicode from "../../../src/pattern/unicode.ts";
 import { wordCharacters } from "../../../src/pattern/unicode.ts";
-import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
+import { type AddedToken, type Cutting, sectionSettings } from "../../../src/text/cutting.ts";
 import * as normalForms from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
@@ -13,7 +14,7 @@ import { naiveSections, type Section, type Segment } from "./naive-sections.ts";
 const seed = Number(process.env.TEST_SEED ?? 61);
 /** The number of settings. For more: `TEST_TRIALS=20000 npm run bun -- test test/unit/text/sections.test.ts`. */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(1500));
-const plain = plainCutting(compilePattern(patterns.none.sources));
+const plain = cuttings.plain(compiledPatterns.compile(patterns.none.sources));
 
 /** Characters of texts and tokens: letters, marks, white space, and characters that normalization changes. */
 const characters = [

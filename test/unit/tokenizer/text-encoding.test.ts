@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { type AddedToken, isCutUnchanged } from "../../../src/text/cutting.ts";
 import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../../src/tokenizer/tokenizer-parts.ts";
@@ -95,7 +95,7 @@ test("a text longer than a slice of work is encoded completely, with tokens at i
 });
 
 test("a pattern whose four-byte tables are built lazily gives the same ids before and after", () => {
-  const pattern = compilePattern(["\\p{L}+|\\s|[^\\p{L}\\s]{1,3}"]);
+  const pattern = compiledPatterns.compile(["\\p{L}+|\\s|[^\\p{L}\\s]{1,3}"]);
   const [kernel, links] = bothWays({ ...gpt2, pattern }, false);
   const bytes = Buffer.from(Array.from({ length: 40_000 }, (_, n) => madeText(n, 4)).join(" "));
   expect(bytes.length).toBeGreaterThan(1 << 19);

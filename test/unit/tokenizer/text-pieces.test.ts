@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { cutText } from "../../../src/pattern/cut-text.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
-import { type Cutting, plainCutting } from "../../../src/text/cutting.ts";
-import { sectionsOf, textPieces } from "../../../src/tokenizer/text-pieces.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
+import type { Cutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
+import * as textPieces from "../../../src/text/text-pieces.ts";
+import { sectionsOf } from "../../../src/text/text-pieces.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 
-const pattern = compilePattern(["'s| ?\\p{L}+| ?[^\\s\\p{L}]+|\\s+(?!\\S)|\\s+"]);
+const pattern = compiledPatterns.compile(["'s| ?\\p{L}+| ?[^\\s\\p{L}]+|\\s+(?!\\S)|\\s+"]);
 const contents = ["<s>", "<s>>", "é", "a b", "ﬁ", " ", "\n", "e\u0301", "A"];
 const parts = [
   "<s>",
@@ -34,7 +36,7 @@ const spelled = (pieces: readonly Uint8Array[]) =>
 function randomCutting(random: Random): Cutting {
   const isSet = () => random(3) === 0;
   return {
-    ...plainCutting(pattern),
+    ...cuttings.plain(pattern),
     normalization: isSet() ? pick(random, ["NFC", "NFKC,lowercase", "NFD"] as const) : null,
     addsPrefixSpace: isSet(),
     isLinewise: isSet(),
@@ -51,7 +53,7 @@ test("the pieces are the pretokens that encoding merges, with added tokens verba
     const cutting = randomCutting(random);
     const text = Buffer.from(Array.from({ length: random(12) }, () => pick(random, parts)).join(""));
     if (random(4) === 0 && text.length > 0) text[random(text.length)] = random(256);
-    const pieces = textPieces(cutting, text);
+    const pieces = textPieces.of(cutting, text);
     // Between added tokens nothing is lost, and a token's piece includes the white space that it strips.
     if (cutting.normalization === null && !cutting.addsPrefixSpace)
       expect({ i, joined: Buffer.concat(pieces) }).toEqual({ i, joined: Buffer.from(text) });
@@ -73,7 +75,7 @@ test("the pieces are the pretokens that encoding merges, with added tokens verba
 
 test("changes by a step are visible in the pieces", () => {
   const cut = (text: string, more: Partial<Cutting>) =>
-    textPieces({ ...plainCutting(pattern, ["<s>"]), ...more }, Buffer.from(text)).map(String);
+    textPieces.of({ ...cuttings.plain(pattern, ["<s>"]), ...more }, Buffer.from(text)).map(String);
   expect(cut("ﬁ A<s> Ⅸ\n", { normalization: "NFKC,lowercase" })).toEqual(["fi", " a", "<s>", " ix", "\n"]);
   expect(cut("a<s>b", { addsPrefixSpace: true })).toEqual([" a", "<s>", " b"]);
   const mask = { id: 0, content: "<m>", special: true, normalized: false, singleWord: false };

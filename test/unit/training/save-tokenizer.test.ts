@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path";
 import { saveTokenizer } from "../../../src/edit/save-tokenizer.ts";
 import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
-import { resolvePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { digestOfParts } from "../../../src/tokenizer/parts-digest.ts";
 import type { LoadOptions } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { bpe, put, scratch, tokenizerFiles as trainedFiles } from "../../binary.ts";
@@ -93,7 +93,7 @@ test("a part of a tokenizer is refused, and no files are left", async () => {
         foreign("pair", ...["vocab.json", "merges.txt"].map((name) => [name, join(other, name)] as const)),
         "vocab.json",
       ),
-      { pattern: resolvePattern("o200k") },
+      { pattern: compiledPatterns.resolve("o200k") },
     ],
   ] as const) {
     await expect(save(path, output, options)).rejects.toThrow("alone is not the whole tokenizer");
@@ -115,7 +115,7 @@ test("the fingerprint is that of the ids, wherever the files are", async () => {
     [other, {}],
     [join(trained, "vocab.json"), { specialTokens: [{ text: "<|x|>", id: 300 }] }],
     [join(trained, "vocab.json"), { specialTokens: [{ text: "<|y|>", id: 300 }] }],
-    [join(trained, "vocab.json"), { pattern: resolvePattern("llama3") }],
+    [join(trained, "vocab.json"), { pattern: compiledPatterns.resolve("llama3") }],
   ];
   const prints = await Promise.all(ways.map(([path, options]) => print(path, options)));
   expect(new Set(prints).size).toBe(ways.length);

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import type { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import { addUp } from "../../../src/words/add-up.ts";
 import { countCorpus } from "../../../src/words/count-corpus.ts";
 import { CountsFileReader, type CountsSource } from "../../../src/words/counts-file-reader.ts";
@@ -29,7 +29,7 @@ const countsOptions: CountsOptions = {
   specialTokens: [],
   isLinewise: false,
 };
-const pattern = compilePattern(patterns.gpt2.sources);
+const pattern = compiledPatterns.compile(patterns.gpt2.sources);
 const long = "abcdefgh".repeat(40);
 const paths = [1, 2, 3].map((seed) =>
   put(home, `${seed}.txt`, `${madeText(seed, 60_000)} ${long}${seed} ${madeText(9, 20_000)}`),
@@ -41,13 +41,13 @@ async function count(workerCount: number, wordBytesMax: number, countedPerInput 
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
   const counts = await countCorpus(
-    { inputs, cutting: plainCutting(pattern), workerCount, runOptions, countedPerInput },
+    { inputs, cutting: cuttings.plain(pattern), workerCount, runOptions, countedPerInput },
     () => {},
   );
   return { ...counts, directory };
 }
 
-const whole = await countCorpus({ inputs, cutting: plainCutting(pattern), workerCount: 1 }, () => {});
+const whole = await countCorpus({ inputs, cutting: cuttings.plain(pattern), workerCount: 1 }, () => {});
 const wanted = entriesOf(runToEnd(addUp({ counter: whole.counter, sources: [] })));
 
 function save(name: string, table: WordTable): CountsSource {
@@ -80,7 +80,7 @@ describe("words that do not fit into memory", () => {
     const runOptions = { directory: join(home, "none"), countsOptions, wordBytesMax: 0 };
     for (const workerCount of [1, 2]) {
       const error = await countCorpus(
-        { inputs, cutting: plainCutting(pattern), workerCount, runOptions },
+        { inputs, cutting: cuttings.plain(pattern), workerCount, runOptions },
         () => {},
       ).catch((error: unknown) => error);
       expect(error).toBeInstanceOf(UserError);
@@ -95,11 +95,11 @@ describe("words of single inputs", () => {
       for (const workerCount of turns([1, 2, 7], 1 + turn)) {
         const { counter, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
         const only = await countCorpus(
-          { inputs: [inputs[2]!], cutting: plainCutting(pattern), workerCount: 1 },
+          { inputs: [inputs[2]!], cutting: cuttings.plain(pattern), workerCount: 1 },
           () => {},
         );
         const ofOne = await countCorpus(
-          { inputs: [], cutting: plainCutting(pattern), workerCount: 1 },
+          { inputs: [], cutting: cuttings.plain(pattern), workerCount: 1 },
           () => {},
         );
         const runsOfThird = runs.filter((run) => run.inputIndex === 2);

@@ -3,11 +3,11 @@ import { crc32, gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { runTasks } from "../../../src/jobs/run-tasks.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import * as kernels from "../../../src/runtime/kernel.ts";
 import { runSliced } from "../../../src/runtime/slices.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import { addUp } from "../../../src/words/add-up.ts";
 import {
   type CountOptions,
@@ -27,8 +27,8 @@ const directory = scratch();
 
 const text = "it's the same word after word after word, 12345 times.\n".repeat(60_000);
 const inputs = findInputs([put(directory, "corpus", text)]);
-const pattern = compilePattern(patterns.gpt2.sources);
-const options: CountOptions = { inputs, cutting: plainCutting(pattern), workerCount: 1 };
+const pattern = compiledPatterns.compile(patterns.gpt2.sources);
+const options: CountOptions = { inputs, cutting: cuttings.plain(pattern), workerCount: 1 };
 
 async function failureOf(failing: CountOptions): Promise<unknown> {
   return countCorpus(failing, () => {}).then(
@@ -61,7 +61,7 @@ test("streams are shared among any number of workers, even if they cannot be cut
   const names = [gzipSync(varied), varied, zstdCompressSync(varied.slice(0, 9999)), gzipSync("")].map(
     (content, n) => put(directory, `varied-${n}`, content),
   );
-  const uncut = compilePattern(["(?s:.){1,7}"]);
+  const uncut = compiledPatterns.compile(["(?s:.){1,7}"]);
   const token = "<|end|>";
   for (const [turn, [used, specialTokens]] of (
     [
@@ -71,7 +71,7 @@ test("streams are shared among any number of workers, even if they cannot be cut
   ).entries()) {
     const counts: unknown[] = [];
     for (const workerCount of [1, ...turns([2, 7], turn)]) {
-      const cutting = plainCutting(used, specialTokens);
+      const cutting = cuttings.plain(used, specialTokens);
       const settings = { cutting, workerCount, rangeSizeBytes: 20_000, chunkSizeBytes: 3000 };
       const { counter, statistics } = await countCorpus({ inputs: findInputs(names), ...settings }, () => {});
       counts.push([entriesOf(counter.words.toWordTable()), statistics]);
@@ -93,11 +93,11 @@ test("an error in a worker fails the run with its message and its exit code", as
 });
 
 test("a worker's bug fails the run with its reason", async () => {
-  const { automata } = compilePattern([" ?\\w+|\\W"]);
+  const { automata } = compiledPatterns.compile([" ?\\w+|\\W"]);
   const broken = { automata: [{ ...automata[0]!, columns: null as unknown as Uint8Array }] };
   const error = await failureOf({
     ...options,
-    cutting: plainCutting(broken),
+    cutting: cuttings.plain(broken),
     workerCount: 2,
     rangeSizeBytes: text.length, // So no cut is searched for, and a worker uses the pattern first.
   });
@@ -144,7 +144,7 @@ test("checksums of inputs are those of their text, however it is cut", async () 
       [1e6, 1],
     ] as const) {
       const sizes = { rangeSizeBytes, workerCount, chunkSizeBytes: 900 };
-      const cutting = plainCutting(pattern, [], normalization);
+      const cutting = cuttings.plain(pattern, [], normalization);
       const inputs = findInputs(paths);
       const { statistics } = await countCorpus({ ...options, ...sizes, cutting, inputs }, () => {});
       found.add(JSON.stringify(statistics.map(({ crc32 }) => crc32)));
@@ -174,7 +174,7 @@ const manyWords = ["0", "1", "2"].map((part) => {
 });
 const many: CountOptions = {
   ...options,
-  cutting: plainCutting(pattern),
+  cutting: cuttings.plain(pattern),
   inputs: findInputs(manyWords),
   rangeSizeBytes: 100_000,
 };

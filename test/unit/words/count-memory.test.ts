@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { MemoryBudget } from "../../../src/runtime/machine.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import { train } from "../../../src/training/train.ts";
 import { settle, settleCutting } from "../../../src/training/training.ts";
 import { countWords } from "../../../src/words/count-words.ts";
@@ -26,7 +26,7 @@ async function count(source: string, compiled: CompiledPattern) {
     new MemoryBudget(1e12),
     () => {},
   );
-  const corpus = { inputs: findInputs([path]), cutting: plainCutting(compiled), workerCount: 1, memory };
+  const corpus = { inputs: findInputs([path]), cutting: cuttings.plain(compiled), workerCount: 1, memory };
   const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
   await keepRest?.();
   memory.scratch.remove();
@@ -34,8 +34,8 @@ async function count(source: string, compiled: CompiledPattern) {
 }
 
 test("a corrected pattern does not reuse older counts, whatever version and commit the program has", async () => {
-  const wrong = compilePattern([" ?\\w|\\s"]);
-  const right = compilePattern([" ?\\w+|\\s"]);
+  const wrong = compiledPatterns.compile([" ?\\w|\\s"]);
+  const right = compiledPatterns.compile([" ?\\w+|\\s"]);
   const source = " ?\\w+|\\s";
   expect(await count(source, wrong)).toEqual([" t", "e", "n", "o", "w"]);
   expect(await count(source, right)).toEqual([" two", "one"]);

@@ -18,7 +18,7 @@ import { checkUnchanged, type Input, wholeRange } from "../../../src/corpus/inpu
 import { OpenFile, RangeReader } from "../../../src/corpus/range-reader.ts";
 import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
@@ -28,7 +28,7 @@ import { rounds } from "../../rounds.ts";
 import { countingTexts } from "../text/counting-texts.ts";
 
 const directory = scratch();
-const gpt2 = compilePattern(patterns.gpt2.sources);
+const gpt2 = compiledPatterns.compile(patterns.gpt2.sources);
 const windowBytes = 1 << 16;
 const pageBytes = Number(Bun.spawnSync(["getconf", "PAGESIZE"]).stdout.toString());
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { patterns } from "../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import { MemoryBudget } from "../../../src/runtime/machine.ts";
 import * as messages from "../../../src/runtime/message.ts";
 import { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
-import { plainCutting } from "../../../src/text/cutting.ts";
+import * as cuttings from "../../../src/text/cutting.ts";
 import { Cache } from "../../../src/words/cache.ts";
 import { CacheDirectory } from "../../../src/words/cache-directory.ts";
 import type { CorpusOptions } from "../../../src/words/count-parts.ts";
@@ -17,7 +17,7 @@ import { randomNumbers } from "../../random.ts";
 import { entriesOf } from "./generators.ts";
 
 const { sources } = patterns.gpt2;
-const pattern = compilePattern(sources);
+const pattern = compiledPatterns.compile(sources);
 
 export type RunOptions = {
   readonly specialTokens?: readonly string[];
@@ -69,7 +69,7 @@ export async function countCached(
   let hashedBytes = 0;
   const corpus: CorpusOptions = {
     inputs: findInputs(paths),
-    cutting: plainCutting(pattern, specialTokens),
+    cutting: cuttings.plain(pattern, specialTokens),
     workerCount: workers,
     ...(options.workerCountFor !== undefined && { workerCountFor: options.workerCountFor }),
     cache,
@@ -90,7 +90,11 @@ export async function countCached(
 
 /** Counts files without a cache. */
 export async function countPlain(paths: readonly string[], specialTokens: readonly string[] = []) {
-  const corpus = { inputs: findInputs(paths), cutting: plainCutting(pattern, specialTokens), workerCount: 1 };
+  const corpus = {
+    inputs: findInputs(paths),
+    cutting: cuttings.plain(pattern, specialTokens),
+    workerCount: 1,
+  };
   const { words, statistics } = await countWords(corpus, () => {});
   return { words: entriesOf(words), statistics };
 }

@@ -7,10 +7,11 @@ import type { InputOptions } from "../../../../src/corpus/inspect-input.ts";
 import { FileSource } from "../../../../src/corpus/range-reader.ts";
 import { LineReader } from "../../../../src/corpus/records/line-reader.ts";
 import { patterns } from "../../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../../src/pattern/pattern.ts";
 import type { UserError } from "../../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../../src/runtime/slices.ts";
-import { plainCutting, textCutting } from "../../../../src/text/cutting.ts";
+import * as cuttings from "../../../../src/text/cutting.ts";
+import { textCutting } from "../../../../src/text/cutting.ts";
 import { countCorpus } from "../../../../src/words/count-corpus.ts";
 import { WordCounter } from "../../../../src/words/word-counter.ts";
 import { put, scratch } from "../../../binary.ts";
@@ -23,7 +24,7 @@ import { chunksOf } from "../made-chunks.ts";
 
 const directory = scratch();
 
-const gpt2 = compilePattern(patterns.gpt2.sources);
+const gpt2 = compiledPatterns.compile(patterns.gpt2.sources);
 const specialTokens = ["<|end|>", "<|endless|>"];
 
 const snippets = [
@@ -107,14 +108,14 @@ const formats: readonly Lines[] = [
     made: madeFasta,
     documentsOf: (text) => [text],
     wordsOf: (text) => (text === "" ? [] : [[text, 1]]),
-    counting: { pattern: compilePattern(patterns.none.sources), specialTokens: [] },
+    counting: { pattern: compiledPatterns.compile(patterns.none.sources), specialTokens: [] },
     isCut: (bytes, pos) => bytes[pos] === 0x3e,
   },
 ];
 
 describe.each(formats)("records of $name", ({ name, options, made, documentsOf, wordsOf, ...format }) => {
   const { counting, isCut } = format;
-  const cutting = plainCutting(counting.pattern, counting.specialTokens);
+  const cutting = cuttings.plain(counting.pattern, counting.specialTokens);
 
   /** Returns the words and the number of documents of the texts, each counted separately. */
   function expected(texts: readonly string[]) {
@@ -272,7 +273,7 @@ describe("a wrong line is named with its number and the reason", () => {
     const good = '{"text":"good"}\n'.repeat(10_000);
     const inputs = findInputs([put(directory, "far.jsonl", `${good}{"text":3}\n${good}`)]);
     const counting = countCorpus(
-      { cutting: plainCutting(gpt2), inputs, workerCount: 2, rangeSizeBytes: 5000 },
+      { cutting: cuttings.plain(gpt2), inputs, workerCount: 2, rangeSizeBytes: 5000 },
       () => {},
     );
     await expect(counting).rejects.toThrow('line 10001: the field "text" is not a string');

@@ -17,9 +17,9 @@ import {
   unpackLz4Block,
 } from "../../../../src/corpus/records/parquet/plan-pages.ts";
 import { patterns } from "../../../../src/pattern/named-patterns.ts";
-import { compilePattern } from "../../../../src/pattern/pattern.ts";
+import * as compiledPatterns from "../../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../../src/runtime/scale.ts";
-import { plainCutting } from "../../../../src/text/cutting.ts";
+import * as cuttings from "../../../../src/text/cutting.ts";
 import { countCorpus } from "../../../../src/words/count-corpus.ts";
 import { put, scratch } from "../../../binary.ts";
 import { inOrder, naiveWords } from "../../../naive.ts";
@@ -204,7 +204,7 @@ describe("the texts of a Parquet file", () => {
       const { counter, statistics } = await countCorpus(
         {
           inputs,
-          cutting: plainCutting(compilePattern(patterns.gpt2.sources), ["<|end|>"]),
+          cutting: cuttings.plain(compiledPatterns.compile(patterns.gpt2.sources), ["<|end|>"]),
           workerCount,
         },
         (bytesDone) => done.push(bytesDone),

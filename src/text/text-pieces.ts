@@ -1,5 +1,6 @@
 import { cutText } from "#pattern";
-import { type Cutting, sectionSettings, TextSections } from "#text";
+import { type Cutting, sectionSettings } from "./cutting.ts";
+import { TextSections } from "./text-sections.ts";
 
 /** Text between two added tokens, after normalization; or an added token, with its id. */
 export type TextSection = { readonly bytes: Uint8Array; readonly id?: number };
@@ -29,7 +30,7 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
  * Splits a text into the pieces from which merging starts: pretokens, and added tokens with the whitespace that they
  * strip. Joined, the pieces are the normalized text, with prefix spaces if the tokenizer adds them.
  */
-export function textPieces(cutting: Cutting, text: Uint8Array): Uint8Array[] {
+export function of(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   return sectionsOf(cutting, text).flatMap(({ bytes, id }) =>
     id === undefined ? pretokensOf(cutting, bytes) : [bytes],
   );

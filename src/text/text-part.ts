@@ -1,0 +1,40 @@
+/**
+ * The part of a text to take next. Positions are offsets in the taker's text.
+ *
+ * Example: a window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10,
+ * sureEnd = 6, stop = 2, limit = 6, endsText = false.
+ */
+export type TextPart = {
+  /** Only tokens that end at or before this position are found. */
+  readonly end: number;
+  /** Tokens that begin before this position are final: more text cannot make them longer. */
+  readonly sureEnd: number;
+  /** The end of the text to take after the last token. */
+  readonly stop: number;
+  /** Bytes before this position may be read. It is above `stop` + 3, or is the text's end. */
+  readonly limit: number;
+  /** Whether the text ends at `stop`. */
+  readonly endsText: boolean;
+};
+
+/** The number of bytes after a position that scanning may read: a whole character. */
+export const lookaheadBytes = 4;
+
+/** Returns the part of a text that can be taken when its first `limit` bytes have arrived and more will follow. */
+export function before(limit: number, tokenBytesMax: number): TextPart {
+  // A token that begins before `sureEnd` has arrived completely.
+  const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
+  return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
+}
+
+/**
+ * Returns the part up to `end`. The text ends there or, without `endsText`, another range continues it; then bytes
+ * before `limit` may be read.
+ */
+export const to = (end: number, endsText = true, limit = end): TextPart => ({
+  end,
+  sureEnd: end,
+  stop: end,
+  limit,
+  endsText,
+});
