@@ -211,12 +211,12 @@ function digestOfSources(): string {
   const names = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".ts"),
   );
-  return digestOf(names);
+  return digestOf(names, withoutComments);
 }
 
 /** Hashes everything that a module is made from. If the hash changes, the module is compiled again. */
-export function digestOfModule(name: ModuleName): string {
-  const [entry] = flavours[name];
+function digestOfModule(name: ModuleName): string {
+  const [entry, ...features] = flavours[name];
   // scale.d.ts is declared globally, so no import leads to it.
   const names = new Set([entry!, "scale.d.ts"]);
   for (const name of names) {
@@ -224,12 +224,24 @@ export function digestOfModule(name: ModuleName): string {
     for (const [, imported] of source.matchAll(/^(?:import|export|\}) [^;]*?from "(\.[^"]+)";/gm))
       names.add(join(dirname(name), `${imported}.ts`));
   }
-  return digestOf([...names]);
+  // Assertions contain the numbers of their lines.
+  return digestOf([...names], features.includes("--noAssert") ? withoutComments : withBlankComments);
 }
 
-function digestOf(names: readonly string[]): string {
+/** Removes comments that begin a line: a module stays the same if only they change. */
+export const withoutComments = (source: string) => source.replace(commentLines, "");
+
+/** Empties the lines of comments that begin a line. */
+export const withBlankComments = (source: string) =>
+  source.replace(commentLines, (comment) => comment.replace(/[^\n]/g, ""));
+
+/** No string of the kernel's sources contains such lines. */
+const commentLines = /^[ \t]*(?:\/\/.*|\/\*(?:(?!\*\/)[\s\S])*\*\/[ \t]*)\n/gm;
+
+function digestOf(names: readonly string[], normalize: (source: string) => string): string {
   const hash = new Bun.CryptoHasher("sha256");
-  for (const name of [...names].sort()) hash.update(`${name}\n`).update(readFileSync(join(sources, name)));
+  for (const name of [...names].sort())
+    hash.update(`${name}\n`).update(normalize(readFileSync(join(sources, name), "utf8")));
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const compilers = ["assemblyscript", "binaryen", "wabt"].map((name) => packages[`node_modules/${name}`]);
   return hash
