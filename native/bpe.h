@@ -55,8 +55,8 @@ typedef struct {
 /* Flag: each segment is encoded separately. Without it, tokens may span segments. */
 enum { BPE_ISOLATE = 2 };
 
-/* Opens an image in a file; opens an image in memory, of which it makes a copy. On failure, returns NULL and sets
- * `*error`. */
+/* `bpe_open` opens an image in a file. `bpe_open_bytes` opens an image in memory, which it copies. On failure, both
+ * return NULL and set `*error`. */
 BPE_API bpe_tokenizer *bpe_open(const char *path, const char **error);
 BPE_API bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error);
 BPE_API void bpe_close(bpe_tokenizer *);
@@ -73,7 +73,8 @@ BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, si
  * nothing. */
 typedef struct bpe_session bpe_session;
 
-/* Opens a session with the empty text; copies a session. Both return NULL if there is no memory. */
+/* `bpe_session_open` opens a session with the empty text. `bpe_session_fork` copies a session. Both return NULL if there
+ * is no memory. */
 BPE_API bpe_session *bpe_session_open(bpe_tokenizer *);
 BPE_API bpe_session *bpe_session_fork(const bpe_session *);
 BPE_API void bpe_session_close(bpe_session *);

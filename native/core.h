@@ -34,7 +34,7 @@ typedef struct {
   uint32_t id_bytes; /* size of an id in the kernel's memory: 2 or 4 bytes */
   uint32_t id_limit; /* the largest id + 1 */
   bool adds_prefix_space;
-  bool trim_keeps_one; /* trimming leaves one space at the start of the text */
+  bool trim_keeps_one; /* of the spaces that `trim_count` excludes, one stays at the start of the text */
   bool has_marks; /* U+2581 in a text is encoded as a space (SentencePiece) */
   bool leaves_out_space, leaves_out_spaces; /* decoding drops one space at the start, or all those of the first token */
   /* Index 0: special tokens in the text become their ids; 1: they are encoded as text. */
@@ -46,7 +46,7 @@ typedef struct {
   uint32_t facts_size;
   const uint32_t *starts; /* token `id` is tokens[starts[id] .. starts[id + 1]); empty if no token has the id */
   const uint8_t *tokens;
-  const uint32_t *text_ids; /* ids whose tokens are shown as text: first those of added tokens */
+  const uint32_t *text_ids; /* ids whose tokens are spelled as plain text, not in GPT-2's characters: first those of added tokens */
   uint32_t text_id_count, added_id_count;
   const uint8_t *sections; /* data that sets up the kernel's text module */
   uint32_t sections_size;

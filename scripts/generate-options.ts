@@ -210,7 +210,7 @@ const pythonText = (text: string) =>
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** Returns the schema of the settings in a record, those of a training and of `--extend`. */
+/** Returns the schema of the settings in training.json, those of a training and of `--extend`. */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   for (const record of ["training", "extension"]) {

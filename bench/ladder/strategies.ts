@@ -16,7 +16,10 @@ const scan = ["scan of all counts", linearScan] as const;
 const lazy = ["heap, lazy deletion", lazyHeap] as const;
 const compacted = ["heap, lazy deletion, compacted", compactedHeap] as const;
 
-/** The rungs of the ladder, from the bottom up. Each one changes one thing of a lower one. */
+/**
+ * The rungs in TypeScript, from the bottom up. Each one between the first and `linked` changes one thing of a lower
+ * one.
+ */
 export const strategies: readonly Strategy[] = [
   stepByStep("recount + scan", recount, scan),
   stepByStep("words + scan", words, scan),

@@ -1,4 +1,4 @@
-"""Byte-level BPE tokenizers: training, encoding, decoding. The work is done by the executable `bpe`.
+"""Byte-level BPE tokenizers: training, encoding, decoding. The executable `bpe` trains, a native module encodes.
 
     import bpe_trainer as bpe
 

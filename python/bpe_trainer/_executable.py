@@ -189,7 +189,7 @@ def _without_interrupts(work: Callable[[], object]) -> None:
     """Does the work in a thread of its own. Signal handlers run only in the main thread, so none interrupts the work.
 
     A handler may interrupt this call, as Ctrl-C does. When the exception is raised, the work is either done, or will never
-    begin. If a thread cannot begin the work, this one does it.
+    begin. If no thread can be started, the calling thread does it.
     """
     thread = _Thread(work)
     is_started = has_ended = False

@@ -155,7 +155,7 @@ def _saved_image(directory: str, as_text: bool = False) -> Union[Image, None]:
 
 
 def _digest(path: str) -> Union[str, None]:
-    """Returns the SHA-256 of a file; None if it is not a regular file, as `bpe image` records it."""
+    """Returns the SHA-256 of a file, as `bpe image` records it: None if there is no regular file."""
     import hashlib
 
     digest = hashlib.sha256()

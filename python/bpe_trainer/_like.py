@@ -272,7 +272,7 @@ def learn_into(
 
 
 def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
-    """Renews the post-processors in a Sequence. `transformers`' method does so only for one outside of a Sequence."""
+    """Writes the new ids into the post-processors of a Sequence. `transformers`' method does so only for one outside of a Sequence."""
     root = json.loads(made.to_str())
     if (root["post_processor"] or {}).get("type") != "Sequence":
         return made
@@ -320,7 +320,10 @@ def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> di
 
 
 def _train_hf(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, asked: Mapping[str, Any]) -> Any:
-    """Trains a `tokenizers.Tokenizer` as that method would. Its other added tokens follow the vocabulary."""
+    """Trains a `tokenizers.Tokenizer` as `train_new_from_iterator` of `transformers` would.
+
+    Added tokens that are not special get ids after the vocabulary.
+    """
     root, names = json.loads(tokenizer.to_str()), asked["special_tokens_map"] or {}
     model, new = root["model"], asked["new_special_tokens"] or ()
     if model.get("type") != "BPE":
@@ -358,7 +361,7 @@ def _describe_token(token: Any) -> dict[str, Any]:
 
 
 def _train_ours(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, asked: Mapping[str, Any]) -> Any:
-    """Trains a tokenizer of this package with `train(like=...)`, by the rule by which it was trained."""
+    """Trains a tokenizer of this package with `train(like=...)`, by the tie rule of its own training, or HF's if that is unknown."""
     if asked["special_tokens_map"]:
         raise BpeError("special_tokens_map is only for tokenizers of the packages transformers and tokenizers")
     with tokenizer._place() as path:

@@ -13,7 +13,7 @@ from ._options import FILES
 #: The path and content of each file of a tokenizer that is only in memory.
 Files = tuple[tuple[str, bytes], ...]
 _RECORD = "training.json"
-#: Fields of a record that are about its run. Without them, two trainings of the same tokenizer are pickled alike.
+#: Fields of training.json that are about its run. Without them, two trainings of the same tokenizer are pickled alike.
 _OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
 
 
@@ -161,7 +161,7 @@ def files_below(home: str) -> Files:
 
 
 def _without_run(record: bytes) -> bytes:
-    """Returns a record without the fields that are about its run, and without the directory of what was converted."""
+    """Returns training.json without the fields that are about its run, and without the directory of what was converted."""
     import json
 
     kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}

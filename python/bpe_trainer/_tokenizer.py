@@ -440,7 +440,10 @@ class Tokenizer:
         if allowed.isdisjoint(inner) or allowed.issuperset(inner):
             return self.encode(text, special_tokens_as_text=allowed.isdisjoint(inner), threads=threads)
         if not self._loaded().has_plain_sections:
-            raise BpeError("the text contains special tokens that are allowed and others; a tokenizer that normalizes or strips cannot mix them")
+            raise BpeError(
+                "the text contains special tokens that are allowed and others that are not: a tokenizer that normalizes texts, or "
+                "strips around added tokens, cannot encode such a text"
+            )
         ids: list[int] = []
         start = at = 0
         find = _expression_for(special)

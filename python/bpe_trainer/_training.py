@@ -262,7 +262,8 @@ def _finish(
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # Read stderr in another thread: this one sends texts or reads the answer, or it is Windows, where Ctrl-C cannot end a read.
+        # Read stderr in another thread, because this one sends texts or reads the answer. On Windows always, because Ctrl-C cannot end
+        # a read there.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()

@@ -108,7 +108,10 @@ export async function compileLibraries(directory: string, commit: string): Promi
   for (const { target } of libraries) await compileLibrary(target, directory, commit);
 }
 
-/** Adds a minified script, which pages load. Bundlers use the other one, which has annotations (`withPureTables`). */
+/**
+ * Minifies browser.js, which pages load, and keeps a copy as library.js for bundlers, which use its annotations
+ * (`withPureTables`).
+ */
 function minifyForPages(directory: string): void {
   const script = readFileSync(join(directory, "browser.js"), "utf8");
   writeFileSync(join(directory, "library.js"), script);

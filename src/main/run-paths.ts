@@ -35,7 +35,7 @@ function typedPath(shown: string, typed: string): string | undefined {
   return /^[^=/]*=(.*)$/s.exec(typed)?.[1] ?? typed;
 }
 
-/** Returns all outputs, including standard output. */
+/** Returns all outputs, including standard output if it is written. */
 function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[] {
   const written = command.options.flatMap(({ name, writes: kind }): RunOutput[] => {
     const path = options.text(name);
@@ -53,8 +53,9 @@ const replacesDirectory = ({ options }: CommandSpec) => options.some(({ writes }
 const standardOutput: RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
- * Returns all outputs of the command line. Refuses outputs that are also inputs, as far as names show that. The content
- * of a directory, a glob or a plan is known only after listing, and is checked then (`Output.keepOutputsFrom`).
+ * Returns all outputs of the command line. Refuses outputs that are within each other or are also inputs, as far as
+ * names show that. The content of a directory, a glob or a plan is known only after listing, and is checked then
+ * (`Output.keepOutputsFrom`).
  */
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): WrittenPlaces {
   const places = new WrittenPlaces(typedWrites(command, invocation));

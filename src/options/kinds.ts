@@ -27,7 +27,7 @@ export type Kind<T> = Typed & {
   readonly take: (value: unknown, place: Message) => T | undefined | typeof wrongKind;
   /** The type of values in the library. */
   readonly type: string;
-  /** The schema of a value in a record. */
+  /** The schema of a value in training.json. */
   readonly schema: JsonSchema;
   /**
    * For the parameter in Python: its type, its default, and the function of `_training.py` that turns it into
@@ -433,7 +433,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
   python: inPython("t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]]", "languages"),
 });
 
-/** The name of a chat template, or a file that contains one. The library accepts the text of a template. */
+/** The name of a chat template, or a file that contains one. The library accepts a name or the text of a template. */
 export const chatTemplate: Kind<string> = {
   ...text("NAME|FILE"),
   read([typed], name) {

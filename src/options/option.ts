@@ -61,8 +61,8 @@ export type Option<T = any> = {
   /** The description in the library and Python, if it is not that of the command line. */
   readonly inCode?: Message;
   /**
-   * Set if a record has the setting, under the option's name in the table: `true`, or the setting's schema if it is not
-   * that of the kind.
+   * Set if training.json has the setting, under the option's name in the table: `true`, or the setting's schema if it
+   * is not that of the kind.
    */
   readonly recorded?: true | JsonSchema;
 };

@@ -212,7 +212,10 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   });
 }
 
-/** Returns the curve from the token counts, or its ten recorded points. Null if unknown or if the corpus was empty. */
+/**
+ * Returns the curve from the token counts, or its recorded points, which are ten at most. Null if unknown or if the
+ * corpus was empty.
+ */
 function curveOfTraining(
   { description }: TokenizerParts,
   tokenCounts: WrittenTokenCounts | undefined,

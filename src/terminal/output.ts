@@ -155,7 +155,10 @@ export class Output {
     for (const warning of given) this.warn(warnings.format(warning));
   }
 
-  /** Logs each file that is not read. People see only their number, in the summary. */
+  /**
+   * Logs each file that is not read, and reports it to a watching program. The summary has the number of these files
+   * and the first two.
+   */
   tellSkipped(skipped: readonly Skipped[]): void {
     for (const { path, reason } of skipped) {
       this.log?.line(`skipped "${path}": it is ${reason}`);
@@ -234,7 +237,7 @@ export class Output {
 }
 
 /**
- * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its record as
+ * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its result as
  * JSON. Each line is appended in one write, so several runs may share the file, and `logrotate` may copy and
  * truncate it, or move it between two runs.
  */

@@ -1,5 +1,5 @@
-// The best kind of the reports: flat hash maps from each pair to its count, and to a flat hash set of exactly the words
-// that hold it. The differences of a merge are first gathered in a separate map, and then applied.
+// The best of the ways that published reports describe: flat hash maps from each pair to its count, and to a flat hash
+// set of exactly the words that hold it. The differences of a merge are first gathered in a separate map, and then applied.
 #pragma once
 #include <algorithm>
 #include <utility>

@@ -63,7 +63,10 @@ const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
 /** The share of the plot's width that a label takes on a phone. */
 const nameShare = 0.24;
 
-/** Labels points from last to first, if their labels do not overlap: the last above the curve, the others below. */
+/**
+ * Labels points from last to first, leaving out labels that would overlap. The last label is above the curve, the
+ * others are below it.
+ */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
   const textOf = ({ size, bytesPerToken }: CurvePoint) =>
     `${axes.shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;

@@ -228,7 +228,7 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   ];
 }
 
-/** Returns the flags that are set, as HF's files name them. Most tokens have only `special`. */
+/** Returns the names of the flags that are set, except `special`, which most tokens have: its absence is named. */
 const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
   ...(special ? [] : ["not special"]),
   ...Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : [])),
