@@ -2,13 +2,13 @@ import { argument, describeValue, utf8 } from "#bytes";
 import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
 import { byBytes, Pace, type Report, repeatReport, type Warning, warnings } from "#jobs";
+import { learning } from "#merge";
 import { optionTables } from "#options";
 import { messages, runSliced, UserError, usageError } from "#runtime";
 import { pushedBytes, TextChain } from "#text";
 import { tokenCounting, vocabularies } from "#tokenizer";
 import {
   chosenFiles,
-  learning,
   mergeBytes,
   partsOfTraining,
   type SaveOptions,

@@ -1,17 +1,7 @@
-// Learns merges from words.
+// Learns merges from words: from bytes or beyond the tokens of a base, by language, over seeds and superwords. This is one
+// module because all of them feed one engine, whose token numbers they share.
 
-export type { MergeProgress } from "./merge-memories.ts";
-export {
-  alphabetOrder,
-  type KnownToken,
-  limitsOf,
-  type MergeOptions,
-  type StartTokens,
-  type TokenPair,
-  tieOrderOf,
-  tokenLimits,
-} from "./merge-options.ts";
-export type { Length } from "./parity-merges.ts";
-export { seedMerges } from "./seed-merges.ts";
-export { segmentWords } from "./segment-words.ts";
-export { bytesOfId, estimateMergeMemoryBytes, trainInPlace, trainMerges } from "./train-merges.ts";
+export * as extending from "./extend-vocabulary.ts";
+export { learnFromBytes } from "./learn-from-bytes.ts";
+export * as learning from "./learn-merges.ts";
+export * as seeds from "./seed-tokens.ts";

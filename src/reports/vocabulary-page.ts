@@ -3,13 +3,13 @@ import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
 import { evaluations, excerpts, type vocabularyStatistics } from "#evaluation";
 import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
+import type { learning } from "#merge";
 import { axes, curves, type pageData, yardsticks } from "#pages";
 import type { compiledPatterns } from "#pattern";
 import { runSliced } from "#runtime";
 import type { summaryRows } from "#terminal";
 import { type AddedToken, cuttings, type Normalization } from "#text";
 import { encodeAsLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
-import type { learning } from "#training";
 import { packLoaded, packTrained } from "./packed-vocabulary.ts";
 import {
   cutSamples,

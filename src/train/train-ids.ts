@@ -1,11 +1,11 @@
 import { type OutputFile, sha256Of, type trainingRecords } from "#formats";
 import { type IdMerges, idMerges, idReaders } from "#ids";
 import type { Report } from "#jobs";
-import { tokenLimits } from "#merge";
+import { learning } from "#merge";
 import { type MemoryBudget, UserError, yieldToEventLoop } from "#runtime";
 import type { Guard } from "#store";
 import type { Compat } from "#tokenizer";
-import { learning, results } from "#training";
+import { results } from "#training";
 import { type TokenWords, wordTables } from "#words";
 
 /** A file of ids. */
@@ -40,14 +40,14 @@ export type TrainedIds = {
 
 /** Learns merges over ids: each document is a word, and its symbols are start tokens without bytes. */
 export async function trainIds(options: TrainIdsOptions, report: Report): Promise<TrainedIds> {
-  const { mergeCountFor, compat, threadCount, budget, tellMemory } = options;
+  const { mergeCountFor, compat, threadCount, budget, tellMemory, minFrequency, maxTokenLength } = options;
   const startMs = performance.now();
   const { sequences, documentCounts } = await readAll(options, report);
   if (sequences.count === 0) throw new UserError("there is nothing to train on: the input contains no ids");
   const alphabetSize = sequences.idMax + 1;
   const words = wordsOf(sequences, alphabetSize);
-  const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };
-  const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
+  const limits = { mergeCount: mergeCountFor(alphabetSize), minFrequency, maxTokenLength };
+  const mergeOptions = { ...limits, threadCount, compat, startTokens: { count: alphabetSize } };
   const run = { workerCount: threadCount, memory: { budget }, tellMemory };
   learning.mergeRoom(run, wordTables.sizeOfWords(words), mergeOptions);
   const readMs = performance.now();

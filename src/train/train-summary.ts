@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { countNoun, escapeBytes, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import type { TrainingRecord, trainingRecords } from "#formats";
+import type { learning } from "#merge";
 import { patternForms } from "#pattern";
 import { summaryRows } from "#terminal";
 import {
@@ -11,7 +12,6 @@ import {
   tokenShapes,
   type Vocabulary,
 } from "#tokenizer";
-import type { learning } from "#training";
 import type { TrainedIds } from "./train-ids.ts";
 
 /** The format of a summary. */

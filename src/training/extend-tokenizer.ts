@@ -9,7 +9,7 @@ import {
   type trainingRecords,
 } from "#formats";
 import { loadInWorker } from "#jobs";
-import { type MergeOptions, segmentWords, tokenLimits } from "#merge";
+import { extending, type learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import { compiledPatterns } from "#pattern";
 import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
@@ -24,28 +24,7 @@ import {
   tokenTables,
   vocabularies,
 } from "#tokenizer";
-import { wordTables } from "#words";
-import {
-  addSpecials,
-  checkReachable,
-  findSeedMerges,
-  numberExtension,
-  padExtension,
-  ranksObstacle,
-  renameSpecialTokens,
-  startTokensOf,
-  truncateExtension,
-  withKeyBytes,
-} from "./extend-vocabulary.ts";
-import {
-  type Corpus,
-  type Extended,
-  type Learner,
-  learnPairs,
-  mergeRoom,
-  mergeThreads,
-} from "./learn-merges.ts";
-import type { Base, Training } from "./training.ts";
+import type { Base } from "./training.ts";
 import { corpusFacts, otherSettings, type Product, patternRecord, type Result } from "./write-result.ts";
 
 type Warn = (message: Message) => void;
@@ -72,7 +51,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   }
   await yieldToEventLoop();
   const recorded = recordFiles.find(files.sources.flatMap(({ paths }) => paths));
-  return renameBase({ parts: withKeyBytes(loaded), files, recorded }, renamed);
+  return renameBase({ parts: extending.withKeyBytes(loaded), files, recorded }, renamed);
 }
 
 type OpenedBase = {
@@ -89,7 +68,7 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : tokenKeys.idsOf(opened.parts);
   for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
-  const parts = names.size === 0 ? opened.parts : renameSpecialTokens(opened.parts, names);
+  const parts = names.size === 0 ? opened.parts : extending.renameSpecialTokens(opened.parts, names);
   let keys: ReadonlyMap<string, number> | undefined;
   const lazyKeys = () => {
     keys ??= tokenKeys.idsOf(parts);
@@ -110,7 +89,7 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
     },
     idOfKey: (key: string) => lazyKeys().get(key),
     makeSeeds: (seeds: readonly string[]) =>
-      findSeedMerges(parts, seeds.length === 0 ? new Map() : lazyKeys(), seeds),
+      extending.findSeedMerges(parts, seeds.length === 0 ? new Map() : lazyKeys(), seeds),
   };
 }
 
@@ -162,74 +141,16 @@ function checkBase(parts: TokenizerParts): void {
   throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks tokens for some bytes`);
 }
 
-/** Learns merges on top of a base. The base's tokens keep their ids, and new tokens get the following ids. */
-export async function learnBeyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
-  const { parts } = base;
-  const startTokens = await runSliced(startTokensOf(parts), run.rest);
-  const newTokenCounts = newTokenCountsOf(base, training);
-  const mergeOptions: MergeOptions = {
-    mergeCount: newTokenCounts.at(-1)!,
-    firstMerges: base.seedMerges,
-    ...tokenLimits(training),
-    threadCount: () => mergeThreads(run),
-    compat: training.compat,
-    ...(base.rule === "extension" && { ties: "smaller characters" }),
-    startTokens,
-  };
-  return {
-    check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
-    async merge(words, report) {
-      // Learning starts with the tokens into which the base's merges cut each word.
-      const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);
-      const merges = await learnPairs(segmented, mergeOptions, run, report);
-      return async () => {
-        const all = numberExtension(parts, merges, startTokens.known!);
-        const extensions = newTokenCounts.map((count) =>
-          padExtension(
-            parts,
-            addSpecials(truncateExtension(all, count, base.seedMerges.length), base.newSpecials),
-            training.padTo,
-          ),
-        );
-        // Encoding must be able to produce each new token.
-        for (const extension of extensions)
-          await runSliced(checkReachable(parts, extension, base.seedTokenCount), run.rest);
-        const tokenCountBefore = weightedLength(segmented.starts, words.counts);
-        return {
-          extensions,
-          pretokenBytes: weightedLength(words.starts, words.counts),
-          tokenCountBefore,
-          // The merges of each size are a prefix of all merges.
-          tokenCounts: extensions.map(({ merges: { left } }) =>
-            merges.replacedCounts
-              .subarray(0, left.length)
-              .reduce((sum, count) => sum - count, tokenCountBefore),
-          ),
-        };
-      };
-    },
-  };
-}
-
-/** Returns the number of new merged tokens for each size, ascending. */
-const newTokenCountsOf = ({ parts, newSpecials }: Base, { smallerSizes, vocabSize }: Training) =>
-  [...smallerSizes, vocabSize].map((size) => size - parts.tokens.idLimit - newSpecials.length);
-
-function weightedLength(starts: Uint32Array, counts: Float64Array): number {
-  let sum = 0;
-  for (let w = 0; w < counts.length; w++) sum += (starts[w + 1]! - starts[w]!) * counts[w]!;
-  return sum;
-}
-
 /** Returns the extended tokenizers in the formats of their base. Warns about formats that cannot hold them. */
 export async function extensionProduct(
-  result: Result<Extended>,
+  result: Result<learning.Extended>,
   base: Base,
   warn: Warn,
 ): Promise<Product<trainingRecords.FieldsOf<trainingRecords.Extension>>> {
   const { training, trained } = result;
   const { parts } = base;
   const { extensions } = trained;
+  const allSizes = [...training.smallerSizes, training.vocabSize];
   const bytesPerToken = (tokenCount: number) =>
     tokenCount === 0 ? null : trained.pretokenBytes / tokenCount;
   const baseFiles: BaseFiles[] = [];
@@ -245,7 +166,7 @@ export async function extensionProduct(
     ]),
   );
   return {
-    sizes: [...training.smallerSizes, training.vocabSize],
+    sizes: allSizes,
     filesOf(index) {
       const { sources, companions } = baseFiles[index]!;
       return [
@@ -266,7 +187,7 @@ export async function extensionProduct(
         },
         options: {
           vocabSize: idLimit,
-          newTokens: newTokenCountsOf(base, training)[index]! + base.newSpecials.length,
+          newTokens: allSizes[index]! - parts.tokens.idLimit,
           ...(sizes && { sizes }),
           specialTokens: special.map(({ content }) => content),
           specialIds: special.map(({ id }) => id),
@@ -347,7 +268,7 @@ async function filesThatCanHold(
   warn: Warn,
 ): Promise<BaseFiles> {
   const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
-  const obstacle = ranks === undefined ? null : await runSliced(ranksObstacle(parts, extension));
+  const obstacle = ranks === undefined ? null : await runSliced(extending.ranksObstacle(parts, extension));
   if (obstacle === null) return files;
   if (files.sources.length === 1) {
     throw new UserError(`a rank file cannot store the extended tokenizer: ${obstacle}`, {

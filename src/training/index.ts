@@ -4,7 +4,6 @@
 export type { SaveOptions } from "./chosen-files.ts";
 export * as chosenFiles from "./chosen-files.ts";
 export { imageAt } from "./image-at.ts";
-export * as learning from "./learn-merges.ts";
 export { partsOfTraining } from "./parts-of-training.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
 export { imageFactsOf } from "./tokenizer-facts.ts";

@@ -6,8 +6,6 @@ import { asOption, phrase, usageError } from "#runtime";
 
 type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
-export const defaultParity: trainingRecords.Parity = { ratio: null, window: null, globalMerges: 0 };
-
 /**
  * Limits for ratios. HF accepts any ratio, but with more extreme ones its quotients become infinite, and its training
  * never ends.

@@ -7,6 +7,7 @@ import {
   type Texts,
 } from "#corpus";
 import { Pace, type Report, type Warning, warnings } from "#jobs";
+import { type learning, seeds } from "#merge";
 import type { RequestedTraining } from "#options";
 import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
 import type { Guard } from "#store";
@@ -21,8 +22,6 @@ import {
   type WordTable,
 } from "#words";
 import { loadFormats } from "./chosen-files.ts";
-import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
-import { warnOfOddSeeds } from "./seed-tokens.ts";
 import { train } from "./train.ts";
 import { refuseCountedAsText, settle, type Training } from "./training.ts";
 import { classOfModel, equalCounts, foundSpecialTokens, unevenLanguages } from "./training-warnings.ts";
@@ -71,7 +70,7 @@ export type TrainingHost = {
   /** Called when all words have been counted. */
   readonly onWords?: (words: WordTable) => void;
   /** Called when the merges have been learned and the tokens have ids, before anything is written. */
-  readonly onLearned?: (trained: TrainedVocabulary | Extended) => void;
+  readonly onLearned?: (trained: learning.TrainedVocabulary | learning.Extended) => void;
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
@@ -80,7 +79,7 @@ export type TrainingHost = {
  * former results; undefined without an output.
  */
 export type Finished = {
-  readonly result: OpenTraining & Pick<Result<TrainedVocabulary | Extended>, "trained">;
+  readonly result: OpenTraining & Pick<Result<learning.TrainedVocabulary | learning.Extended>, "trained">;
   readonly product: AnyProduct;
   readonly written: Written<object> | undefined;
 };
@@ -222,7 +221,7 @@ async function trainOpened(
   if (training.base === null && training.normalization !== null && asked.formats === undefined)
     warn([{ kind: "normalizer" }]);
   warn(equalCounts(counts));
-  warn(warnOfOddSeeds(training.seedTokens, training.base));
+  warn(seeds.warnOfOdd(training.seedTokens, training.base));
   let finished: Finished;
   host.onOpen?.(opened);
   const run = {
@@ -235,7 +234,7 @@ async function trainOpened(
       await host.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
     },
     ...(host.tellMemory && { tellMemory: host.tellMemory }),
-    write: async (trained: TrainedVocabulary | Extended) => {
+    write: async (trained: learning.TrainedVocabulary | learning.Extended) => {
       host.onLearned?.(trained);
       warn(warnings.countedInvalidBytes(corpus.inputs, trained.statistics));
       if (training.compat === "huggingface" && training.base === null)
@@ -259,7 +258,7 @@ async function trainOpened(
 }
 
 async function productOfAny(
-  result: Result<TrainedVocabulary | Extended>,
+  result: Result<learning.TrainedVocabulary | learning.Extended>,
   host: TrainingHost,
 ): Promise<AnyProduct> {
   const { trained, training } = result;
@@ -270,7 +269,7 @@ async function productOfAny(
 /** Returns the warnings that are known only at the end of a training. */
 function warningsOfEnd(
   training: Training,
-  trained: TrainedVocabulary | Extended,
+  trained: learning.TrainedVocabulary | learning.Extended,
   written: Written<object> | undefined,
 ): Warning[] {
   const left = written?.leftPath ?? null;

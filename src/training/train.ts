@@ -1,32 +1,20 @@
 import { type Input, totalBytesOf } from "#corpus";
-import type { trainingRecords } from "#formats";
 import { type Report, repeatReport } from "#jobs";
-import { type Length, type MergeOptions, tieOrderOf } from "#merge";
+import { learnFromBytes, type learning } from "#merge";
 import { UserError } from "#runtime";
-import { type LearnedPairs, type Merges, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
-import { countWords, type LanguageTables, type TokenWords, type WordTable, wordTables } from "#words";
-import {
-  type Corpus,
-  type Extended,
-  type FairLengths,
-  type Learner,
-  learnPairs,
-  mergeOptionsOf,
-  mergeRoom,
-  type TrainedVocabulary,
-} from "./learn-merges.ts";
-import { checkParity, defaultParity } from "./parity.ts";
+import { countWords, type WordTable, wordTables } from "#words";
+import { checkParity } from "./parity.ts";
 import { type Base, cuttingOf, type Training } from "./training.ts";
 
 /** The corpus, and the receivers of the results. */
-type TrainRun<B extends Base | null> = Corpus & {
+type TrainRun<B extends Base | null> = learning.Corpus & {
   /** Called with the words before the merges are learned. */
   readonly saveWords?: (words: WordTable) => Promise<void>;
   /** Writes the result. */
   readonly write?: (trained: TrainedOf<B>) => Promise<void>;
 };
 
-type TrainedOf<B extends Base | null> = B extends null ? TrainedVocabulary : Extended;
+type TrainedOf<B extends Base | null> = B extends null ? learning.TrainedVocabulary : learning.Extended;
 
 /**
  * Trains a tokenizer on a corpus. Yields to the event loop between slices of work, so that signals are
@@ -47,8 +35,8 @@ export async function train<B extends Base | null>(
   // Few trainings need the code for a base.
   const { check, merge } =
     base === null
-      ? fromBytes(training, run)
-      : await (await import("./extend-tokenizer.ts")).learnBeyondBase(base, training, run);
+      ? learnFromBytes(training, run)
+      : await (await import("#merge/learn-beyond-base")).learnBeyondBase(base, training, run);
 
   // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
   const corpus = { ...run, cutting: cuttingOf(training) };
@@ -88,90 +76,6 @@ export async function train<B extends Base | null>(
   // 5. Store in the cache what the next training on this corpus can use.
   await keepRest?.();
   return trained;
-}
-
-/** Learns a new vocabulary, which begins with the 256 bytes. */
-function fromBytes(training: Training, run: Corpus): Learner {
-  const {
-    superwords,
-    vocabSize,
-    smallerSizes,
-    specialTokens,
-    specialTokensFirst,
-    compat,
-    padTo,
-    like,
-    parity = defaultParity,
-  } = training;
-  const mergeOptions = mergeOptionsOf(training, superwords?.fromVocabSize ?? vocabSize, run);
-  const later = like?.laterTokens.map(({ content }) => content) ?? [];
-  const laterTokens = later.filter((text) => !specialTokens.includes(text));
-  const build = (merges: LearnedPairs) =>
-    vocabularies.build({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
-  return {
-    check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
-    async merge(words, report, tables) {
-      const learned: Merges & Partial<FairLengths> =
-        tables === undefined
-          ? await learnPairs(wordTables.byteWords(words), mergeOptions, run, report)
-          : await learnFairly(words, tables, parity, mergeOptions, run, report);
-      // With superwords, merging continues on longer pretokens. Few trainings need the code for it.
-      const second =
-        superwords &&
-        (await (await import("./learn-superwords.ts")).learnSuperwords(training, run, learned, report));
-      const merges = second?.merges ?? learned;
-      // With languages, the number of merges determines a size, even if a merge spells a special token.
-      const ofSize = (vocabulary: Vocabulary, size: number) =>
-        tables === undefined
-          ? vocabularies.mergesOfSize(merges, vocabulary, size)
-          : vocabularies.firstMerges(merges, mergeOptions.mergeCount - (vocabSize - size));
-      return async () => {
-        const vocabulary = build(merges);
-        return {
-          vocabulary,
-          smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
-          superwordFacts: second?.facts,
-          tokenCounts: tokenCounting.make(merges),
-          lengths: learned.lengths,
-          plainLengths: learned.plainLengths,
-        };
-      };
-    },
-  };
-}
-
-/** Learns parity-aware merges, and plain merges for comparison. */
-async function learnFairly(
-  words: WordTable,
-  { train, dev }: LanguageTables,
-  parity: trainingRecords.Parity,
-  mergeOptions: MergeOptions,
-  run: Corpus,
-  report: Report,
-): Promise<Merges & FairLengths> {
-  const { trainParityMerges } = await import("#merge/parity-merges");
-  const all = [...train, ...(dev ?? [])].map((table) => wordTables.byteWordsSize(wordTables.sizeOf(table)));
-  mergeRoom(run, all, mergeOptions);
-  const learn = async (
-    shares: trainingRecords.Parity,
-    options: MergeOptions,
-    stage: "merging" | "merging plainly",
-  ) => {
-    let lengths: readonly Length[] = [];
-    function* startMerging(together: TokenWords, asked: MergeOptions) {
-      const learned = yield* trainParityMerges(together, train, dev, shares, asked);
-      lengths = learned.lengths;
-      return learned;
-    }
-    const merges = await learnPairs(wordTables.byteWords(words), options, run, report, stage, startMerging);
-    return { merges, lengths };
-  };
-  const fair = await learn(parity, mergeOptions, "merging");
-  // Here all merges are learned from all text as one, as in a training without languages.
-  const together = { ...defaultParity, globalMerges: mergeOptions.mergeCount };
-  const asPlain = { ...mergeOptions, ties: tieOrderOf(mergeOptions) };
-  const plain = await learn(together, asPlain, "merging plainly");
-  return { ...fair.merges, lengths: fair.lengths, plainLengths: plain.lengths };
 }
 
 const noWords = () =>

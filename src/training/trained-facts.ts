@@ -1,5 +1,5 @@
+import type { learning } from "#merge";
 import type { Vocabulary } from "#tokenizer";
-import type { TrainedVocabulary } from "./learn-merges.ts";
 
 export type TrainingStatistics = {
   /** Number of pretokens in the corpus. */
@@ -15,7 +15,9 @@ export type TrainingStatistics = {
 };
 
 /** @internal */
-export function trainingStatistics(trained: Omit<TrainedVocabulary, "statistics">): TrainingStatistics {
+export function trainingStatistics(
+  trained: Omit<learning.TrainedVocabulary, "statistics">,
+): TrainingStatistics {
   const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs } = trained;
   const { mergeCount } = trained.vocabulary;
   const { tokensAfter } = trained.tokenCounts;

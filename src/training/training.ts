@@ -1,5 +1,5 @@
 import type { BaseFiles, recordFiles, trainingRecords } from "#formats";
-import type { TokenPair } from "#merge";
+import { type extending, type learning, seeds } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import { compiledPatterns, loadCompiler, namedPatterns, patternForms } from "#pattern";
 import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
@@ -11,82 +11,39 @@ import {
   type ModelSettings,
   modelSettings,
   type Role,
-  type TokenizerParts,
   tokenizers,
   vocabularies,
 } from "#tokenizer";
 import { type CountsOptions, type CutSettings, countsOptionsOf, inputWeights } from "#words";
 import { settleParity } from "./parity.ts";
-import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
 
 /**
- * The settings of a training, settled: defaults are filled in, and all settings fit together. training.json and, for
- * `--if-changed`, the cache store them.
+ * The settings of a training, settled: defaults are filled in, and all settings fit together. The record and
+ * `--if-changed` store them.
  */
-export type Training<B extends Base | null = Base | null> = CutSettings &
-  trainingRecords.TokenLimits & {
-    /** The tokenizer to extend; null starts with the bytes and the special tokens. */
-    readonly base: B;
-    /** The size of the vocabulary; the largest, if several are requested. */
-    readonly vocabSize: number;
-    /** Whether special tokens get the first ids although the rule gives them the last ones. */
-    readonly specialTokensFirst?: true;
-    /**
-     * The smaller sizes, ascending. If there are any, each vocabulary is written into a directory of its own,
-     * named by its size.
-     */
-    readonly smallerSizes: readonly number[];
-    /** Vocabularies are filled with reserved tokens to a multiple of this number. */
-    readonly padTo: number;
-    readonly model: ModelSettings;
-    /** How superwords are learned; null if they are not. */
-    readonly superwords: SuperwordSettings | null;
-    /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
-    readonly weights?: readonly trainingRecords.InputWeight[];
-    /** The tokenizer for --like, whose settings were taken (docs/your-model.md); null if there is none. */
-    readonly like: Like | null;
-    /** Texts that become tokens regardless of their counts: their merges come first. */
-    readonly seedTokens?: readonly string[];
-    /**
-     * How merges are balanced among languages. If left out, and there are languages, each merge is for the language
-     * whose text has the most tokens.
-     */
-    readonly parity?: trainingRecords.Parity;
-  };
+export type Training<B extends Base | null = Base | null> = learning.Settings & {
+  /** The tokenizer to extend; null starts with the bytes and the special tokens. */
+  readonly base: B;
+  readonly model: ModelSettings;
+  /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
+  readonly weights?: readonly trainingRecords.InputWeight[];
+};
 
-/** A tokenizer to extend: its tokens keep their ids, and new ones get the following ids. */
-export type Base = {
+/** A tokenizer to extend, and its files. */
+export type Base = extending.Base & {
   /** The path as the user gave it. */
   readonly path: string;
-  readonly parts: TokenizerParts;
   /** The files as they were read. */
   readonly readFiles: BaseFiles;
   /** The files to rewrite with the new tokens. In them, renamed special tokens already have their new texts. */
   readonly files: BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
-  /** The tie rule: that of a trainer, or the one for extensions (docs/extend.md). */
-  readonly rule: ExtensionRule;
   /** Renamed special tokens: new texts by the old ones. */
   readonly renamed: Readonly<Record<string, string>>;
-  /** Special tokens to add after the seed tokens and the learned tokens. */
-  readonly newSpecials: readonly string[];
-  /** The merges of the seed tokens, in ids of the base and the ids that follow them. */
-  readonly seedMerges: readonly TokenPair[];
-  /** Seed tokens that the base already has. */
-  readonly knownSeeds: readonly string[];
-  /** Seed tokens that no text produces after a space. */
-  readonly spacelessSeeds: readonly string[];
-  /** The number of new tokens that the seed tokens need. */
-  readonly seedTokenCount: number;
   /** Whether more tokens are learned from a corpus. */
   readonly learns: boolean;
 };
-
-/** The seed tokens of an extension. */
-export type SeedsOfBase = Pick<Base, "seedMerges" | "knownSeeds" | "spacelessSeeds" | "seedTokenCount">;
-
-export type ExtensionRule = Compat | "extension";
 
 /** The files to write. */
 export type OutputSettings = {
@@ -114,7 +71,7 @@ type FoundBase = Pick<Base, "parts" | "readFiles" | "files" | "renamed"> & {
   readonly recorded: recordFiles.RecordedTraining | undefined;
   /** Returns the id of the token with this key in HF's files. */
   readonly idOfKey: (key: string) => number | undefined;
-  readonly makeSeeds: (seeds: readonly string[]) => SeedsOfBase;
+  readonly makeSeeds: (seeds: readonly string[]) => extending.Seeds;
 };
 
 type AskedCutting = Pick<
@@ -188,7 +145,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
 }
 
 /** Returns the requested rule, or the one by which the base was made. */
-const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): ExtensionRule =>
+const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): extending.Base["rule"] =>
   compat ?? recorded?.compat ?? "extension";
 
 /**
@@ -200,7 +157,7 @@ type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
   readonly own: readonly string[];
   readonly newSpecials: readonly string[];
-  readonly room: SeedRoom;
+  readonly room: seeds.Room;
 };
 
 /** Settles the sizes of a vocabulary without a base. */
@@ -339,7 +296,7 @@ export function refuseCountedAsText(
 /** Returns how to cut text for a base if documents end at `separators`. */
 function settleCuttingOfBase(
   { parts }: FoundBase,
-  rule: ExtensionRule,
+  rule: extending.Base["rule"],
   separators: readonly string[],
 ): CutSettings {
   const compat = rule === "extension" ? "cs336" : rule;
@@ -381,7 +338,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   const sized =
     found === undefined ? sizeNewVocabulary(asked, cutting, leastSize) : sizeExtension(asked, found);
   const seedCutting = { ...cutting, specialTokens: [...sized.own, ...specialTokens] };
-  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], seedCutting, limits, sized.room);
+  const seedTokens = seeds.settle(asked.seedTokens ?? [], seedCutting, limits, sized.room);
   const { base, sizes } =
     found === undefined ? { base: null, sizes: sized.sizes! } : settleBase(asked, found, sized, seedTokens);
   return {
@@ -522,14 +479,6 @@ export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" 
 export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
   superwords?.pattern ?? pattern;
 
-/** How superwords are learned: tokens that span spaces (docs/superwords.md). */
-export type SuperwordSettings = {
-  /** Size of the vocabulary of the first stage, which is an ordinary training. */
-  readonly fromVocabSize: number;
-  /** The pattern of the second stage and of the finished tokenizer. The second stage is fed line by line. */
-  readonly pattern: compiledPatterns.ResolvedPattern;
-};
-
 /**
  * Settles the first stage's size and the second stage's pattern.
  *
@@ -543,7 +492,7 @@ function settleSuperwords(
   }: RequestedTraining,
   { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
   compat: Compat,
-): SuperwordSettings | null {
+): learning.SuperwordSettings | null {
   if (fromVocabSize === undefined) return null;
   if (fromVocabSize < leastSize) {
     throw usageError(

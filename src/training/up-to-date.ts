@@ -1,17 +1,17 @@
 import type { Report } from "#jobs";
+import type { learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import type { compiledPatterns } from "#pattern";
 import { build, codeIdentity } from "#runtime";
 import { pathOf, placeOf } from "#store";
 import { cacheDirectory, type OpenCache } from "#words";
-import type { Corpus } from "./learn-merges.ts";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
 
 /** A training with checked and settled options, locked outputs and a listed corpus. */
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
-  readonly corpus: Corpus;
+  readonly corpus: learning.Corpus;
   /**
    * Whether some word counts were given in memory. Then the output is never up to date, because a later run cannot
    * compare its own word counts with these.

@@ -11,6 +11,7 @@ import {
   tokensTsvFiles,
   trainingRecords,
 } from "#formats";
+import type { learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import { type compiledPatterns, loadCompiler } from "#pattern";
 import { build, files, host, machine, yieldToEventLoop } from "#runtime";
@@ -25,7 +26,6 @@ import {
 } from "#tokenizer";
 import { inputWeights } from "#words";
 import { findsSpecialTokens, finishedTokenizer, type LoadedFormats, selectFiles } from "./chosen-files.ts";
-import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { partsOfTraining } from "./parts-of-training.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 
@@ -39,16 +39,16 @@ export type Run = {
   readonly startMs: number;
   /** When the run ended, by `performance.now()`, if the result is not written at once. */
   readonly endMs?: number;
-  readonly trained: Pick<TrainedWork, "countMs" | "mergeMs">;
+  readonly trained: Pick<learning.TrainedWork, "countMs" | "mergeMs">;
   /** How many former results to keep next to this one. undefined: kept results stay as they are. */
   readonly keepCount?: number | undefined;
 };
 
 /** A training, its inputs, and what was learned. */
-export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
+export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabulary> = Run &
   Partial<OutputSettings> & {
     readonly training: Training;
-    readonly corpus: Pick<Corpus, "inputs" | "languages" | "workerCount">;
+    readonly corpus: Pick<learning.Corpus, "inputs" | "languages" | "workerCount">;
     /** Files in directories that were skipped. */
     readonly skipped: readonly Skipped[];
     readonly counts: readonly trainingRecords.Counts[];
@@ -290,7 +290,7 @@ function fieldsOf(
   };
 }
 
-function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: TrainedVocabulary) {
+function superwordRecord({ superwords, pattern }: Training, { superwordFacts }: learning.TrainedVocabulary) {
   if (superwords === null || superwordFacts === undefined) return {};
   const { fromVocabSize } = superwords;
   return { superwords: { fromVocabSize, wordPattern: patternRecord(pattern), ...superwordFacts } };
@@ -310,7 +310,7 @@ export const patternRecord = ({
 });
 
 /** Returns the facts about what was read and counted. */
-export function corpusFacts({ training, corpus, skipped, counts, trained }: Result<TrainedWork>) {
+export function corpusFacts({ training, corpus, skipped, counts, trained }: Result<learning.TrainedWork>) {
   const { inputs, languages } = corpus;
   const { weights } = training;
   const weightOfEach =
@@ -343,7 +343,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
   };
 }
 
-const checksumRecord = ({ crc32 }: TrainedWork["statistics"][number]) =>
+const checksumRecord = ({ crc32 }: learning.TrainedWork["statistics"][number]) =>
   crc32 === undefined ? {} : { crc32: crc32.toString(16).padStart(8, "0") };
 
 /** Returns the head of a record: the program, the command, and its time. */

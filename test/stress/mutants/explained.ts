@@ -47,7 +47,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Only a clock could tell.",
   },
   {
-    file: "src/training/inherited-merges.ts",
+    file: "src/merge/inherited-merges.ts",
     before: "const bytes = new Uint8Array(byteTotal);",
     line: "for (let token = 0; token < count; token++) bytes.set(tokenBytes.copy(token), starts[token]!);",
     changed:
@@ -55,7 +55,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "There is no token after the last one, so it has no bytes.",
   },
   {
-    file: "src/training/inherited-merges.ts",
+    file: "src/merge/inherited-merges.ts",
     before: "for (let i = starts[w]!; i < last; i++) {",
     line: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)",
     changed: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 1)",

@@ -1,5 +1,5 @@
 import { bestPair, byteVocabulary, countPairs, keyOf, mergePair } from "../../../examples/learn.ts";
-import { textsOf } from "../merge/naive.ts";
+import { textsOf } from "./naive.ts";
 
 /**
  * Learns superwords naively, with strings and Maps, and recomputes every count. Follows the reference's rules in

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { findKeptMerges } from "../../../src/merge/inherited-merges.ts";
 import { runToEnd } from "../../../src/runtime/slices.ts";
 import { WordMerger } from "../../../src/tokenizer/encoding-kernel.ts";
 import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
-import { findKeptMerges } from "../../../src/training/inherited-merges.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import type { TokenWords } from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";

@@ -1,9 +1,9 @@
 import { byteCharacters, escapeBytes } from "#bytes";
-import { type KnownToken, type StartTokens, seedMerges, segmentWords } from "#merge";
 import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
 import {
+  type Compat,
   type EncodingModel,
   type Extension,
   encodingModels,
@@ -17,6 +17,30 @@ import {
   WordMerger,
 } from "#tokenizer";
 import type { TokenWords } from "#words";
+import type { KnownToken, StartTokens, TokenPair } from "./merge-options.ts";
+import { seedMerges } from "./seed-merges.ts";
+import { segmentWords } from "./segment-words.ts";
+
+/** A tokenizer to extend: its tokens keep their ids, and new ones get the following ids. */
+export type Base = Seeds & {
+  readonly parts: TokenizerParts;
+  /** The tie rule: that of a trainer, or the one for extensions (docs/extend.md). */
+  readonly rule: Compat | "extension";
+  /** Special tokens to add after the seed tokens and the learned tokens. */
+  readonly newSpecials: readonly string[];
+};
+
+/** The seed tokens of an extension. */
+export type Seeds = {
+  /** The merges of the seed tokens, in ids of the base and the ids that follow them. */
+  readonly seedMerges: readonly TokenPair[];
+  /** Seed tokens that the base already has. */
+  readonly knownSeeds: readonly string[];
+  /** Seed tokens that no text produces after a space. */
+  readonly spacelessSeeds: readonly string[];
+  /** The number of new tokens that the seed tokens need. */
+  readonly seedTokenCount: number;
+};
 
 /**
  * Gives each added token the bytes that its text spells if read as a key of HF's vocabulary. In HF's files added tokens
@@ -153,14 +177,13 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
 }
 
 /**
- * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds: see `SeedsOfBase`.
- * `keys` maps the key of each token of the base to its id.
+ * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds. `keys` maps the key of each token of the base to its id.
  */
 export function findSeedMerges(
   base: TokenizerParts,
   keys: ReadonlyMap<string, number>,
   seeds: readonly string[],
-) {
+): Seeds {
   if (seeds.length === 0) return { seedMerges: [], knownSeeds: [], spacelessSeeds: [], seedTokenCount: 0 };
   const { tokens, model } = base;
   const merger = new WordMerger({ ...model, wholeTokens: null });

@@ -1,26 +1,61 @@
 import type { trainingRecords } from "#formats";
 import type { Report } from "#jobs";
-import {
-  bytesOfId,
-  estimateMergeMemoryBytes,
-  type Length,
-  type MergeOptions,
-  type MergeProgress,
-  seedMerges,
-  tokenLimits,
-  trainMerges,
-} from "#merge";
+import type { compiledPatterns } from "#pattern";
 import { type MemoryBudget, machine, yieldToEventLoop } from "#runtime";
-import { type Extension, type Merges, type TokenCounts, type Vocabulary, vocabularies } from "#tokenizer";
+import {
+  type Extension,
+  type Like,
+  type Merges,
+  type TokenCounts,
+  type Vocabulary,
+  vocabularies,
+} from "#tokenizer";
 import {
   type CorpusOptions,
   type CountedWords,
+  type CutSettings,
   type LanguageTables,
   type TokenWords,
   type WordTable,
   wordTables,
 } from "#words";
-import type { Training } from "./training.ts";
+import type { MergeProgress } from "./merge-memories.ts";
+import { type MergeOptions, tokenLimits } from "./merge-options.ts";
+import type { Length } from "./parity-merges.ts";
+import { seedMerges } from "./seed-merges.ts";
+import { bytesOfId, estimateMergeMemoryBytes, trainMerges } from "./train-merges.ts";
+
+/** The settings of learning, settled: how text is cut, and which tokens are learned. */
+export type Settings = CutSettings &
+  trainingRecords.TokenLimits & {
+    /** The size of the vocabulary; the largest, if several are requested. */
+    readonly vocabSize: number;
+    /** Whether special tokens get the first ids although the rule gives them the last ones. */
+    readonly specialTokensFirst?: true;
+    /**
+     * The smaller sizes, ascending. If there are any, each vocabulary is written into a directory of its own,
+     * named by its size.
+     */
+    readonly smallerSizes: readonly number[];
+    /** Vocabularies are filled with reserved tokens to a multiple of this number. */
+    readonly padTo: number;
+    /** How superwords are learned; null if they are not. */
+    readonly superwords: SuperwordSettings | null;
+    /** The tokenizer whose settings were taken (docs/your-model.md). */
+    readonly like: Like | null;
+    /** Texts that become tokens regardless of their counts: their merges come first. */
+    readonly seedTokens?: readonly string[];
+    /** How merges are balanced among languages; if left out, by the lengths of their texts. */
+    readonly parity?: trainingRecords.Parity;
+  };
+
+/** How superwords are learned: tokens that span spaces (docs/superwords.md). */
+export type SuperwordSettings = {
+  /** Size of the vocabulary of the first stage, which is an ordinary training. */
+  readonly fromVocabSize: number;
+  /** The pattern of the second stage and of the finished tokenizer. The second stage is fed line by line. */
+  readonly pattern: compiledPatterns.ResolvedPattern;
+};
 
 /** The resources for learning merges, and its callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
@@ -101,7 +136,7 @@ export type SuperwordFacts = {
 };
 
 /** Returns the merge engine's options for a vocabulary of `vocabSize`. */
-export function mergeOptionsOf(training: Training, vocabSize: number, run: MergeRun): MergeOptions {
+export function mergeOptionsOf(training: Settings, vocabSize: number, run: MergeRun): MergeOptions {
   const { specialTokens, compat, seedTokens } = training;
   return {
     mergeCount: vocabSize - vocabularies.baseSize(specialTokens, compat),

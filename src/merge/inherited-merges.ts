@@ -1,5 +1,4 @@
 import { byteCharacters } from "#bytes";
-import { alphabetOrder, type StartTokens } from "#merge";
 import { asOption, phrase, scaled, UserError } from "#runtime";
 import {
   type Compat,
@@ -11,6 +10,7 @@ import {
   TokenBytes,
 } from "#tokenizer";
 import type { RecordWords, TokenWords } from "#words";
+import { alphabetOrder, type StartTokens } from "./merge-options.ts";
 
 const byteCount = 256;
 

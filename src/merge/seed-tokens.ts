@@ -1,11 +1,12 @@
 import { byteCharacters } from "#bytes";
 import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
-import { limitsOf, seedMerges } from "#merge";
 import { compiledPatterns, cutText } from "#pattern";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
 import type { Compat } from "#tokenizer";
+import { limitsOf } from "./merge-options.ts";
+import { seedMerges } from "./seed-merges.ts";
 
 /** The settings of cutting that affect seeds. */
 type SeedCutting = {
@@ -22,11 +23,11 @@ const seedBytesMax = 1024;
  * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage
  * error for a text that cannot be a token, or whose token no text could give, and if there is no room for their merges.
  */
-export function settleSeedTokens(
+export function settle(
   asked: readonly string[],
   { specialTokens, compat, pattern, normalization }: SeedCutting,
   limits: trainingRecords.TokenLimits,
-  room: SeedRoom,
+  room: Room,
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
@@ -109,14 +110,14 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
  * The space for seeds in a vocabulary of `size` tokens. Bytes and special tokens, or a base, take `leastSize` of it. If
  * seeds are built on a base, `mergesOf` returns the number of new tokens that they need.
  */
-export type SeedRoom = {
+export type Room = {
   readonly leastSize: number;
   readonly size: number;
   readonly mergesOf?: (seeds: readonly string[]) => number;
 };
 
 /** Throws a usage error if the vocabulary has no room for the merges of the seed tokens. */
-function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = ""): void {
+function checkRoom(mergeCount: number, { leastSize, size }: Room, atLeast = ""): void {
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
@@ -128,7 +129,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = 
  * Returns warnings about seeds that are tokens already, and about seeds whose beginning a base merges with a
  * preceding space.
  */
-export function warnOfOddSeeds(
+export function warnOfOdd(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,
 ): Warning[] {

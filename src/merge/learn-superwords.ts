@@ -1,5 +1,4 @@
 import type { Report } from "#jobs";
-import { trainInPlace, trainMerges } from "#merge";
 import { runSliced } from "#runtime";
 import { cuttings } from "#text";
 import { type Merges, vocabularies } from "#tokenizer";
@@ -11,8 +10,15 @@ import {
   modelOfMerges,
   renumberCounts,
 } from "./inherited-merges.ts";
-import { type Corpus, mergeOptionsOf, mergeRoom, runMerging, type SuperwordFacts } from "./learn-merges.ts";
-import type { Training } from "./training.ts";
+import {
+  type Corpus,
+  mergeOptionsOf,
+  mergeRoom,
+  runMerging,
+  type Settings,
+  type SuperwordFacts,
+} from "./learn-merges.ts";
+import { trainInPlace, trainMerges } from "./train-merges.ts";
 
 /**
  * Runs the second stage: lifts the pretokens of the corpus, encoding them with the merges of the first stage, and
@@ -22,7 +28,7 @@ import type { Training } from "./training.ts";
  * are in sorted runs or slices, they are copied to a table first.
  */
 export async function learnSuperwords(
-  training: Training,
+  training: Settings,
   run: Corpus,
   learned: Merges,
   report: Report,
@@ -45,7 +51,7 @@ export async function learnSuperwords(
 type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
 
 /** Lifts the pretokens of the corpus, encoding them with the merges of the first stage. */
-function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report) {
+function liftCorpus(training: Settings, run: Corpus, learned: Merges, report: Report) {
   const { specialTokens, normalization } = training;
   const cutting = cuttings.plain(training.superwords!.pattern.compiled, specialTokens, normalization);
   return liftWords({ ...run, cutting }, modelOfMerges(learned), report);
@@ -54,7 +60,7 @@ function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Re
 /** The merges of the first stage, and the training that continues. */
 type FirstStage = {
   readonly learned: Merges;
-  readonly training: Training;
+  readonly training: Settings;
   readonly run: Corpus;
   readonly report: Report;
 };
