@@ -1,7 +1,7 @@
 /**
  * Merges in the order in which they were learned. Token ids here are the engine's own: the first `startCount` are the
- * start tokens (src/merge/merge-options.ts), usually the 256 bytes; merge k makes token `startCount` + k. The vocabulary assigns
- * final ids.
+ * start tokens (src/merge/merge-options.ts), usually the 256 bytes. Merge k makes token `startCount` + k. The
+ * vocabulary assigns final ids.
  *
  *   ARRAY           TYPE           LENGTH       MEANING
  *   left            Int32Array     mergeCount   token id of the left half of merge k
@@ -31,5 +31,5 @@ export type LearnedPairs = {
   readonly right: Int32Array;
 };
 
-/** Whose merges to reproduce exactly: the rules for equal counts, for ids, and for the end of training. */
+/** The trainer whose merges are reproduced: its rules for equal counts, for ids, and for the end of training. */
 export type Compat = "cs336" | "huggingface" | "rustbpe";

@@ -316,8 +316,8 @@ function checkLearnedTokens(
 }
 
 /**
- * Finds the learned tokens with the bytes in `wanted`. No two tokens have the same bytes:
- * docs/internals/merge.md, "the property".
+ * Finds the learned tokens with the bytes in `wanted`. No two tokens have the same bytes: src/merge/README.md, "the
+ * property".
  */
 function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
