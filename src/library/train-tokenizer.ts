@@ -24,7 +24,6 @@ import {
   results,
   runTraining,
   type SaveOptions,
-  type Training,
   type TrainingHost,
   type TrainingStatistics,
   trainingStatistics,
@@ -65,9 +64,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   const { result, product } = finished;
   const { training, trained } = result;
   const isPlain = training.like === null && !("extensions" in trained);
-  const parts = isPlain
-    ? partsOfTraining(training, trained.vocabulary)
-    : await partsAsWritten(product, training);
+  const parts = isPlain ? partsOfTraining(training, trained.vocabulary) : await partsAsWritten(finished);
   const ended = { ...result, endMs: performance.now() };
   return new TrainedTokenizer(parts, { result: ended, product, formats: await chosenFiles.loadFormats() });
 }
@@ -111,15 +108,27 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
   };
 }
 
-/** Returns the tokenizer as its files give it: with `like` or `extend`, only the files have all of it. */
-async function partsAsWritten(product: results.AnyProduct, training: Training): Promise<TokenizerParts> {
+/**
+ * Returns the tokenizer as its files give it: with `like` or `extend`, only the files have all of it. With `like`, that
+ * is tokenizer.json, which is made here even if `formats` does not name it.
+ */
+async function partsAsWritten({ result, product }: Finished): Promise<TokenizerParts> {
+  const { training, trained } = result;
   const { base } = training;
-  const files = product.filesOf(product.sizes.length - 1);
+  const formats = await chosenFiles.loadFormats();
+  const files =
+    "extensions" in trained
+      ? product.filesOf(product.sizes.length - 1)
+      : chosenFiles.selectFiles(
+          formats,
+          ["huggingface"],
+          chosenFiles.finishedTokenizer(training, trained.vocabulary),
+        );
   const bytesOf = (name: string) =>
     chosenFiles.fileBytes(files.filter((file) => file.name === name)).get(name)!;
   const [format, names] =
     base === null
-      ? [(await chosenFiles.loadFormats()).get("huggingface")!, ["tokenizer.json"]]
+      ? [formats.get("huggingface")!, ["tokenizer.json"]]
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
   // Files of other formats state neither pattern nor special tokens.

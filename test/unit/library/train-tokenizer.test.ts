@@ -315,6 +315,19 @@ test("a cache limit without a cache, and a corpus that contains an output, are m
   );
 });
 
+test("with like, the tokenizer in memory does not depend on the formats of its files", async () => {
+  const [made, written] = [at("liked"), at("imitating")];
+  const common = { files, vocabSize: 300 };
+  await trainTokenizer({ ...common, specialTokens: ["<|endoftext|>"], output: made });
+  const text = "low lower lowest<|endoftext|>";
+  const whole = await trainTokenizer({ ...common, like: made });
+  for (const formats of [["gpt2"], ["tiktoken"], ["huggingface", "gpt2"]] as const) {
+    const tokenizer = await trainTokenizer({ ...common, like: made, formats, output: written });
+    expect([...tokenizer.encode(text)]).toEqual([...whole.encode(text)]);
+    expect(existsSync(join(written, "tokenizer.json"))).toBe(formats[0] === "huggingface");
+  }
+});
+
 test("ifChanged does nothing for unchanged files, and trains again on data in memory", async () => {
   const built = globalThis as { BPE_COMMIT?: string };
   // As in a build. Sources that are run directly have no commit, so nothing counts as unchanged.
