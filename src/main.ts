@@ -25,20 +25,13 @@ function printVersion(): boolean {
 }
 
 /**
- * How often code must have run before the engine compiles it, relative to the usual number, and for how long. A short
- * run does nearly everything once, and compiling takes a tenth of its processor time.
+ * How long the engine waits with compiling: until then, code must run thirty times as often as usual (build.ts). A
+ * short run does nearly everything once.
  */
-const startScale = 10;
 const startMs = 50;
-
-/** Keeps the engine from compiling code that only the start of a run needs. */
-function compileLater(): void {
-  Bun.unsafe.setJITPolicy(startScale);
-  setTimeout(() => Bun.unsafe.setJITPolicy(1), startMs);
-}
 
 // The process is ended explicitly, because the event loop would wait some 40 ms until ended workers have freed their
 // memory.
 if (printVersion()) process.exit(0);
-compileLater();
+setTimeout(() => Bun.unsafe.setJITPolicy(1), startMs);
 process.exit(await (await import("./main/run.ts")).run(typed));
