@@ -6,6 +6,9 @@ import * as utf8 from "./utf8-characters.ts";
 // Finds values in the bytes of a JSON text by their positions. The values are not checked: the caller parses those it
 // needs.
 
+/** A JSON object whose members have not been checked. */
+export type JsonObject = { readonly [name: string]: unknown };
+
 /** Returned in place of a position if the JSON is not valid. */
 export const invalid = -1;
 

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
-import { groupDigits } from "#bytes";
+import { groupDigits, type json } from "#bytes";
 import { readJson, recordName, sha256Of, tokenizerFiles } from "#formats";
 import { files, UserError } from "#runtime";
-import { type JsonObject, probe, shortEncoder } from "#tokenizer";
+import { fingerprints, probe } from "#tokenizer";
 import { absence, type Difference, difference } from "./compare-files.ts";
 import { compareChecksums } from "./compare-training.ts";
 import { checkFiles } from "./file-checks.ts";
@@ -46,7 +46,7 @@ export async function checkRecorded(directory: string): Promise<CheckedFiles> {
   };
 }
 
-async function checkDirectory(directory: string, json: JsonObject): Promise<CheckedFiles> {
+async function checkDirectory(directory: string, json: json.JsonObject): Promise<CheckedFiles> {
   const names = (json.files as string[]).filter((name) => name !== recordName);
   const notes: string[] = [];
   const differences = names.flatMap((name) => {
@@ -66,14 +66,17 @@ async function checkDirectory(directory: string, json: JsonObject): Promise<Chec
 }
 
 /** Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids. */
-async function checkLoaded(directory: string, json: JsonObject): Promise<Omit<CheckedFiles, "fileNames">> {
+async function checkLoaded(
+  directory: string,
+  json: json.JsonObject,
+): Promise<Omit<CheckedFiles, "fileNames">> {
   const differences: Difference[] = [];
   const notes: string[] = [];
   if (tokenizerFiles.findIn(directory).length === 0)
     return { differences, notes: ["no file can be loaded: only checksums were compared"] };
   try {
     const parts = await tokenizerFiles.load(directory);
-    const encode = shortEncoder(parts);
+    const encode = fingerprints.shortEncoder(parts);
     const fingerprint = probe.fingerprintOf(encode(probe.text, false));
     if (json.fingerprint !== undefined && json.fingerprint !== fingerprint)
       differences.push(
@@ -110,7 +113,7 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
  * Checks the merges of the files against their checksum in the record. Reads them from merges.txt or tokenizer.json. A
  * directory with neither is not checked: rank files, for example, contain no merges.
  */
-function checkMerges(directory: string, json: JsonObject): Difference[] {
+function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   const found = mergesIn(directory);
   if (found === undefined) return [];
   const { name, merges } = found;

@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { countNoun, groupDigits } from "#bytes";
+import { countNoun, groupDigits, type json } from "#bytes";
 import { formats, recordName, sha256Of } from "#formats";
 import { files, UserError } from "#runtime";
-import { imageFile, isImageOfOtherBuild, type JsonObject } from "#tokenizer";
+import { imageFile } from "#tokenizer";
 import { type Finished, imageAt, type results } from "#training";
 import { type Difference, difference, differenceOf } from "./compare-files.ts";
 import { objectOf } from "./subject.ts";
@@ -89,7 +89,7 @@ async function compareFiles({ product, index, folder, directory }: Size): Promis
 
 const orderOf = (name: string) => (name === "merges.txt" ? 0 : 1);
 
-function recordIn(directory: string, name: string, differences: Difference[]): JsonObject | null {
+function recordIn(directory: string, name: string, differences: Difference[]): json.JsonObject | null {
   try {
     return readTrainingRecord(directory).json;
   } catch (error) {
@@ -110,7 +110,7 @@ async function compareImage(directory: string, name: string): Promise<Omit<Compa
   try {
     const [found, made] = [files.readBytes(path), await imageAt(directory)];
     if (Buffer.compare(found, made) === 0) return { differences: [], notes: [] };
-    return isImageOfOtherBuild(found, made)
+    return imageFile.isOfOtherBuild(found, made)
       ? { differences: [], notes: [`${name} was not compared: another version of bpe compiled it`] }
       : differing("is not what this bpe compiles from the files next to it");
   } catch (error) {
@@ -119,7 +119,7 @@ async function compareImage(directory: string, name: string): Promise<Omit<Compa
   }
 }
 
-function compareMerges(json: JsonObject, mergesSha256: string, folder: string): Difference[] {
+function compareMerges(json: json.JsonObject, mergesSha256: string, folder: string): Difference[] {
   if (json.mergesSha256 === mergesSha256) return [];
   const what = folder === "" ? "merges" : `${folder}/merges`;
   return [difference(what, "differ from those that training gives (mergesSha256 in the record)")];
@@ -131,7 +131,7 @@ const otherOptions = ["workers", "weights", "like"];
 
 /** A record, the record that training gives now, and the directory of its files. */
 type Said = {
-  readonly json: JsonObject;
+  readonly json: json.JsonObject;
   readonly made: object;
   readonly folder: string;
   readonly directory: string;
@@ -146,7 +146,7 @@ function compareRecord({ json, made, folder, directory }: Said): Difference[] {
     const [shown, trained] = [theirs, ours].map(shortJson);
     differences.push(difference(what, `has ${name} ${shown}; training gives ${trained}`));
   };
-  const plain = JSON.parse(JSON.stringify(made)) as JsonObject;
+  const plain = JSON.parse(JSON.stringify(made)) as json.JsonObject;
   for (const [name, value] of Object.entries(plain)) {
     if (name === "options" || otherFields.includes(name) || !(name in json)) continue;
     compare(name, json[name], value);
@@ -160,7 +160,7 @@ function compareRecord({ json, made, folder, directory }: Said): Difference[] {
 }
 
 /** Compares files with their checksums in a record. Missing files are not reported here. */
-export function compareChecksums(directory: string, json: JsonObject, folder = ""): Difference[] {
+export function compareChecksums(directory: string, json: json.JsonObject, folder = ""): Difference[] {
   return Object.entries(objectOf(json.filesSha256)).flatMap(([name, sha256]) => {
     const path = join(directory, name);
     if (!files.isFile(path) || sha256Of([files.readBytes(path)]) === sha256) return [];

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { lazy } from "#bytes";
 import { tokenizerFiles } from "#formats";
 import { UserError } from "#runtime";
-import { derivation, probe, shortEncoder, type TokenTable, type tokenizers } from "#tokenizer";
+import { derivation, fingerprints, probe, type TokenTable, type tokenizers } from "#tokenizer";
 import { checkRecorded } from "./check-recorded.ts";
 import { type Finding, finding, severities } from "./checks.ts";
 import { checkClass } from "./class-checks.ts";
@@ -115,7 +115,7 @@ function validTokens(tokens: TokenTable): Uint8Array {
 function load(subject: Subject, options: tokenizers.LoadOptions): Loaded | UserError {
   try {
     const parts = tokenizerFiles.loadSource(subject.source, options);
-    const encoder = lazy(() => shortEncoder(parts));
+    const encoder = lazy(() => fingerprints.shortEncoder(parts));
     return {
       parts,
       derivations: derivation.derive(parts),

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { tokenizerFiles } from "#formats";
 import { UserError } from "#runtime";
-import { firstDifference, probe, shortEncoder, type TokenizerParts } from "#tokenizer";
+import { fingerprints, firstDifference, probe, type TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 import { convertCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
@@ -67,7 +67,7 @@ export function differenceOnProbe(
   { parts: a, encode }: Pick<Loaded, "parts" | "encode">,
   b: TokenizerParts,
 ): string[] | null {
-  const encodeOther = shortEncoder(b);
+  const encodeOther = fingerprints.shortEncoder(b);
   for (const { name, text } of compared) {
     const [ours, theirs] = [encode(text, true), encodeOther(text, true)];
     const from = firstDifference(ours, theirs);

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { isPlainObject } from "#bytes";
+import { isPlainObject, type json } from "#bytes";
 import { type ScannedModel, tokenizerFiles } from "#formats";
 import { files, UserError } from "#runtime";
-import type { Derivations, JsonObject, TokenizerParts } from "#tokenizer";
+import type { derivation, TokenizerParts } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 
 /** The subject of a diagnosis: the files of a tokenizer, parsed but not checked. */
@@ -12,7 +12,7 @@ export type Subject = {
   readonly isDirectory: boolean;
   readonly source: tokenizerFiles.Source;
   /** The tokenizer.json; null for other formats. If it was scanned, `model.vocab` and `model.merges` are empty. */
-  readonly json: JsonObject | null;
+  readonly json: json.JsonObject | null;
   /**
    * The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form or is wrong, and for
    * other formats.
@@ -21,17 +21,17 @@ export type Subject = {
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;
   /** The other files of the directory, as JSON; undefined if they are missing. */
-  readonly config: JsonObject | undefined;
-  readonly map: JsonObject | undefined;
-  readonly generation: JsonObject | undefined;
-  readonly model: JsonObject | undefined;
+  readonly config: json.JsonObject | undefined;
+  readonly map: json.JsonObject | undefined;
+  readonly generation: json.JsonObject | undefined;
+  readonly model: json.JsonObject | undefined;
   readonly template: string | undefined;
 };
 
 /** A loaded tokenizer, with the derivations of its tokens. */
 export type Loaded = {
   readonly parts: TokenizerParts;
-  readonly derivations: Derivations;
+  readonly derivations: derivation.Derivations;
   /** 1 for each token that is valid UTF-8, by id. */
   readonly isText: Uint8Array;
   /** Encodes a short text. Special tokens in the text are recognized unless `specialTokensAsText` is true. */
@@ -50,14 +50,14 @@ export async function readSubject(path: string): Promise<{ subject: Subject; fin
   const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const findings: Finding[] = [];
   const isWhole = files.isDirectory(path);
-  const objectIn = (name: string): JsonObject | undefined => {
+  const objectIn = (name: string): json.JsonObject | undefined => {
     const at = join(path, name);
     if (!isWhole || !files.isFile(at)) return undefined;
     try {
       const value: unknown = JSON.parse(
         new TextDecoder("utf-8", { fatal: true }).decode(files.readBytes(at)),
       );
-      if (isPlainObject(value)) return value as JsonObject;
+      if (isPlainObject(value)) return value as json.JsonObject;
       findings.push(finding("unreadable-file", "error", `${name} is not a JSON object`));
     } catch (error) {
       if (error instanceof UserError) throw error;
@@ -71,7 +71,7 @@ export async function readSubject(path: string): Promise<{ subject: Subject; fin
     return undefined;
   };
   const entries = Object.entries(companions).map(([key, name]) => [key, objectIn(name)] as const);
-  const named = Object.fromEntries(entries) as Record<keyof typeof companions, JsonObject | undefined>;
+  const named = Object.fromEntries(entries) as Record<keyof typeof companions, json.JsonObject | undefined>;
   const [first, ...others] = read.files;
   const scanned = read.code.scan?.(first) ?? null;
   const json = read.code.scan === undefined ? null : scanned === null ? parsed(first.bytes) : scanned.root;
@@ -82,7 +82,7 @@ export async function readSubject(path: string): Promise<{ subject: Subject; fin
       path,
       isDirectory: isWhole,
       source: { ...read, files: [{ ...first, scanned }, ...others] },
-      json: isPlainObject(json) ? (json as JsonObject) : null,
+      json: isPlainObject(json) ? (json as json.JsonObject) : null,
       scanned,
       hasToken: (text) =>
         scanned === null ? Object.hasOwn(vocab, text) : scanned.vocab.get(text) !== undefined,
@@ -105,7 +105,7 @@ export function parsed(bytes: Uint8Array): unknown {
  * Returns the chat template: from a file of its own, or from the configuration, where it may be a list of
  * named templates.
  */
-function templateOf(path: string, isWhole: boolean, config: JsonObject | undefined): string | undefined {
+function templateOf(path: string, isWhole: boolean, config: json.JsonObject | undefined): string | undefined {
   const file = join(path, "chat_template.jinja");
   if (isWhole && files.isFile(file)) return new TextDecoder().decode(files.readBytes(file));
   const value = config?.chat_template;
@@ -122,7 +122,8 @@ export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
   objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));
 
 /** Returns the objects of a list; none if the value is not a list. */
-export const objectsIn = (value: unknown): JsonObject[] =>
-  Array.isArray(value) ? value.filter((each): each is JsonObject => isPlainObject(each)) : [];
+export const objectsIn = (value: unknown): json.JsonObject[] =>
+  Array.isArray(value) ? value.filter((each): each is json.JsonObject => isPlainObject(each)) : [];
 
-export const objectOf = (value: unknown): JsonObject => (isPlainObject(value) ? (value as JsonObject) : {});
+export const objectOf = (value: unknown): json.JsonObject =>
+  isPlainObject(value) ? (value as json.JsonObject) : {};

@@ -1,8 +1,7 @@
 import { basename, dirname, join } from "node:path";
-import { isPlainObject, schema } from "#bytes";
+import { isPlainObject, type json, schema } from "#bytes";
 import { readJson, recordName, recordSchemas, trainingRecords } from "#formats";
 import { files, UserError } from "#runtime";
-import type { JsonObject } from "#tokenizer";
 
 // The record of a training as `bpe verify` reads it.
 
@@ -50,7 +49,7 @@ export type RecordedInput = VerifiedRecord["inputs"][number];
 export type RecordedTraining = {
   readonly directory: string;
   readonly record: VerifiedRecord;
-  readonly json: JsonObject;
+  readonly json: json.JsonObject;
 };
 
 /** Reads the record in a directory. Throws a UserError if it is not that of a training that can be repeated. */

@@ -16,7 +16,6 @@ import { patternForms } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { type Guard, noGuard } from "#store";
 import {
-  type Derivations,
   derivation,
   modelSettings,
   TokenBytes,
@@ -35,7 +34,7 @@ type Opened = { readonly path: string; readonly parts: TokenizerParts };
 /** The job of the thread that converts: a large tokenizer takes seconds without a yield. */
 export function convertingJob() {
   let before: TokenizerParts;
-  let derived: Derivations;
+  let derived: derivation.Derivations;
   let finished: FinishedTokenizer | undefined;
   return {
     /** Returns the tokenizer in the form for writing. */

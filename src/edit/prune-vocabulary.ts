@@ -1,14 +1,7 @@
 import { escapeBytes, Heap } from "#bytes";
 import { patternForms } from "#pattern";
 import { UserError } from "#runtime";
-import {
-  changes,
-  type Derivations,
-  derivation,
-  type TokenizerParts,
-  tokenizers,
-  tokenTables,
-} from "#tokenizer";
+import { changes, derivation, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
 /** The tokens to keep in a vocabulary. */
 export type Pruning = {
@@ -36,7 +29,7 @@ export type TooSmall = { readonly smallestSize: number };
  * @param counts occurrences of each id in a text
  */
 export function chooseTokens(
-  { reaches, isFixed, left, right, wholeParts }: Derivations,
+  { reaches, isFixed, left, right, wholeParts }: derivation.Derivations,
   counts: Float64Array,
   sizeWanted: number,
 ): Pruning | TooSmall {

@@ -1,7 +1,6 @@
 import { escapeBytes } from "#bytes";
 import { UserError } from "#runtime";
 import {
-  type Derivations,
   derivation,
   encodingModels,
   refuse,
@@ -20,7 +19,10 @@ import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank
  * in its derivation plus 1; 0 for tokens that merging does not reach.
  */
-function birthsOf({ reaches, left, right, last }: Derivations, { starts }: TokenTable): Int32Array {
+function birthsOf(
+  { reaches, left, right, last }: derivation.Derivations,
+  { starts }: TokenTable,
+): Int32Array {
   const births = new Int32Array(reaches.length);
   const lengthOf = (id: number) => starts[id + 1]! - starts[id]!;
   // Shorter tokens come first, because parts are shorter than their token.
@@ -42,7 +44,7 @@ const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolea
  */
 export function firstTokens(
   parts: TokenizerParts,
-  derivations: Derivations,
+  derivations: derivation.Derivations,
   sizeWanted: number,
 ): Pruning | TooSmall {
   const { reaches, isFixed } = derivations;
@@ -75,7 +77,7 @@ export function firstTokens(
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
-  { reaches, isFixed, last }: Derivations,
+  { reaches, isFixed, last }: derivation.Derivations,
   births: Int32Array,
 ): void {
   let rank = Number.POSITIVE_INFINITY;
@@ -110,7 +112,7 @@ export function checkFirstMerges(
       { hint: "bpe truncate makes such a tokenizer" },
     );
   },
-): Derivations {
+): derivation.Derivations {
   checkCutting(big, small, refuse);
   const derived = derivation.derive(big);
   checkFirst(big, small, [derived, derivation.derive(small)], refuse);
@@ -126,7 +128,7 @@ type Refuse = (what: string) => never;
 export function checkSameMerges(
   before: TokenizerParts,
   after: TokenizerParts,
-  derivedBefore: Derivations,
+  derivedBefore: derivation.Derivations,
   refuse: Refuse,
 ): void {
   checkCutting(before, after, refuse);
@@ -150,7 +152,7 @@ function checkCutting(big: TokenizerParts, small: TokenizerParts, refuse: Refuse
 function checkFirst(
   big: TokenizerParts,
   small: TokenizerParts,
-  [derived, kept]: readonly [Derivations, Derivations],
+  [derived, kept]: readonly [derivation.Derivations, derivation.Derivations],
   refuse: Refuse,
 ): void {
   const births = birthsOf(derived, big.tokens);
@@ -202,7 +204,7 @@ const between = "\u2192";
 /** Returns the merges that end derivations, by rank, with both halves as Latin-1 text. */
 function mergesOf(
   { tokens }: TokenizerParts,
-  { reaches, left, right, last }: Derivations,
+  { reaches, left, right, last }: derivation.Derivations,
   is = (_id: number) => true,
 ): string[] {
   const ids = idsWhere(reaches, (reach, id) => reach === derivation.Reach.merging && is(id)).sort(

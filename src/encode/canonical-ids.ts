@@ -1,12 +1,5 @@
 import { scaled } from "#runtime";
-import {
-  leadingBytes,
-  TextEncoding,
-  TokenDecoder,
-  type TokenizerParts,
-  tokenTables,
-  unknownId,
-} from "#tokenizer";
+import { decoding, TextEncoding, TokenDecoder, type TokenizerParts, tokenTables } from "#tokenizer";
 
 /*
  * Ids are canonical if decoding them and encoding the text gives the same ids: encode(decode(ids)) = ids. A
@@ -67,11 +60,19 @@ export class CanonicalCheck {
       const slice = ids.subarray(start, tokenTables.decodableEnd(tokens, ids, start, sliceBytesMax));
       const { bytes, unknownIndex } = this.decoder.decode(slice);
       if (unknownIndex >= 0)
-        throw unknownId(slice[unknownIndex]!, this.takenCount + start + unknownIndex, tokens.idLimit);
+        throw decoding.unknownId(
+          slice[unknownIndex]!,
+          this.takenCount + start + unknownIndex,
+          tokens.idLimit,
+        );
       start += slice.length;
       if (this.hasExcerpt()) continue;
       for (const id of slice) this.given.push(id);
-      this.encoding.push(bytes, this.isInside ? 0 : leadingBytes(this.parts, slice[0], bytes), bytes.length);
+      this.encoding.push(
+        bytes,
+        this.isInside ? 0 : decoding.leadingBytes(this.parts, slice[0], bytes),
+        bytes.length,
+      );
       this.isInside = true;
       this.compare();
     }

@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { idFormats, idReaders, idWriters } from "#ids";
 import { optionTables } from "#options";
 import { dataOutput, givenTokenizers, type Invocation, type Output } from "#terminal";
-import { leadingBytes, TokenDecoder, tokenTables, unknownId } from "#tokenizer";
+import { decoding, TokenDecoder, tokenTables } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
 import { checkEncodedBy } from "./encoded-by.ts";
 
@@ -37,12 +37,18 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, tokenTables.decodableEnd(parts.tokens, read, start, sliceBytesMax));
         const decoded = decoder.decode(ids);
-        const bytes = decoded.bytes.subarray(idCount > 0 ? 0 : leadingBytes(parts, ids[0], decoded.bytes));
+        const bytes = decoded.bytes.subarray(
+          idCount > 0 ? 0 : decoding.leadingBytes(parts, ids[0], decoded.bytes),
+        );
         out.write(bytes);
         await dataOutput.drain(out);
         sizeBytes += bytes.length;
         if (decoded.unknownIndex >= 0) {
-          throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
+          throw decoding.unknownId(
+            ids[decoded.unknownIndex]!,
+            idCount + decoded.unknownIndex,
+            parts.tokens.idLimit,
+          );
         }
         idCount += ids.length;
         start += ids.length;

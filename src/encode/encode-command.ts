@@ -4,7 +4,7 @@ import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { type IdType, idFormats, idWriters } from "#ids";
 import { warnings } from "#jobs";
-import { type Option, optionTables } from "#options";
+import { optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { stagedFile } from "#store";
 import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, stopping } from "#terminal";
@@ -141,7 +141,7 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 }
 
 const { idType } = encodeOptions;
-const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Option][];
+const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, optionTables.Option][];
 
 /** The shard size of a part, in ids. After an interruption, about this many ids at most must be encoded again. */
 const partIds = 1 << 28;

@@ -38,20 +38,13 @@ import {
   yieldToEventLoop,
 } from "#runtime";
 import { cuttings } from "#text";
-import {
-  type EncodingParts,
-  type IdBuffer,
-  type Ids,
-  NoMemory,
-  TextEncoding,
-  type TokenizerParts,
-} from "#tokenizer";
+import { type Ids, NoMemory, TextEncoding, type TokenizerParts, type tokenizers } from "#tokenizer";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
   /** The ranges to encode, in this order; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
-  readonly parts: EncodingParts;
+  readonly parts: tokenizers.EncodingParts;
   /** Number of encoding threads. The main thread is one of them if `doesMainEncode`. */
   readonly workerCount: number;
   /** The memory budget. Defaults to a share of the memory that this process may use. */
@@ -81,7 +74,7 @@ const smallCorpusBytes = 80e6;
  * Returns an upper bound of the memory for encoding, per byte of a pretoken: for merging, for ids, and for
  * the normal form.
  */
-export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
+export const encodingBytesPerByte = ({ normalization }: tokenizers.EncodingParts) =>
   48 + (normalization === null ? 0 : 32);
 
 /** Returns a function from the size of a text to the number of threads: the requested number, or the default. */
@@ -93,14 +86,14 @@ export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudg
  * and sends chunks to the workers, because they would wait while it encodes a window. It does not if the tokenizer may
  * take long to set up, because it could not handle signals meanwhile; a worker can be terminated.
  */
-const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
+const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingParts) =>
   inputs.every(canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
 /**
  * Whether each step of encoding is short enough for the main thread, which handles signals between steps. Setting up
  * 100,000 added tokens, or a million merges, takes some 0.2 s.
  */
-export const hasOnlyQuickSteps = ({ addedTokens, model }: EncodingParts) =>
+export const hasOnlyQuickSteps = ({ addedTokens, model }: tokenizers.EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
 /**
@@ -237,7 +230,7 @@ function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink
 }
 
 /** Returns only the parts that encoding needs; the rest of a tokenizer is not posted to workers. */
-export function encodingParts(parts: EncodingParts): EncodingParts {
+export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false, prefixRule } = parts;
   return {
@@ -305,7 +298,7 @@ type EncodeSetup = {
   /** The compiled kernel, which all threads share. */
   readonly kernelModule: WebAssembly.Module;
   readonly inputs: readonly Input[];
-  readonly parts: EncodingParts;
+  readonly parts: tokenizers.EncodingParts;
   /** Whether the ids are part of the output. If not, they are only counted. */
   readonly keepsIds?: boolean;
   /** An upper bound of the bytes of memory for a text and the line or page that contains it; no limit if left out. */
@@ -438,7 +431,7 @@ export class IdsOutput implements PartMaker<IdsPart> {
   private kept: keptField.Value[] = [];
   private keptBytes = 0;
 
-  constructor(private readonly out: IdBuffer) {}
+  constructor(private readonly out: TextEncoding["out"]) {}
 
   endRecord({ kept, count }: RecordBatch, r: number): void {
     this.out.endRecord();

@@ -10,9 +10,9 @@ import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
 import {
-  behaviorFingerprint,
   chatTemplates,
   type EncodingModel,
+  fingerprints,
   type TokenizerParts,
   tokenizers,
   tokenKeys,
@@ -120,7 +120,7 @@ function tokenizerRows(
       "size",
       `${countNoun(size, "token")}, ids up to ${idLimit - 1}, ${countNoun(model.merges.merged.length, "merge")}`,
     ],
-    ["fingerprint", behaviorFingerprint(parts)],
+    ["fingerprint", fingerprints.ofBehavior(parts)],
     ...specials,
     ["template", chatTemplate === null ? "" : describeTemplate(chatTemplate)],
     ["longest input", modelMaxLength === null ? "" : countNoun(modelMaxLength, "token")],
@@ -276,7 +276,7 @@ function inspectionOf(
     version: 1,
     path: description.path,
     kind: description.kind,
-    fingerprint: behaviorFingerprint(parts),
+    fingerprint: fingerprints.ofBehavior(parts),
     vocabularySize: statistics.size,
     idLimit: statistics.idLimit,
     mergeCount: model.merges.merged.length,

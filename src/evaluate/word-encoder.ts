@@ -2,14 +2,14 @@ import { ascii, escapeBytes } from "#bytes";
 import { type differences, evaluations, type NumberCounts, textWords } from "#evaluation";
 import { scaled } from "#runtime";
 import { type AddedToken, cuttings, normalForms } from "#text";
-import { type EncodingParts, TextEncoding, TextNotes, type TokenTable, tokenTables } from "#tokenizer";
+import { TextEncoding, TextNotes, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
 /**
  * The data that a thread needs to encode words with a tokenizer. It is plain, and its token table is in shared memory.
  */
 export type WordEncoding = {
-  readonly parts: EncodingParts;
+  readonly parts: tokenizers.EncodingParts;
   readonly tokens: TokenTable;
   /** The cache of words is 2^cacheShrinkBits times smaller than usual, if memory is short. */
   readonly cacheShrinkBits: number;

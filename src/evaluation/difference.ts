@@ -1,6 +1,6 @@
 import { escapeBytes } from "#bytes";
 import {
-  behaviorFingerprint,
+  fingerprints,
   type TokenizerParts,
   type TokenTable,
   tokenizers,
@@ -116,7 +116,7 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
   return {
     path,
     kind,
-    fingerprint: behaviorFingerprint(parts),
+    fingerprint: fingerprints.ofBehavior(parts),
     pattern: patternName,
     patternSources,
     vocabularySize: tokens.tokenCount,

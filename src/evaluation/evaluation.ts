@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Input } from "#corpus";
-import { behaviorFingerprint, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
+import { fingerprints, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { Excerpt } from "./excerpts.ts";
 import {
   alphas,
@@ -196,7 +196,7 @@ export class TokenizerMeasures {
       name,
       path,
       kind: description.kind,
-      fingerprint: behaviorFingerprint(parts),
+      fingerprint: fingerprints.ofBehavior(parts),
       pattern: description.patternName,
       vocabularySize: tokens.tokenCount,
       notUtf8InVocabulary: this.classes.notUtf8Count,

@@ -1,5 +1,5 @@
 import { groupBy, showValue } from "#bytes";
-import { type Derivations, derivation, type TokenizerParts, tokenTables, WordMerger } from "#tokenizer";
+import { derivation, type TokenizerParts, tokenTables, WordMerger } from "#tokenizer";
 import { mark } from "./character-json.ts";
 
 /**
@@ -21,7 +21,7 @@ export type AppliedMerges = {
 
 export function appliedMerges(
   { model }: TokenizerParts,
-  { reaches, left, right, last }: Derivations,
+  { reaches, left, right, last }: derivation.Derivations,
 ): AppliedMerges {
   const merged = Int32Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);

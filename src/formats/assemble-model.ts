@@ -6,7 +6,6 @@ import {
   type EncodingModel,
   encodingModels,
   modelSettings,
-  type PackedTokens,
   type TokenTable,
   type tokenizers,
   tokenTables,
@@ -133,7 +132,7 @@ export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
 /**
  * Decodes tokens in byte-to-character form. A token with any other character stays UTF-8, and `rawTexts` has its index.
  */
-function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
+function decodeSpelled({ bytes: texts, starts: from, ids }: encodingModels.PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);
   const starts = new Int32Array(count + 1);

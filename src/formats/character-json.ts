@@ -1,15 +1,7 @@
 import { schema, showValue } from "#bytes";
 import { assert } from "#runtime";
 import type { AddedToken, PrefixRule } from "#text";
-import {
-  type EncodingModel,
-  encodingModels,
-  type PackedTokens,
-  type RankedMerges,
-  refuse,
-  type TokenTable,
-  tokenTables,
-} from "#tokenizer";
+import { type EncodingModel, encodingModels, refuse, type TokenTable, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
@@ -243,7 +235,7 @@ const isInUtf8 = (byte: number) => byte < 0xc0 || (byte >= 0xc2 && byte <= 0xf4)
 
 /** Refuses merges that use or make a byte token. Without byte fallback, refuses those that use the unknown token. */
 function checkMerges(
-  { left, right, merged }: RankedMerges,
+  { left, right, merged }: encodingModels.RankedMerges,
   vocab: TokenIds,
   { fallback, unknownId }: { fallback: Int32Array | null; unknownId: number | undefined },
   path: string,
@@ -264,7 +256,7 @@ function checkMerges(
 }
 
 /** Returns the tokens that are a single character beyond ASCII. */
-function charactersIn(vocab: TokenIds): PackedTokens {
+function charactersIn(vocab: TokenIds): encodingModels.PackedTokens {
   const { bytes, starts, ids } = vocab.spelled;
   const found: (readonly [number, Uint8Array])[] = [];
   for (let t = 0; t < ids.length; t++) {
@@ -316,7 +308,7 @@ const spellSet = (codePoints: readonly number[]) =>
  */
 function crossedAt(
   vocab: TokenIds,
-  { left, right }: RankedMerges,
+  { left, right }: encodingModels.RankedMerges,
   beginning: readonly number[],
 ): Set<number> {
   const { bytes, starts, ids } = vocab.spelled;
@@ -363,7 +355,11 @@ export function assembleCharacterTokens(
 }
 
 /** Returns the tokens with spaces instead of marks. */
-function unmarked({ bytes: from, starts: fromStarts, ids }: PackedTokens): PackedTokens {
+function unmarked({
+  bytes: from,
+  starts: fromStarts,
+  ids,
+}: encodingModels.PackedTokens): encodingModels.PackedTokens {
   const bytes = new Uint8Array(fromStarts[ids.length]!);
   const starts = new Int32Array(ids.length + 1);
   let end = 0;

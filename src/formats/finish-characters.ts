@@ -2,7 +2,7 @@ import { showValue } from "#bytes";
 import { assert } from "#runtime";
 import {
   changes,
-  type Derivations,
+  type derivation,
   modelSettings,
   TokenBytes,
   type TokenizerParts,
@@ -21,7 +21,7 @@ import type { SpelledTokens } from "./output-file.ts";
 export async function finishCharacters(
   path: string,
   parts: TokenizerParts,
-  derivations: Derivations,
+  derivations: derivation.Derivations,
 ): Promise<FinishedTokenizer> {
   const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const spelled = source.code.spell?.(source.files, parts);
@@ -53,7 +53,11 @@ export async function finishCharacters(
   };
 }
 
-function mergesFor(parts: TokenizerParts, spelled: SpelledTokens, derivations: Derivations): CharacterMerges {
+function mergesFor(
+  parts: TokenizerParts,
+  spelled: SpelledTokens,
+  derivations: derivation.Derivations,
+): CharacterMerges {
   const { kinds, scores } = spelled;
   const applied = appliedMerges(parts, derivations);
   const ordered = orderTies(parts, applied);

@@ -1,15 +1,15 @@
 import type { patternForms } from "#pattern";
 import type { Normalization } from "#text";
-import type { Like, ModelSettings, RankedMerges, Vocabulary } from "#tokenizer";
+import type { encodingModels, modelSettings, Vocabulary } from "#tokenizer";
 
 /** The input of all formats: the vocabulary, the pattern in HF's form, and the settings for a model. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;
   readonly exportForm: patternForms.PatternExport;
-  readonly model: ModelSettings;
+  readonly model: modelSettings.ModelSettings;
   /** The tokenizer given to --like. */
-  readonly like?: Like | null;
+  readonly like?: modelSettings.Like | null;
   /** Present if merging begins with characters. Then all tokens of the vocabulary are special or `others`. */
   readonly characters?: CharacterMerges;
 };
@@ -24,7 +24,7 @@ export type PieceKind = (typeof pieceKinds)[number];
 /** The merges of a tokenizer whose merging begins with characters, as its files need them. */
 export type CharacterMerges = {
   /** For tokenizer.json, which lists pairs: as ids, in the order of ranks. */
-  readonly merges: Pick<RankedMerges, "left" | "right">;
+  readonly merges: Pick<encodingModels.RankedMerges, "left" | "right">;
   /** Why a tokenizer.json would give other ids, if so. */
   readonly jsonObstacle: string | null;
   /** For llama.cpp, which merges as SentencePiece: the kind and the score of each token. */

@@ -3,14 +3,7 @@ import { byteCharacters, json, showValue, utf8 } from "#bytes";
 import { type compiledPatterns, patterns } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
-import {
-  type changes,
-  type Extension,
-  modelSettings,
-  type TokenizerParts,
-  tokenizers,
-  type Vocabulary,
-} from "#tokenizer";
+import { type changes, modelSettings, type TokenizerParts, tokenizers, type Vocabulary } from "#tokenizer";
 import {
   assembleModel,
   assembleTokens,
@@ -190,14 +183,22 @@ function addedTokensOf(
   return Array.from(found, ([content, id]) => ({ id, content, ...cuttings.plainSpecial }));
 }
 
-function extend([vocab, merges]: SourceFiles, base: TokenizerParts, extension: Extension): OutputFile[] {
+function extend(
+  [vocab, merges]: SourceFiles,
+  base: TokenizerParts,
+  extension: changes.Extension,
+): OutputFile[] {
   return [
     { name: vocab.name, chunks: () => extendVocab(vocab.bytes, base, extension) },
     { name: merges!.name, chunks: () => [merges!.bytes, extendLines(merges!.bytes, base, extension)] },
   ];
 }
 
-function* extendVocab(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
+function* extendVocab(
+  bytes: Uint8Array,
+  base: TokenizerParts,
+  extension: changes.Extension,
+): Generator<Uint8Array> {
   const rewriter = new JsonRewriter(bytes);
   yield noBytes;
   addNewIds(rewriter, rewriter.placeOf([])!, base, extension);
@@ -207,7 +208,7 @@ function* extendVocab(bytes: Uint8Array, base: TokenizerParts, extension: Extens
 
 const noBytes = new Uint8Array(0);
 
-const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: Extension) =>
+const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: changes.Extension) =>
   encoder.encode(`${lineEnd(bytes)}${newMergeLines(base, extension)}`);
 
 /**
@@ -271,7 +272,7 @@ export const gpt2: TokenizerFormat = {
 };
 
 /** Formats the new merges as lines of merges.txt. */
-export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
+export const newMergeLines = (base: TokenizerParts, extension: changes.Extension): string =>
   spellMerges(base, extension)
     .map(([left, right]) => `${left} ${right}\n`)
     .join("");

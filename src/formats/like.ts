@@ -1,16 +1,8 @@
-import { showValue } from "#bytes";
+import { type json, showValue } from "#bytes";
 import { type namedPatterns, patterns } from "#pattern";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
-import {
-  changes,
-  type JsonObject,
-  type Like,
-  modelSettings,
-  type Roles,
-  type TokenizerParts,
-  tokenizers,
-} from "#tokenizer";
+import { changes, modelSettings, type Roles, type TokenizerParts, tokenizers } from "#tokenizer";
 import * as tokenizerFiles from "./load-tokenizer.ts";
 import * as modelFiles from "./model-files.ts";
 import { publishedTokenizers } from "./named-tokenizers.ts";
@@ -21,10 +13,10 @@ import { frameWithIds } from "./tokenizer-json.ts";
  * Reads the settings for `--like` from a tokenizer, by path or name (docs/your-model.md). Throws a UserError
  * if they cannot be reproduced.
  */
-export const readLike = async (typed: string): Promise<Like> =>
+export const readLike = async (typed: string): Promise<modelSettings.Like> =>
   (files.stat(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 
-async function likeAt(path: string): Promise<Like> {
+async function likeAt(path: string): Promise<modelSettings.Like> {
   const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const parts = source.code.read(source.files, {});
   changes.refuseCharacters(parts, "imitated by a training", "name a byte-level tokenizer");
@@ -36,12 +28,12 @@ export async function readLikeFrom(
   path: string,
   parts: TokenizerParts,
   source?: tokenizerFiles.Source,
-): Promise<Like> {
+): Promise<modelSettings.Like> {
   const { code, files, paths } = source ?? (await tokenizerFiles.readSource(tokenizerFiles.fileOf(path)));
   const root = code.frame?.(files[0]) ?? null;
   const { config: stated, template } = modelFiles.parse(path);
   // The padding token has the role pad, unless the configuration names another one.
-  const pad_token = (root?.padding as JsonObject | null | undefined)?.pad_token;
+  const pad_token = (root?.padding as json.JsonObject | null | undefined)?.pad_token;
   const config = stated && pad_token !== undefined ? { pad_token, ...stated } : stated;
   const named = namedTokens(config ?? {});
   const added = withConfigured(tokenizers.allAddedTokens(parts), config, named);
@@ -94,11 +86,11 @@ export async function readLikeFrom(
  */
 function withConfigured(
   tokens: readonly AddedToken[],
-  config: JsonObject | null,
+  config: json.JsonObject | null,
   named: readonly string[],
 ): AddedToken[] {
   const byContent = new Map(tokens.toSorted((a, b) => a.id - b.id).map((token) => [token.content, token]));
-  const stated = Object.entries((config?.added_tokens_decoder ?? {}) as Record<string, JsonObject>);
+  const stated = Object.entries((config?.added_tokens_decoder ?? {}) as Record<string, json.JsonObject>);
   for (const [, token] of stated.sort(([a], [b]) => Number(a) - Number(b))) {
     const content = modelSettings.contentOf(token);
     if (typeof content !== "string" || content === "") continue;
@@ -118,13 +110,13 @@ function withConfigured(
 }
 
 /** Returns the token of each role. A role that the configuration does not assign gets no token. */
-const rolesOf = (config: JsonObject): Roles =>
+const rolesOf = (config: json.JsonObject): Roles =>
   Object.fromEntries(
     modelSettings.roleNames.map((role) => [role, modelSettings.contentOf(config[`${role}_token`]) ?? ""]),
   );
 
 /** Returns the tokens with roles, in the order in which `transformers` adds those that the tokenizer lacks. */
-function namedTokens(config: JsonObject): string[] {
+function namedTokens(config: json.JsonObject): string[] {
   const keys = new Set([
     ...modelFiles.roleKeys,
     ...Object.keys(config).filter((key) => key.endsWith("_token")),
@@ -134,7 +126,7 @@ function namedTokens(config: JsonObject): string[] {
 }
 
 /** Whether the post-processor prepends bos to a text. */
-const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
+const putsInFront = ({ post_processor }: json.JsonObject, bos: string) =>
   modelSettings
     .postProcessorSteps(post_processor)
     .some(
@@ -147,7 +139,7 @@ const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
  * Reads the settings of a published tokenizer. Returns undefined for an unknown name. Throws a usage error if
  * only the pattern of that name is known.
  */
-async function publishedLike(path: string): Promise<Like | undefined> {
+async function publishedLike(path: string): Promise<modelSettings.Like | undefined> {
   const found = publishedTokenizers.find(({ names }) => names.includes(path));
   if (found !== undefined) {
     const { findKnown } = await import("./tiktoken.ts");

@@ -1,6 +1,6 @@
 import { showValue } from "#bytes";
 import type { AddedToken } from "#text";
-import { type Derivations, derivation, encodingModels, type TokenizerParts, tokenTables } from "#tokenizer";
+import { derivation, encodingModels, type TokenizerParts, tokenTables } from "#tokenizer";
 import { mark } from "./character-json.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
@@ -23,7 +23,7 @@ export const namedControls = ({ texts, kinds }: SpelledTokens): string[] =>
 export function findLlamaObstacle(
   parts: TokenizerParts,
   spelled: SpelledTokens & { readonly scores: Float32Array },
-  derivations: Derivations,
+  derivations: derivation.Derivations,
 ): string | null {
   const { model, addedTokens, addsPrefixSpace, prefixRule } = parts;
   if (model.beginning?.unknown !== null)
@@ -100,7 +100,7 @@ const mayTouch = (a: string, b: string) =>
 function mergeObstacle(
   parts: TokenizerParts,
   { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },
-  before: Derivations,
+  before: derivation.Derivations,
 ): string | null {
   const texts = Array.from(spelledTexts, (text, id) => text ?? padName(id));
   const ids = new Map(texts.map((text, id) => [text, id]));
@@ -134,7 +134,8 @@ function mergeObstacle(
       ...(beginning && { beginning }),
     }),
   });
-  const isMade = ({ reaches }: Derivations, id: number) => reaches[id] === derivation.Reach.merging;
+  const isMade = ({ reaches }: derivation.Derivations, id: number) =>
+    reaches[id] === derivation.Reach.merging;
   const other = texts.findIndex(
     (text, id) =>
       (isMade(before, id) !== isMade(after, id) ||

@@ -1,7 +1,7 @@
 import { json } from "#bytes";
 import { type compiledPatterns, patternForms } from "#pattern";
 import { type Normalization, normalForms } from "#text";
-import { type Like, type ModelSettings, modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
+import { modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
 /** The facts in a model card. They name no file and no directory, because the card may be published. */
@@ -9,8 +9,8 @@ type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<compiledPatterns.ResolvedPattern, "name" | "sources">;
   readonly normalization: Normalization | null;
-  readonly model: ModelSettings;
-  readonly like: Like | null;
+  readonly model: modelSettings.ModelSettings;
+  readonly like: modelSettings.Like | null;
   readonly compat: string;
   readonly documentCount: number;
   readonly textBytes: number;
@@ -74,7 +74,7 @@ function modelCard(facts: CardFacts): string {
 const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 const grouped = (count: number) => count.toLocaleString("en-US");
 
-function rolesOf(token: string, { roles }: ModelSettings): string {
+function rolesOf(token: string, { roles }: modelSettings.ModelSettings): string {
   const names = modelSettings.roleNames.filter((role) => roles[role] === token);
   return names.length === 0 ? "" : ` (${names.join(", ")})`;
 }

@@ -1,6 +1,6 @@
 import { json } from "#bytes";
 import { files } from "#runtime";
-import { type JsonObject, modelSettings } from "#tokenizer";
+import { modelSettings } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
 import * as recordFiles from "./read-training-record.ts";
 
@@ -16,7 +16,7 @@ export function parse(path: string) {
     const file = companions.get(name);
     return file && new TextDecoder().decode(file.bytes);
   };
-  const jsonOf = (name: string): JsonObject | null => {
+  const jsonOf = (name: string): json.JsonObject | null => {
     const [text, file] = [textOf(name), companions.get(name)];
     return text === undefined
       ? null

@@ -1,6 +1,6 @@
-import { decimal, grow } from "#bytes";
+import { decimal, grow, type json } from "#bytes";
 import { host, type Message, scaled } from "#runtime";
-import type { changes, Extension, JsonObject, Roles, TokenizerParts, tokenizers } from "#tokenizer";
+import type { changes, Roles, TokenizerParts, tokenizers } from "#tokenizer";
 import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
@@ -65,7 +65,7 @@ export type TokenizerFormat = {
    * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent if the format stores
    * nothing else.
    */
-  readonly frame?: (file: SourceFile) => JsonObject;
+  readonly frame?: (file: SourceFile) => json.JsonObject;
   /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */
   readonly roles?: (file: SourceFile) => Roles;
   /** Returns the tokens of a tokenizer whose merging begins with characters. Absent if the format has none. */
@@ -80,7 +80,7 @@ type Extending = {
    * Inserts new tokens into the files, after added tokens that a vocabulary lacks, and changes nothing else. May yield
    * empty chunks, each of which ends a slice of work on a large file.
    */
-  readonly extend: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
+  readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
 };

@@ -1,6 +1,6 @@
-import { schema } from "#bytes";
+import { type json, schema } from "#bytes";
 import type { AddedToken } from "#text";
-import type { JsonObject, tokenizers } from "#tokenizer";
+import type { tokenizers } from "#tokenizer";
 
 const noPostProcessing: tokenizers.PostProcessing = { before: [], after: [], trims: [] };
 
@@ -11,21 +11,21 @@ const noPostProcessing: tokenizers.PostProcessing = { before: [], after: [], tri
 export function readPostProcessor(value: unknown): tokenizers.PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;
   try {
-    return readStep(value as JsonObject);
+    return readStep(value as json.JsonObject);
   } catch (error) {
     if (!(error instanceof schema.Mismatch)) throw error;
     return { ...noPostProcessing, obstacle: `its post-processor cannot be read: ${error.message}` };
   }
 }
 
-function readStep(step: JsonObject): tokenizers.PostProcessing {
+function readStep(step: json.JsonObject): tokenizers.PostProcessing {
   const { type } = schema.object({ type: schema.text })(step, "post_processor");
   switch (type) {
     case "ByteLevel":
       return { ...noPostProcessing, trims: trimsOf(step) };
     case "Sequence": {
       const { processors } = schema.object({
-        processors: schema.list<JsonObject>((inner) => inner as JsonObject),
+        processors: schema.list<json.JsonObject>((inner) => inner as json.JsonObject),
       })(step, type);
       return processors.map(readStep).reduce(chainSteps, noPostProcessing);
     }
@@ -62,7 +62,7 @@ function chainSteps(
  * Returns a list of one flag for a step that trims offsets: whether it leaves one space before the first token
  * of a text. Returns an empty list for any other step.
  */
-function trimsOf(step: JsonObject): boolean[] {
+function trimsOf(step: json.JsonObject): boolean[] {
   const flags = { trim_offsets: schema.flag, add_prefix_space: schema.flag };
   const { trim_offsets, add_prefix_space } = schema.object(flags)(step, String(step.type));
   return trim_offsets ? [add_prefix_space] : [];
@@ -84,9 +84,9 @@ const pieces = schema.list(
   }),
 );
 
-function readTemplate(step: JsonObject): tokenizers.PostProcessing {
+function readTemplate(step: json.JsonObject): tokenizers.PostProcessing {
   const single = pieces(step.single, "TemplateProcessing.single");
-  const specials = (step.special_tokens ?? {}) as JsonObject;
+  const specials = (step.special_tokens ?? {}) as json.JsonObject;
   const at = single.findIndex(({ Sequence }) => Sequence !== undefined);
   const idsOf = (some: typeof single) =>
     some.flatMap(({ SpecialToken }) => {

@@ -2,8 +2,7 @@ import { ascii, byteCharacters, json, showValue, utf8 } from "#bytes";
 import { assert } from "#runtime";
 import {
   changes,
-  type Extension,
-  type RankedMerges,
+  type encodingModels,
   refuse,
   type TokenizerParts,
   tokenizers,
@@ -200,7 +199,7 @@ export function addNewIds(
   json: JsonRewriter,
   vocab: Place,
   base: TokenizerParts,
-  extension: Extension,
+  extension: changes.Extension,
 ): void {
   const known = JSON.parse(json.textAt(vocab)) as Record<string, unknown>;
   const added = tokenizers
@@ -217,7 +216,7 @@ export function addNewIds(
 }
 
 /** Spells the new merges in byte-to-character form. */
-export function spellMerges(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
+export function spellMerges(base: TokenizerParts, { tokens, merges }: changes.Extension): Pair[] {
   const { idLimit } = base.tokens;
   const keyOf = (id: number) =>
     byteCharacters.encode(id < idLimit ? tokenTables.bytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
@@ -238,7 +237,7 @@ type KeptRows = {
  */
 export function selectKeptRows(
   vocab: TokenIds,
-  merges: RankedMerges,
+  merges: encodingModels.RankedMerges,
   { newIds, mergeCount }: changes.Numbering,
   path: string,
 ): KeptRows {

@@ -1,13 +1,6 @@
 import { ascii, byteCharacters, bytesOf } from "#bytes";
 import { type Kernel, scaled } from "#runtime";
-import {
-  KernelArrays,
-  keptBytesMax,
-  notKept,
-  type TokenBytes,
-  type Vocabulary,
-  vocabularies,
-} from "#tokenizer";
+import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabularies } from "#tokenizer";
 import { Chunk } from "./output-file.ts";
 
 /**
@@ -206,8 +199,8 @@ export const jsonSpelling: Spelling = makeSpelling(['"', "\\"]);
 /** Appends a token in the given spelling. */
 export function appendToken(chunk: Chunk, tokens: TokenBytes, token: number, spelling: Spelling): void {
   chunk.reserve(2 * tokens.lengths[token]!);
-  const start = tokens.starts[token]!;
-  if (start !== notKept) {
+  if (tokens.isKept(token)) {
+    const start = tokens.starts[token]!;
     const end = start + tokens.lengths[token]!;
     chunk.length = spell(tokens.kept, start, end, spelling, chunk.bytes, chunk.length);
     return;

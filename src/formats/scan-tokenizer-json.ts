@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { ascii, json, utf8 } from "#bytes";
 import { host } from "#runtime";
-import { type PackedTokens, type RankedMerges, tokenTables } from "#tokenizer";
+import { type encodingModels, tokenTables } from "#tokenizer";
 
 /** A vocabulary, and its merges as ids. */
-export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };
+export type ScannedModel = { readonly vocab: TokenIds; readonly merges: encodingModels.RankedMerges };
 
 /** A `tokenizer.json`: its model, and `root`, which is the rest as JSON. */
 export type ScannedJson = ScannedModel & { readonly root: unknown };
@@ -66,7 +66,11 @@ export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): Scanned
 const smallestLineBytes = 2;
 
 /** Reads lines `a b`, and writes ids as `scanMerges` does. Returns the number of lines, or `json.invalid`. */
-function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
+function scanMergeLines(
+  file: Uint8Array,
+  texts: TokenTexts,
+  { left, right, merged }: encodingModels.RankedMerges,
+): number {
   const { bytes, ids, isMergeResult } = texts;
   const start = texts.starts[texts.count]!;
   let pos = 0;
@@ -161,7 +165,7 @@ class FrameScan {
 
 class TokenizerScan extends FrameScan {
   vocab: TokenIds | null = null;
-  merges: RankedMerges | null = null;
+  merges: encodingModels.RankedMerges | null = null;
 
   protected override takeVocab(pos: number): number {
     const texts = allocateTexts(this.file.length);
@@ -181,12 +185,15 @@ class TokenizerScan extends FrameScan {
   }
 }
 
-function allocateMerges(countMax: number): RankedMerges {
+function allocateMerges(countMax: number): encodingModels.RankedMerges {
   const most = Math.ceil(countMax);
   return { left: new Int32Array(most), right: new Int32Array(most), merged: new Int32Array(most) };
 }
 
-const firstMerges = ({ left, right, merged }: RankedMerges, count: number): RankedMerges => ({
+const firstMerges = (
+  { left, right, merged }: encodingModels.RankedMerges,
+  count: number,
+): encodingModels.RankedMerges => ({
   left: left.slice(0, count),
   right: right.slice(0, count),
   merged: merged.slice(0, count),
@@ -326,7 +333,7 @@ function scanMerges(
   file: Uint8Array,
   pos: number,
   texts: TokenTexts,
-  { left, right, merged }: RankedMerges,
+  { left, right, merged }: encodingModels.RankedMerges,
 ): { end: number; count: number } {
   const fail = { end: json.invalid, count: 0 };
   const { bytes, ids, isMergeResult } = texts;
@@ -547,7 +554,7 @@ export class TokenIds {
   }
 
   /** The tokens as spelled in the file, in UTF-8. */
-  get spelled(): PackedTokens {
+  get spelled(): encodingModels.PackedTokens {
     const { bytes, starts, count, ids } = this.texts;
     return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
   }

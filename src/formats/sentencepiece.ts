@@ -1,14 +1,7 @@
-import { showValue } from "#bytes";
+import { type json, showValue } from "#bytes";
 import { UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
-import {
-  type JsonObject,
-  modelSettings,
-  type Roles,
-  refuse,
-  type TokenizerParts,
-  tokenizers,
-} from "#tokenizer";
+import { modelSettings, type Roles, refuse, type TokenizerParts, tokenizers } from "#tokenizer";
 import { refuseOptions, scanParsed } from "./assemble-model.ts";
 import { assembleCharacterModel, assembleCharacterTokens, cuttingSource, mark } from "./character-json.ts";
 import type { SourceFile, SourceFiles, SpelledTokens, TokenizerFormat } from "./output-file.ts";
@@ -204,7 +197,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
 
 /** Returns everything but the vocabulary, merges and added tokens of a `tokenizer.json` that gives the same ids. */
-function frame({ path, bytes }: SourceFile): JsonObject {
+function frame({ path, bytes }: SourceFile): json.JsonObject {
   const { pieces, trainer, normalizer } = parseSentencePiece(bytes, path);
   const replace = (from: string, content: string) => ({
     type: "Replace",

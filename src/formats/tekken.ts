@@ -5,8 +5,8 @@ import { asOption, host, type Message, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
 import {
   changes,
-  modelOfRanks,
-  type PackedTokens,
+  type encodingModels,
+  modelsOfRanks,
   refuse,
   type TokenizerParts,
   tokenizers,
@@ -43,7 +43,7 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
   checkTakesAll(sources, path);
   const encoder = new TextEncoder();
   return {
-    model: modelOfRanks(tokens, path),
+    model: modelsOfRanks.of(tokens, path),
     pattern: compileSplits(sources, path),
     normalization: null,
     addsPrefixSpace: false,
@@ -88,7 +88,7 @@ function numberAt(
 function readVocab(
   value: unknown,
   { count, firstId, path }: { count: number; firstId: number; path: string },
-): PackedTokens {
+): encodingModels.PackedTokens {
   if (!Array.isArray(value) || value.length < count) {
     throw new UserError(`"${path}": vocab is not a list of ${count} tokens`);
   }

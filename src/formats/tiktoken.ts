@@ -4,11 +4,9 @@ import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings, type Normalization } from "#text";
 import {
   changes,
-  type Extension,
   encodingModels,
-  modelOfRanks,
   modelSettings,
-  type PackedTokens,
+  modelsOfRanks,
   type TokenizerParts,
   type TokenTable,
   tokenizers,
@@ -130,7 +128,7 @@ export function partsOf(
     path,
   );
   return {
-    model: modelOfRanks(tokens, path),
+    model: modelsOfRanks.of(tokens, path),
     pattern: pattern.compiled,
     normalization,
     addsPrefixSpace: false,
@@ -154,7 +152,7 @@ function kindOf(known: KnownRanks | undefined): string {
  * Parses lines of a base64 token, a space and a rank. A line ends with LF, CRLF or the end of the file. Empty
  * lines are skipped. Returns null for anything else; `refuseRanks` then finds the faulty line.
  */
-export function scan(file: Uint8Array): PackedTokens | null {
+export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
   const lineCountMax = Math.ceil(file.length / smallestLineBytes);
   const starts = new Int32Array(lineCountMax + 1);
@@ -291,7 +289,11 @@ function giveIds(specials: readonly tokenizers.SpecialTokenOption[], idMax: numb
   return ids;
 }
 
-function tableOf(tokens: PackedTokens, addedTokens: readonly AddedToken[], path: string): TokenTable {
+function tableOf(
+  tokens: encodingModels.PackedTokens,
+  addedTokens: readonly AddedToken[],
+  path: string,
+): TokenTable {
   const encoder = new TextEncoder();
   const added = addedTokens.map(
     ({ id, content }) => [checkId(id, content, path), encoder.encode(content)] as const,
@@ -299,7 +301,11 @@ function tableOf(tokens: PackedTokens, addedTokens: readonly AddedToken[], path:
   return tokenTables.fromPacked(tokenTables.append(tokens, added));
 }
 
-function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens }: Extension): OutputFile[] {
+function extend(
+  [{ name, bytes }]: SourceFiles,
+  _base: TokenizerParts,
+  { tokens }: changes.Extension,
+): OutputFile[] {
   const lines = () => tokens.map(({ id, bytes }) => `${host.toBase64(bytes)} ${id}\n`).join("");
   return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
 }

@@ -4,9 +4,7 @@ import { assert, UserError } from "#runtime";
 import { type AddedToken, cuttings, type Normalization, normalForms } from "#text";
 import {
   changes,
-  type Extension,
   encodingModels,
-  type JsonObject,
   modelSettings,
   refuse,
   type TokenizerParts,
@@ -88,7 +86,7 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
       fuse_unk: false,
       byte_fallback: false,
       ignore_merges: vocabulary.others?.areWhole === true,
-      ...(like?.root?.model as JsonObject | undefined),
+      ...(like?.root?.model as json.JsonObject | undefined),
     },
   };
   const text = new TextEncoder();
@@ -251,7 +249,7 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
 });
 
 /** Returns all but the model of the tokenizer.json that was given to `--like`, with the new ids. */
-function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
+function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
   const { specialTokens, specialIds } = vocabulary;
@@ -264,8 +262,12 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
  * Returns a tokenizer.json without its model, in which the ids of the padding and the post-processor are new:
  * each is looked up by the text of its token.
  */
-export function frameWithIds(root: JsonObject, idOf: (token: unknown) => number, path: string): JsonObject {
-  const padding = root.padding as JsonObject | null | undefined;
+export function frameWithIds(
+  root: json.JsonObject,
+  idOf: (token: unknown) => number,
+  path: string,
+): json.JsonObject {
+  const padding = root.padding as json.JsonObject | null | undefined;
   return {
     ...root,
     ...(padding && { padding: { ...padding, pad_id: idOf(padding.pad_token) } }),
@@ -336,7 +338,7 @@ export function tokenizerOfJson(
 
 /** Reads a `tokenizer.json` whose merging begins with characters. */
 function charactersOfJson(
-  root: JsonObject,
+  root: json.JsonObject,
   scanned: ScannedModel,
   { ignore_merges, unk_token, byte_fallback, fuse_unk }: schema.Checked<typeof modelFields>,
   { path, asksForBos }: { path: string; asksForBos: () => boolean },
@@ -495,7 +497,7 @@ function normalizersIn(value: unknown, path: string): normalForms.Step[] {
  * "none" for no part.
  */
 function typesIn(value: unknown, within: string): string {
-  const part = value as JsonObject | null | undefined;
+  const part = value as json.JsonObject | null | undefined;
   const inner = part?.[within];
   if (Array.isArray(inner)) return inner.map((one) => typesIn(one, within)).join(", ");
   return part == null ? "none" : String(part.type);
@@ -616,11 +618,19 @@ function refuseUnsupportedTokens(
   }
 }
 
-function extend([{ name, bytes }]: SourceFiles, base: TokenizerParts, extension: Extension): OutputFile[] {
+function extend(
+  [{ name, bytes }]: SourceFiles,
+  base: TokenizerParts,
+  extension: changes.Extension,
+): OutputFile[] {
   return [{ name, chunks: () => extendedJson(bytes, base, extension) }];
 }
 
-function* extendedJson(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
+function* extendedJson(
+  bytes: Uint8Array,
+  base: TokenizerParts,
+  extension: changes.Extension,
+): Generator<Uint8Array> {
   const rewriter = new JsonRewriter(bytes);
   yield noBytes;
   const vocab = rewriter.placeOf(vocabKeys)!;
@@ -810,7 +820,7 @@ export const huggingface: TokenizerFormat = {
   frame({ bytes, path }) {
     const content = scanFrame(bytes) ?? json.parse(decoder.decode(bytes), path);
     const { added_tokens: _, ...root } = json.objectAt(content, path, "the tokenizer");
-    const { vocab, merges, ...model } = root.model as JsonObject;
+    const { vocab, merges, ...model } = root.model as json.JsonObject;
     return { ...root, model };
   },
   spell,

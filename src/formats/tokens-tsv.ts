@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import { scaled } from "#runtime";
-import { keptBytesMax, type TokenCounts, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
+import { tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { tokensTsvName } from "./recorded-files.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
@@ -21,7 +21,7 @@ import { appendToken, plainSpelling } from "./rows.ts";
  */
 const head = "id\ttoken\tbytes\tbirth\tend\tleft\tright\n";
 
-export function tokensTsv(vocabulary: Vocabulary, tokenCounts: TokenCounts): OutputFile {
+export function tokensTsv(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): OutputFile {
   return {
     name: tokensTsvName,
     chunks: () => rows(vocabulary, tokenCounting.ofFirst(tokenCounts, vocabulary)),
@@ -32,7 +32,7 @@ export function tokensTsv(vocabulary: Vocabulary, tokenCounts: TokenCounts): Out
  * Yields the table. Its text is gathered as one string, because a few large steps are fast even before the
  * code is compiled.
  */
-function* rows(vocabulary: Vocabulary, tokenCounts: TokenCounts): Generator<Uint8Array> {
+function* rows(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
   const { startCount, createdCounts, endCounts } = tokenCounts;
   const chunk = new Chunk();
@@ -74,8 +74,7 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
   const spelled: (string | undefined)[] = byteCharacters.characters.slice();
   for (let merge = 0; merge < left.length; merge++) {
     const token = byteCharacters.characters.length + merge;
-    const isShort = tokenBytes.lengths[token]! <= keptBytesMax;
-    spelled.push(isShort ? spelled[left[merge]!]! + spelled[right[merge]!]! : undefined);
+    spelled.push(tokenBytes.isKept(token) ? spelled[left[merge]!]! + spelled[right[merge]!]! : undefined);
   }
   return spelled;
 }
@@ -98,7 +97,7 @@ const smallBytes = 1e6;
 export const tokensTsvFiles = (
   isWanted: boolean | undefined,
   vocabulary: Vocabulary,
-  tokenCounts: TokenCounts,
+  tokenCounts: tokenCounting.TokenCounts,
 ): OutputFile[] =>
   (isWanted ?? tokensTsvBytesMax(vocabulary, tokenCounts) < smallBytes)
     ? [tokensTsv(vocabulary, tokenCounts)]
@@ -110,7 +109,7 @@ export const tokensTsvFiles = (
  */
 export function tokensTsvBytesMax(
   { size, tokenBytes, specialTokens }: Vocabulary,
-  { tokensAfter }: TokenCounts,
+  { tokensAfter }: tokenCounting.TokenCounts,
 ): number {
   const { lengths } = tokenBytes;
   let longest = 0;

@@ -1,4 +1,4 @@
-import type { Compat, ModelSettings, Roles, tokenCounting } from "#tokenizer";
+import type { Compat, modelSettings, Roles, tokenCounting } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 import { recordName } from "./recorded-files.ts";
 
@@ -140,7 +140,7 @@ type TrainingOptionsRecord = TokenLimits & {
    * Settings for a model: the special token of each role, and the other fields of `ModelSettings` except `proposed` and
    * `fromTemplate`.
    */
-  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "fromTemplate">;
+  readonly model: Roles & Omit<modelSettings.ModelSettings, "roles" | "proposed" | "fromTemplate">;
   readonly workers: number;
 };
 

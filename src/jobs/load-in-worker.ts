@@ -1,7 +1,13 @@
 import { dirname, join } from "node:path";
 import { formats, recordName, tokenizerFiles } from "#formats";
 import { files, machine, yieldToEventLoop } from "#runtime";
-import { type Like, type TokenizerParts, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
+import {
+  type modelSettings,
+  type TokenizerParts,
+  type TokenTable,
+  type tokenizers,
+  tokenTables,
+} from "#tokenizer";
 import * as jobs from "./job.ts";
 
 /** A request to the loading thread. */
@@ -14,7 +20,7 @@ export type LoadRequest = {
 
 /** The loading thread's answer. */
 type LoadedTokenizer = {
-  /** The parts without the table. Its key stays, because `digestOfParts` depends on the order of keys. */
+  /** The parts without the table. Its key stays, because `tokenizers.digestOf` depends on the order of keys. */
   readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
 };
@@ -38,7 +44,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
 }
 
 /** Reads the settings for `--like`, large files in a worker. */
-export async function readLikeInWorker(path: string): Promise<Like> {
+export async function readLikeInWorker(path: string): Promise<modelSettings.Like> {
   if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
   const thread = jobs.start<typeof loadingJob>("loading");
   try {
@@ -91,5 +97,5 @@ export const loadingJob = {
     return { parts: { ...parts, tokens: undefined }, tokens: isDecoded ? { ...parts.tokens } : null };
   },
   /** The module is loaded on demand, because few trainings need it. */
-  like: async (path: string): Promise<Like> => (await import("#formats/like")).readLike(path),
+  like: async (path: string): Promise<modelSettings.Like> => (await import("#formats/like")).readLike(path),
 };

@@ -1,9 +1,12 @@
 import { jobs } from "#jobs";
 import { kernels } from "#runtime";
-import { type EncodingParts, TextEncoding } from "#tokenizer";
+import { TextEncoding, type tokenizers } from "#tokenizer";
 
 /** The initial data of an encoding thread. */
-export type BatchSetup = { readonly kernelModule: WebAssembly.Module; readonly parts: EncodingParts };
+export type BatchSetup = {
+  readonly kernelModule: WebAssembly.Module;
+  readonly parts: tokenizers.EncodingParts;
+};
 
 /** Consecutive texts of a batch, end to end: text i ends at byte ends[i]. */
 export type TextShare = {

@@ -1,6 +1,6 @@
 import { kernels, type TextKernel } from "#runtime";
 import type { TextSegment } from "#text";
-import { noMemory, type TextEncoding } from "#tokenizer";
+import { NoMemory, type TextEncoding } from "#tokenizer";
 
 /** A segment of a session's text. */
 type Segment = { readonly byteCount: number; readonly isTrusted: boolean };
@@ -27,7 +27,7 @@ function editingKernel(): TextKernel {
   return kernel;
 }
 
-const noMemoryForEdit = () => noMemory("a session");
+const noMemoryForEdit = () => new NoMemory("a session");
 
 type NewIds = {
   readonly ids: Uint16Array | Uint32Array;
@@ -112,7 +112,7 @@ export class SessionIds {
     segments: readonly TextSegment[],
   ): number {
     if (this.byteCount - (end - start) + bytes.length > textBytesMax)
-      throw noMemory("a session of more than 2 GB");
+      throw new NoMemory("a session of more than 2 GB");
     const before = { text: this.bytes.slice(start, end), segments: this.segments };
     this.replaceBytes(start, end, bytes);
     this.segments = editSegments(this.segments, start, end, segments);

@@ -1,4 +1,4 @@
-import { leadingBytes, type TokenDecoder, type TokenizerParts, unknownId } from "#tokenizer";
+import { decoding, type TokenDecoder, type TokenizerParts } from "#tokenizer";
 import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 
 /**
@@ -32,10 +32,10 @@ export class StreamDecoder {
     const { bytes, unknownIndex } = this.#tokens.decode(kept);
     if (unknownIndex >= 0) {
       const id = kept[unknownIndex]!;
-      throw unknownId(id, this.#idCount + positionOf(array, id), this.#parts.tokens.idLimit);
+      throw decoding.unknownId(id, this.#idCount + positionOf(array, id), this.#parts.tokens.idLimit);
     }
     this.#idCount += array.length;
-    const start = this.#isInside ? 0 : leadingBytes(this.#parts, kept[0], bytes);
+    const start = this.#isInside ? 0 : decoding.leadingBytes(this.#parts, kept[0], bytes);
     this.#isInside ||= kept.length > 0;
     return this.#decoder.decode(bytes.subarray(start), { stream: true });
   }

@@ -1,5 +1,5 @@
 import { UserError } from "#runtime";
-import { obstacles, type Spans, type TextNotes, type TokenDecoder, type TokenizerParts } from "#tokenizer";
+import { type decoding, obstacles, type TextNotes, type TokenDecoder, type TokenizerParts } from "#tokenizer";
 import { type IdsAround, withIdsAround } from "./special-ids.ts";
 
 /** The ids of a text, and where their tokens are: that of ids[i] is at [starts[i], ends[i]) of the text. */
@@ -25,7 +25,7 @@ export function findOffsets(
   ids: Uint32Array,
   notes: TextNotes,
   decoder: TokenDecoder,
-): Spans {
+): decoding.Spans {
   const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
   if (spans === null)
     throw new UserError("no offsets for this text: its tokens decode to a different text", {

@@ -3,8 +3,8 @@ import { UserError, usageError } from "#runtime";
 import { textPieces } from "#text";
 import {
   bytesOf,
+  decoding,
   firstDifference,
-  leadingBytes,
   type RecodedSpan,
   type TextEncoding,
   TextNotes,
@@ -12,7 +12,6 @@ import {
   tokenizers,
   tokenKeys,
   tokenTables,
-  unknownId,
 } from "#tokenizer";
 import {
   arrayArgument,
@@ -464,9 +463,9 @@ export class TextTokenizer {
     const special = asked.skipSpecialTokens ? this.specialIds : undefined;
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
-    if (unknownIndex < 0) return bytes.subarray(leadingBytes(this.parts, kept[0], bytes));
+    if (unknownIndex < 0) return bytes.subarray(decoding.leadingBytes(this.parts, kept[0], bytes));
     // Special tokens are known, so the first unknown id is the same without them.
-    throw unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
+    throw decoding.unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
 
   private get specialIds(): ReadonlySet<number> {

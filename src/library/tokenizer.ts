@@ -8,7 +8,7 @@ import type { EncodeProgress } from "#jobs";
 import { compiledPatterns } from "#pattern";
 import { machine, usageError } from "#runtime";
 import { noGuard, outputLock, stagedFile, WrittenPlaces } from "#store";
-import { behaviorFingerprint, tokenizers } from "#tokenizer";
+import { fingerprints, tokenizers } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
 import {
   callbackArgument,
@@ -180,7 +180,7 @@ export class Tokenizer extends TextTokenizer {
    * whatever program runs them. `bpe help docs/doctor.md` says how other programs compute it.
    */
   get fingerprint(): string {
-    return behaviorFingerprint(this.parts);
+    return fingerprints.ofBehavior(this.parts);
   }
 
   /**

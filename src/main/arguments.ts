@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, lstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "#bytes";
-import type { Option } from "#options";
+import type { optionTables } from "#options";
 import {
   asOption,
   type Message,
@@ -23,7 +23,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   const options = new TypedOptions();
   const files: string[] = [];
   /** The last option, if it accepts more values. */
-  let open: Option | undefined;
+  let open: optionTables.Option | undefined;
   let mistake: UserError | undefined;
 
   for (let i = 0; i < typed.length; i++) {
@@ -145,7 +145,7 @@ function argumentsOfProcess(): Uint8Array[] {
 const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
 
 type ReadOption = {
-  readonly option: Option;
+  readonly option: optionTables.Option;
   /** The option as typed. */
   readonly shown: string;
   /** The value in the same argument, if any. */

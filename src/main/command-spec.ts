@@ -1,8 +1,10 @@
-import type { Option } from "#options";
+import type { optionTables } from "#options";
 import type { commands } from "#terminal";
 
 /** A command with its options as a list. */
-export type CommandSpec = Omit<commands.Command, "options"> & { readonly options: readonly Option[] };
+export type CommandSpec = Omit<commands.Command, "options"> & {
+  readonly options: readonly optionTables.Option[];
+};
 
 /** Returns the usage line: the command with everything it requires. */
 export function usageLine({ name, files, options }: CommandSpec): string {

@@ -1,4 +1,4 @@
-import { kinds, type Option } from "#options";
+import { kinds, type optionTables } from "#options";
 import { patterns } from "#pattern";
 import { messages } from "#runtime";
 import { dataOutput, type Invocation, type Output } from "#terminal";
@@ -35,7 +35,10 @@ const ownWords: Readonly<Record<string, readonly string[]>> = {
   "chat-template": Object.keys(chatTemplates),
 };
 
-const completionOf = ({ name, kind: { words = ownWords[name] ?? [], value = "" } }: Option): Completed => ({
+const completionOf = ({
+  name,
+  kind: { words = ownWords[name] ?? [], value = "" },
+}: optionTables.Option): Completed => ({
   words,
   isList: value === "LIST",
   path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
@@ -157,14 +160,15 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
 }
 
 /** Returns the cases for the values of options, one for all options with the same completion. */
-function valueCases(options: readonly Option[]): string[] {
+function valueCases(options: readonly optionTables.Option[]): string[] {
   const valued = options.filter(({ kind }) => kind.value !== undefined);
   return [...Map.groupBy(valued, (option) => bashOffer(completionOf(option)))].map(
     ([offered, alike]) => `        ${alike.map(spellings).join(" | ")}) ${offered} return ;;`,
   );
 }
 
-const spellings = ({ name, short }: Option) => (short === undefined ? `--${name}` : `--${name} | -${short}`);
+const spellings = ({ name, short }: optionTables.Option) =>
+  short === undefined ? `--${name}` : `--${name} | -${short}`;
 
 /**
  * Returns the shell command that offers a value's completions, ending in a semicolon; "" if bash is to complete file
@@ -239,7 +243,7 @@ function zshCase(command: CommandSpec): string {
 }
 
 /** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N: '` */
-function zshOption(option: Option, command: CommandSpec): string {
+function zshOption(option: optionTables.Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;
   if (name === "help")
@@ -306,7 +310,7 @@ function fishLines(command: CommandSpec): string {
   ].join("\n");
 }
 
-function optionFlags(option: Option): string {
+function optionFlags(option: optionTables.Option): string {
   const { name, short, description } = option;
   const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
   return `${names} -d ${fishQuoted(messages.spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;

@@ -1,4 +1,4 @@
-import { type Option, optionTables } from "#options";
+import { optionTables } from "#options";
 import { namedPatterns } from "#pattern";
 import { type Message, messages, nearest, usageError } from "#runtime";
 import { styling } from "#terminal";
@@ -101,7 +101,7 @@ export function commandHelp(command: CommandSpec, page: Page): string {
   return joinLines(pages.find(({ length }) => length <= screenLines) ?? pages.at(-1)!);
 }
 
-const row = (option: Option): Row => ({
+const row = (option: optionTables.Option): Row => ({
   label: label(option),
   text: `${messages.spell(option.description)}${option.default === undefined ? "" : ` (default: ${messages.spell(option.default)})`}`,
 });
@@ -149,7 +149,7 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
 }
 
 /** Shows everything about one option. */
-export function optionHelp(command: CommandSpec, option: Option, page: Page): string {
+export function optionHelp(command: CommandSpec, option: optionTables.Option, page: Page): string {
   const examples = examplesWith(command, [option]);
   return joinLines([
     ...usage(command, page),
@@ -159,7 +159,7 @@ export function optionHelp(command: CommandSpec, option: Option, page: Page): st
 }
 
 /** Returns the option that is named after `help`, with or without dashes. */
-const findOption = ({ options }: CommandSpec, typed: string): Option | undefined =>
+const findOption = ({ options }: CommandSpec, typed: string): optionTables.Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
 const entry = ({ label, text }: Row, page: Page) => [
@@ -168,7 +168,7 @@ const entry = ({ label, text }: Row, page: Page) => [
   ...wrap(text, page, 6),
 ];
 
-const optionEntry = (option: Option, page: Page) =>
+const optionEntry = (option: optionTables.Option, page: Page) =>
   entry({ label: label(option).trim(), text: describeOption(option) }, page);
 
 function unknownTopic(command: CommandSpec, typed: string, own: readonly optionTables.Topic[]) {
@@ -192,7 +192,10 @@ export function topicExamples(command: CommandSpec, topic: optionTables.Topic): 
  * Returns the examples of a command with one of the options; if there are none, the simplest one with a
  * sample option inserted.
  */
-function examplesWith({ name, examples }: CommandSpec, options: readonly Option[]): CommandSpec["examples"] {
+function examplesWith(
+  { name, examples }: CommandSpec,
+  options: readonly optionTables.Option[],
+): CommandSpec["examples"] {
   const found = examples.filter(({ command }) =>
     options.some((option) => new RegExp(` (--${option.name}|-${option.short})[ =]`).test(`${command} `)),
   );
@@ -210,7 +213,7 @@ export const topicsOf = ({ options }: CommandSpec): optionTables.Topic[] =>
   );
 
 /** The label of an option: `-n, --vocab-size N`. Without a short name it is indented, to align long names. */
-const label = ({ short, name, kind }: Option) =>
+const label = ({ short, name, kind }: optionTables.Option) =>
   `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
 /** Makes sentences from a phrase and its details. */
@@ -224,7 +227,7 @@ export function makeSentences(
 }
 
 /** Returns all sentences about an option. */
-export function describeOption(option: Option): string {
+export function describeOption(option: optionTables.Option): string {
   const { description, details, kind, required } = option;
   const { words = [], value, repeatable } = kind;
   const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";

@@ -4,12 +4,11 @@ import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
 import {
   type Compat,
+  type changes,
   type EncodingModel,
-  type Extension,
   encodingModels,
   type Merges,
-  makeModelOfRanks,
-  type PackedTokens,
+  modelsOfRanks,
   type TokenizerParts,
   tokenizers,
   tokenTables,
@@ -112,7 +111,7 @@ export function numberExtension(
   base: TokenizerParts,
   merges: Merges,
   known: readonly KnownToken[],
-): Extension {
+): changes.Extension {
   const { mergeCount, startCount } = merges;
   const knownIds = new Map(known.map(({ bytes, rank }) => [keyOf(bytes), rank]));
   const madeIds = new Int32Array(mergeCount);
@@ -147,7 +146,11 @@ export function numberExtension(
 }
 
 /** Returns the extension cut to its first `count` new tokens. All merges of the seed tokens stay. */
-export function truncateExtension(extension: Extension, count: number, seedMergeCount: number): Extension {
+export function truncateExtension(
+  extension: changes.Extension,
+  count: number,
+  seedMergeCount: number,
+): changes.Extension {
   const { tokens, merges } = extension;
   if (tokens.length <= count) return extension;
   const { id } = tokens[count]!;
@@ -163,7 +166,7 @@ export function truncateExtension(extension: Extension, count: number, seedMerge
 }
 
 /** Assigns ids to new special tokens. Throws a UserError if one is the key of a newly learned token. */
-export function addSpecials(extension: Extension, texts: readonly string[]): Extension {
+export function addSpecials(extension: changes.Extension, texts: readonly string[]): changes.Extension {
   const { idLimit } = extension;
   const learned = new Set(texts.length === 0 ? [] : extension.tokens.map(({ bytes }) => keyOf(bytes)));
   const equal = texts.find((text) => learned.has(text));
@@ -254,7 +257,11 @@ export function renameSpecialTokens(
 }
 
 /** Adds reserved tokens until the size is a multiple of `padTo`. */
-export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
+export function padExtension(
+  base: TokenizerParts,
+  extension: changes.Extension,
+  padTo: number,
+): changes.Extension {
   const taken = [...tokenizers.allAddedTokens(base), ...extension.specialTokens].map(
     ({ content }) => content,
   );
@@ -279,7 +286,7 @@ const tooLong = () =>
   });
 
 /** Returns the model of the extended tokenizer: all merges of the base, then the new ones. */
-function extendModel({ model }: TokenizerParts, { idLimit, merges }: Extension): EncodingModel {
+function extendModel({ model }: TokenizerParts, { idLimit, merges }: changes.Extension): EncodingModel {
   const { byteIds, merges: before, wholeTokens } = model;
   const joined = (name: "left" | "right" | "merged") => concat(before[name], merges[name]);
   const all = { left: joined("left"), right: joined("right"), merged: joined("merged") };
@@ -300,7 +307,7 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
  */
 export function* checkReachable(
   base: TokenizerParts,
-  extension: Extension,
+  extension: changes.Extension,
   seedTokenCount: number,
 ): Generator<undefined, void> {
   const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
@@ -342,7 +349,7 @@ function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTo
  */
 export function* ranksObstacle(
   base: TokenizerParts,
-  extension: Extension,
+  extension: changes.Extension,
 ): Generator<undefined, string | null> {
   const specialIds = new Set(tokenizers.allAddedTokens(base).map(({ id }) => id));
   if (extension.merges.merged.some((id) => specialIds.has(id)))
@@ -355,7 +362,7 @@ export function* ranksObstacle(
   const isMerged = ids.some((_, t) => merger.merge(bytes.subarray(starts[t]!, starts[t + 1]!)).length < 3);
   if (!isMerged) return null;
   yield;
-  const model = yield* makeModelOfRanks(rankedTokens(base, extension), "");
+  const model = yield* modelsOfRanks.make(rankedTokens(base, extension), "");
   yield;
   const ranks = new WordMerger({ ...model, wholeTokens: null });
   yield;
@@ -365,7 +372,7 @@ export function* ranksObstacle(
     : `with a rank file, tiktoken would never produce the new token "${escapeBytes(lost.bytes)}"`;
 }
 
-function rankedTokens(base: TokenizerParts, { tokens }: Extension): PackedTokens {
+function rankedTokens(base: TokenizerParts, { tokens }: changes.Extension): encodingModels.PackedTokens {
   const added = new Set(tokenizers.allAddedTokens(base).map(({ id }) => id));
   const ids = Array.from({ length: base.tokens.idLimit }, (_, id) => id).filter((id) => !added.has(id));
   const before = ids.map((id) => [id, tokenTables.bytesOf(base.tokens, id)] as const);

@@ -6,7 +6,6 @@ import {
   encodingModels,
   type LearnedPairs,
   type Merges,
-  type RankedMerges,
   TokenBytes,
 } from "#tokenizer";
 import type { RecordWords, TokenWords } from "#words";
@@ -42,7 +41,7 @@ type KeptMerges = {
  * Halves of merges by token number: 0-255 are the bytes, 256 + k is the result of merge k, whose halves have
  * lower numbers.
  */
-type Halves = Pick<RankedMerges, "left" | "right">;
+type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
 /** The maximum number of tokens between two yields. A single word may have more. */
 const tokensAtOnce = scaled(1 << 21, 16);

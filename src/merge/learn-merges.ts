@@ -3,10 +3,10 @@ import type { Report } from "#jobs";
 import type { compiledPatterns } from "#pattern";
 import { type MemoryBudget, machine, yieldToEventLoop } from "#runtime";
 import {
-  type Extension,
-  type Like,
+  type changes,
   type Merges,
-  type TokenCounts,
+  type modelSettings,
+  type tokenCounting,
   type Vocabulary,
   vocabularies,
 } from "#tokenizer";
@@ -42,7 +42,7 @@ export type Settings = CutSettings &
     /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
     /** The tokenizer whose settings were taken (docs/your-model.md). */
-    readonly like: Like | null;
+    readonly like: modelSettings.Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
     /** How merges are balanced among languages; if left out, by the lengths of their texts. */
@@ -87,13 +87,13 @@ export type TrainedVocabulary = TrainedWork & {
   readonly smaller: readonly Vocabulary[];
   /** Undefined without superwords. */
   readonly superwordFacts: SuperwordFacts | undefined;
-  readonly tokenCounts: TokenCounts;
+  readonly tokenCounts: tokenCounting.TokenCounts;
 };
 
 /** The results of extending a base. */
 export type Extended = TrainedWork & {
   /** The extension of each size, ascending. */
-  readonly extensions: readonly Extension[];
+  readonly extensions: readonly changes.Extension[];
   /** Number of bytes in all pretokens. */
   readonly pretokenBytes: number;
   /** Number of tokens in all pretokens with the base. */

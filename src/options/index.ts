@@ -3,7 +3,6 @@
 // these kinds.
 
 export * as kinds from "./kinds.ts";
-export type { Option, Options } from "./option.ts";
 export * as optionTables from "./option.ts";
 export * as sharedOptions from "./shared-options.ts";
 export { type RequestedTraining, trainingOptions } from "./training-table.ts";

@@ -1,8 +1,8 @@
 import type { pageData } from "#pages";
 import {
-  type RankedMerges,
-  type TokenCounts,
+  type encodingModels,
   type TokenizerParts,
+  type tokenCounting,
   tokenizers,
   tokenTables,
   type Vocabulary,
@@ -21,7 +21,7 @@ export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
  */
 type Source = {
   readonly idLimit: number;
-  readonly merges: Pick<RankedMerges, "left" | "right">;
+  readonly merges: Pick<encodingModels.RankedMerges, "left" | "right">;
   readonly steps: Int32Array;
   readonly leaves: pageData.PackedVocabulary["leaves"];
   readonly tokenCounts: MergeCounts | null;
@@ -50,7 +50,7 @@ const leafBytesMax = 256;
 /** Packs a newly trained vocabulary. It takes few passes, because the user is waiting. */
 export function packTrained(
   vocabulary: Vocabulary,
-  tokenCounts: TokenCounts,
+  tokenCounts: tokenCounting.TokenCounts,
   deflate: Deflate,
 ): pageData.PackedVocabulary {
   const { size, mergeCount, tokenIds } = vocabulary;
@@ -84,7 +84,7 @@ function countsFromZero(ids: Int32Array): boolean {
 /** Lists bytes and special tokens by id, leaving out special tokens that share the id of a learned token. */
 function trainedLeaves(
   vocabulary: Vocabulary,
-  { createdCounts, endCounts }: TokenCounts,
+  { createdCounts, endCounts }: tokenCounting.TokenCounts,
 ): pageData.PackedVocabulary["leaves"] {
   const { tokenIds, tokenBytes, mergeCount, specialTokens, specialIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;

@@ -9,7 +9,7 @@ import type { compiledPatterns } from "#pattern";
 import { runSliced } from "#runtime";
 import type { summaryRows } from "#terminal";
 import { type AddedToken, cuttings, type Normalization } from "#text";
-import { encodeAsLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
+import { asLearned, type TokenizerParts, tokenizers, type Vocabulary, vocabularies } from "#tokenizer";
 import { packLoaded, packTrained } from "./packed-vocabulary.ts";
 import {
   cutSamples,
@@ -133,7 +133,7 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
 function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;
   const parts = tokenizers.trained(vocabulary, pattern, normalization);
-  const encode = (text: Uint8Array) => encodeAsLearned(parts, text) ?? cutterOf(parts).encode(text);
+  const encode = (text: Uint8Array) => asLearned.encode(parts, text) ?? cutterOf(parts).encode(text);
   const bytesOf = (id: number) => bytesOfId(vocabulary, id);
   return excerpts.select(
     cutSamples(sampleTextsOf(textsOfInputs(inputs), warn), [{ parts, encode, bytesOf }]),

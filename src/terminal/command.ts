@@ -1,4 +1,4 @@
-import type { Options, optionTables } from "#options";
+import type { optionTables } from "#options";
 import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
@@ -24,7 +24,7 @@ export type Command = {
   /** Options that take the place of files: with one of them no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
   /** The options, in the order of help. */
-  readonly options: Options;
+  readonly options: optionTables.Options;
   /** The first example is the simplest. Each topic of help shows the examples with one of the topic's options. */
   readonly examples: readonly Example[];
   /** Loads the code that runs the command. Left out for `completions`, whose code needs the list of all commands. */

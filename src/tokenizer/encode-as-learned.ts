@@ -1,6 +1,7 @@
 import { type Kernel, kernels } from "#runtime";
 import { cuttings, Pretokens, type Taker, textParts, tokensToFind } from "#text";
-import type { EncodingParts } from "./tokenizer-parts.ts";
+import * as probe from "./probe.ts";
+import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned. It needs no encoder of the
@@ -10,7 +11,7 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
  * The kernel cuts the text with the code that counted the corpus, and applies the merges in the order learned
  * (src/kernel/learned-ids.ts). The ids are a view of the kernel's memory.
  */
-export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
+export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
   const hasFlags = addedTokens.some(
     ({ normalized, lstrip, rstrip, singleWord }) => normalized || lstrip || rstrip || singleWord,
@@ -34,6 +35,17 @@ export function encodeAsLearned(parts: EncodingParts, text: Uint8Array): Int32Ar
   const count = exports.applyMerges(lefts, rights, ids, merged.length, model.idLimit);
   if (count < 0) return undefined;
   return new Int32Array(memory.buffer, exports.learnedIdsAddress() >>> 0, count);
+}
+
+/**
+ * Returns the fingerprint of behavior for a tokenizer that was just learned. If it only cuts and merges, this takes a
+ * fraction of the time.
+ */
+export function fingerprint(parts: TokenizerParts): string {
+  const ids = encode(parts, new TextEncoder().encode(probe.text));
+  if (ids !== undefined) return probe.fingerprintOf(ids);
+  const { ofBehavior } = require("./fingerprint.ts") as typeof import("./fingerprint.ts");
+  return ofBehavior(parts);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   placedModelBytes,
   placeModel,
 } from "./encoding-model.ts";
-import { type NoMemory, noMemory, noMemoryForTokenizer } from "./no-memory.ts";
+import { NoMemory, noMemoryForTokenizer } from "./no-memory.ts";
 
 export type EncodingKernelOptions = {
   /** Where pretokens may be cut before they are merged. Defaults to `next to foreign bytes`. */
@@ -75,7 +75,7 @@ export class EncodingKernel {
     const byteCount = capacityBytes + textBuffers.paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
     // This is refused before the kernel is asked for memory, so there are no `refusedBytes` to report.
-    if (byteCount > longestTextBytes) throw noMemory(what);
+    if (byteCount > longestTextBytes) throw new NoMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;
     const bytes = new Uint8Array(memory.buffer, address, byteCount);
@@ -128,7 +128,7 @@ export class EncodingKernel {
 
   private noMemoryFor(what: string): NoMemory {
     const megabytes = Math.ceil(this.kernel.exports.refusedBytes() / 1e6);
-    return noMemory(`${what}, which needs about ${megabytes} MB`);
+    return new NoMemory(`${what}, which needs about ${megabytes} MB`);
   }
 
   /** For tests: returns the ends of pretokens together with the cuts inside pretokens. */

@@ -8,7 +8,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * are found, and nothing is added to the ids. Any program that encodes text can compute it (docs/doctor.md has the
  * recipe).
  */
-export const behaviorFingerprint = (parts: TokenizerParts): string =>
+export const ofBehavior = (parts: TokenizerParts): string =>
   probe.fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probe.text));
 
 /** Returns the ids of a short text. */

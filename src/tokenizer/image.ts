@@ -3,7 +3,7 @@ import { bytesOf } from "#bytes";
 import { kernels } from "#runtime";
 import { cuttings, tokensToFind } from "#text";
 import { imageDigest } from "./image-digest.ts";
-import * as imageFile from "./image-name.ts";
+import * as imageFile from "./image-file.ts";
 import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 

@@ -11,14 +11,13 @@ import { refuse } from "./tokenizer-parts.ts";
  * (src/kernel/encode/ranked-tokens.ts). A token whose bytes do not merge into two parts only matches whole pretokens,
  * as in tiktoken.
  */
-export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel =>
-  runToEnd(makeModelOfRanks(tokens, path));
+export const of = (tokens: PackedTokens, path: string): EncodingModel => runToEnd(make(tokens, path));
 
 /** Number of tokens that are merged between two yields, which takes some 20 ms. */
 const sliceTokens = scaled(8192, 3);
 
 /** Builds the model of a rank file, and yields between slices. The ids of the tokens are their ranks. */
-export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
+export function* make(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
   const { bytes, starts, ids: ranks } = tokens;
   const byteIds = byteIdsOf(tokens, path);
   const rankLimit = encodingModels.maxOf(ranks) + 1;

@@ -1,4 +1,4 @@
-import { escapeBytes } from "#bytes";
+import { escapeBytes, type json } from "#bytes";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
 import { chatTemplates, namedTemplate } from "./chat-templates.ts";
@@ -59,12 +59,10 @@ export type Like = {
    * The tokenizer.json without vocabulary, merges and added tokens; null if the tokenizer was read from files of
    * another format.
    */
-  readonly root: JsonObject | null;
+  readonly root: json.JsonObject | null;
   /** The tokenizer_config.json; null if it is missing. */
-  readonly config: JsonObject | null;
+  readonly config: json.JsonObject | null;
 };
-
-export type JsonObject = { readonly [name: string]: unknown };
 
 /** Describes the first setting in use that only tokenizer.json can express; null if there is none. */
 export function settingOnlyInTokenizerJson({
@@ -95,8 +93,8 @@ export const contentOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value : (value as { content?: string } | null | undefined)?.content;
 
 /** Returns the steps of a post-processor that add tokens to a text. */
-export function postProcessorSteps(value: unknown): JsonObject[] {
-  const post = value as { type?: string; processors?: JsonObject[] } | null | undefined;
+export function postProcessorSteps(value: unknown): json.JsonObject[] {
+  const post = value as { type?: string; processors?: json.JsonObject[] } | null | undefined;
   const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
   return steps.filter((step) => step.type !== "ByteLevel");
 }

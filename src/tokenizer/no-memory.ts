@@ -10,6 +10,4 @@ export class NoMemory extends UserError {
   }
 }
 
-export const noMemory = (what: string) => new NoMemory(what);
-
-export const noMemoryForTokenizer = () => noMemory("the tokenizer");
+export const noMemoryForTokenizer = () => new NoMemory("the tokenizer");

@@ -11,7 +11,7 @@ import {
 } from "./encoding-model.ts";
 import { flagsAt, type ImagePart, type ImageSettings, imageParts, imageVersion, partsAt } from "./image.ts";
 import { imageDigest } from "./image-digest.ts";
-import * as imageFile from "./image-name.ts";
+import * as imageFile from "./image-file.ts";
 import { filledBytesMax, isListed, variableKey } from "./laid-out-model.ts";
 import { idLimitMax, type TokenTable } from "./token-table.ts";
 import { fitNarrowIds, type TokenizerParts } from "./tokenizer-parts.ts";

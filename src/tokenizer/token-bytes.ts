@@ -91,6 +91,11 @@ export class TokenBytes {
     }
   }
 
+  /** Whether the bytes of a token are kept, from `starts[token]` on. */
+  isKept(token: number): boolean {
+    return this.starts[token] !== notKept;
+  }
+
   /** Copies the bytes of a token, or its first `lengthMax` bytes. */
   copy(token: number, lengthMax = Number.POSITIVE_INFINITY): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(Math.min(this.lengths[token]!, lengthMax));

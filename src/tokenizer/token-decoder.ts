@@ -1,6 +1,6 @@
 import { ascii } from "#bytes";
-import { kernels, scaled } from "#runtime";
-import { noMemory, noMemoryForTokenizer } from "./no-memory.ts";
+import { exitCode, kernels, scaled, UserError } from "#runtime";
+import { NoMemory, noMemoryForTokenizer } from "./no-memory.ts";
 import type { RecodedSpan } from "./recoded-span.ts";
 import type { TextNotes } from "./text-encoding.ts";
 import type { TokenTable } from "./token-table.ts";
@@ -26,6 +26,14 @@ export function leadingBytes(
   const size = tokens.starts[firstId + 1]! - tokens.starts[firstId]!;
   const end = bytes.subarray(0, size).findIndex((byte) => byte !== ascii.space);
   return end < 0 ? size : end;
+}
+
+/** Makes the error for an id without a token. */
+export function unknownId(id: number, position: number, idLimit: number): UserError {
+  return new UserError(`id ${id} at position ${position} is not in the vocabulary`, {
+    hint: `the tokenizer's ids end at ${idLimit - 1}; these may be ids of another tokenizer`,
+    exitCode: exitCode.failed,
+  });
 }
 
 /** The spans of tokens in a text: token i is at [starts[i], ends[i]). */
@@ -112,7 +120,7 @@ export class TokenDecoder {
   ): boolean {
     const { exports, memory } = this;
     if (exports.beginOffsets(text.length, notes.count, ids.length) === 0)
-      throw noMemory("a text that is cut by its tokens");
+      throw new NoMemory("a text that is cut by its tokens");
     this.lookAtMemory();
     const { buffer } = memory;
     new Uint8Array(buffer, exports.placedTextAddress() >>> 0, text.length).set(text);
@@ -138,7 +146,7 @@ export class TokenDecoder {
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;
     const address = exports.beginRecoding(given.length, canonical.length) >>> 0;
-    if (address === 0) throw noMemory("spans of recoded ids");
+    if (address === 0) throw new NoMemory("spans of recoded ids");
     this.lookAtMemory();
     new Uint32Array(memory.buffer, address, given.length).set(given);
     new Uint32Array(memory.buffer, address + 4 * given.length, canonical.length).set(canonical);

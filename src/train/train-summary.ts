@@ -4,14 +4,7 @@ import type { TrainingRecord, trainingRecords } from "#formats";
 import type { learning } from "#merge";
 import { patternForms } from "#pattern";
 import { summaryRows } from "#terminal";
-import {
-  type ModelSettings,
-  modelSettings,
-  notKept,
-  type TokenBytes,
-  tokenShapes,
-  type Vocabulary,
-} from "#tokenizer";
+import { modelSettings, type TokenBytes, tokenShapes, type Vocabulary } from "#tokenizer";
 import type { TrainedIds } from "./train-ids.ts";
 
 /** The format of a summary. */
@@ -68,7 +61,7 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
 export const trainingSummary = (
   trained: learning.TrainedVocabulary,
   record: TrainingRecord,
-  model: ModelSettings,
+  model: modelSettings.ModelSettings,
   outcome: Outcome,
 ) => {
   const shapes = outcome.isFull ? shapesOf(trained.vocabulary) : undefined;
@@ -79,7 +72,7 @@ export const trainingSummary = (
 export const pageSummary = (
   trained: learning.TrainedVocabulary,
   record: TrainingRecord,
-  model: ModelSettings,
+  model: modelSettings.ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
 ): [name: string, text: string][] =>
   trainingRows(trained, record, model, outcome, undefined).flatMap(([name, full]) => {
@@ -90,7 +83,7 @@ export const pageSummary = (
 function trainingRows(
   trained: Pick<learning.TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">,
   record: TrainingRecord,
-  model: ModelSettings,
+  model: modelSettings.ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
   shapes: LearnedShapes | undefined,
 ): SummaryRow[] {
@@ -394,7 +387,7 @@ function superwordText(facts: learning.SuperwordFacts | undefined): string {
 }
 
 /** Describes the roles of special tokens. `proposed` are the roles that were assigned by default. */
-function rolesText({ roles, proposed }: ModelSettings): string {
+function rolesText({ roles, proposed }: modelSettings.ModelSettings): string {
   const given = modelSettings.roleNames.filter((role) => roles[role] !== undefined);
   const tokens = [...new Set(given.map((role) => roles[role]!))];
   const parts = tokens.map((token) => {
@@ -438,8 +431,10 @@ function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
 const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {
-  const start = tokens.starts[token]!;
-  if (start !== notKept) return tokenShapes.of(tokens.kept, start, start + tokens.lengths[token]!);
+  if (tokens.isKept(token)) {
+    const start = tokens.starts[token]!;
+    return tokenShapes.of(tokens.kept, start, start + tokens.lengths[token]!);
+  }
   const bytes = tokens.copy(token, judgedBytes);
   return tokenShapes.of(bytes, 0, bytes.length);
 }

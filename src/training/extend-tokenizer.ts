@@ -15,9 +15,8 @@ import { compiledPatterns } from "#pattern";
 import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
-  behaviorFingerprint,
   changes,
-  type Extension,
+  fingerprints,
   type TokenizerParts,
   tokenizers,
   tokenKeys,
@@ -203,7 +202,7 @@ export async function extensionProduct(
         },
         ...corpusFacts(result),
         mergeCount: merges.left.length,
-        fingerprint: behaviorFingerprint(extendedParts(base, baseFiles[index]!, extensions[index]!)),
+        fingerprint: fingerprints.ofBehavior(extendedParts(base, baseFiles[index]!, extensions[index]!)),
         bytesPerToken: bytesPerToken(trained.tokenCounts[index]!),
       };
     },
@@ -215,7 +214,11 @@ export async function extensionProduct(
  * Returns the tokenizer that loading the first of the extended files gives. Pattern and special tokens are
  * those of the base where the files do not state them.
  */
-function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Extension): TokenizerParts {
+function extendedParts(
+  { parts }: Base,
+  { sources }: BaseFiles,
+  extension: changes.Extension,
+): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
     // The path is not the base's: the training record next to the base may have the names before renaming.
@@ -238,7 +241,7 @@ function extendedParts({ parts }: Base, { sources }: BaseFiles, extension: Exten
  * If special tokens were added or renamed, reads the new `tokenizer.json` as HF's tokenizers would. Throws a UserError
  * if its added tokens, their ids or the post-processor are then not the intended ones.
  */
-function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
+function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: changes.Extension): void {
   const added = changes.newSpecials(extension);
   if (added.length === 0 && Object.keys(renamed).length === 0) return;
   for (const { code, files, format } of sources) {
@@ -264,7 +267,7 @@ const filesIn = ({ sources, companions }: BaseFiles) => [
 /** Returns the base's files that can hold the result, and warns about the others. Throws a UserError if none can. */
 async function filesThatCanHold(
   { parts, files }: Base,
-  extension: Extension,
+  extension: changes.Extension,
   warn: Warn,
 ): Promise<BaseFiles> {
   const ranks = files.sources.find(({ format }) => format.name === "tiktoken");

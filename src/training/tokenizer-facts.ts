@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { tokenizerFiles } from "#formats";
 import { files, host, versionLine } from "#runtime";
 import type { AddedToken } from "#text";
-import { digestOfParts, obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
+import { obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
 /**
  * Returns the facts about a tokenizer that other programs can use.
@@ -12,7 +12,7 @@ import { digestOfParts, obstacles, type TokenizerParts, tokenizers, tokenTables 
 export function factsOf(
   parts: TokenizerParts,
   roles: Readonly<Record<string, string>>,
-  fingerprint = digestOfParts(parts),
+  fingerprint = tokenizers.digestOf(parts),
 ) {
   const { tokens, notes, postProcessing } = parts;
   const { before = [], after = [], obstacle } = postProcessing ?? {};

@@ -1,7 +1,7 @@
 import type { Input, RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
 import type { Warning } from "#jobs";
-import type { ModelSettings } from "#tokenizer";
+import type { modelSettings } from "#tokenizer";
 
 /** Warns of a plain text that has several documents, and so contains special tokens, which alone divide it. */
 export function foundSpecialTokens(
@@ -12,7 +12,7 @@ export function foundSpecialTokens(
   return path === undefined ? [] : [{ kind: "special tokens in the text", path }];
 }
 
-export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
+export const classOfModel = ({ tokenizerClass: name }: modelSettings.ModelSettings): Warning[] =>
   usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
 
 /** The classes of transformers 4 and 5 that do what tokenizer.json says. */

@@ -7,8 +7,6 @@ import { type Cutting, cuttings } from "#text";
 import {
   type AskedModelSettings,
   type Compat,
-  type Like,
-  type ModelSettings,
   modelSettings,
   type Role,
   tokenizers,
@@ -24,7 +22,7 @@ import { settleParity } from "./parity.ts";
 export type Training<B extends Base | null = Base | null> = learning.Settings & {
   /** The tokenizer to extend; null starts with the bytes and the special tokens. */
   readonly base: B;
-  readonly model: ModelSettings;
+  readonly model: modelSettings.ModelSettings;
   /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
   readonly weights?: readonly trainingRecords.InputWeight[];
 };
@@ -57,7 +55,7 @@ export type OutputSettings = {
 
 /** Sources that were opened because an option of the training names them. */
 export type ResolvedSources = {
-  readonly like?: Like | undefined;
+  readonly like?: modelSettings.Like | undefined;
   readonly base?: FoundBase | undefined;
   /**
    * The options with which given word counts were made. They apply where the caller gave none, but not with --like.
@@ -369,7 +367,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
  */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,
-  like: Like | null,
+  like: modelSettings.Like | null,
   compat: Compat,
 ): boolean {
   if (specialTokensFirst && compat === "huggingface")

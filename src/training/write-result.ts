@@ -17,7 +17,7 @@ import { type compiledPatterns, loadCompiler } from "#pattern";
 import { build, files, host, machine, yieldToEventLoop } from "#runtime";
 import { type FormerResults, type Guard, noGuard, stageDirectory, stagedFile } from "#store";
 import {
-  fingerprintAsLearned,
+  asLearned,
   imageFile,
   type TokenizerParts,
   tokenCounting,
@@ -211,7 +211,7 @@ export function productOf(
     fieldsOf(index, allSizes) {
       const vocabulary = vocabularies[index]!;
       const finds = findsSpecialTokens(loaded, formatNames);
-      const fingerprint = fingerprintAsLearned(partsOfTraining(training, vocabulary, finds));
+      const fingerprint = asLearned.fingerprint(partsOfTraining(training, vocabulary, finds));
       return fieldsOf(result, { vocabulary, vocabSize: sizes[index]!, fingerprint }, allSizes);
     },
     mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),

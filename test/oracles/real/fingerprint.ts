@@ -4,7 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { behaviorFingerprint } from "../../../src/tokenizer/fingerprint.ts";
+import * as fingerprints from "../../../src/tokenizer/fingerprint.ts";
 import * as probe from "../../../src/tokenizer/probe.ts";
 import { put, scratch } from "../../binary.ts";
 import { askOracle, home, materialOf, pathOf } from "./programs.ts";
@@ -59,7 +59,7 @@ for (const tokenizer of readTokenizers()) {
   test(`${name}: its fingerprint by ${program}`, async () => {
     const path = pathOf(tokenizer);
     const { loaded } = await materialOf(tokenizer);
-    const ours = behaviorFingerprint(loaded.parts);
+    const ours = fingerprints.ofBehavior(loaded.parts);
     found.set(ours, [...(found.get(ours) ?? []), name]);
     if (program === "huggingface") {
       expect(await ask(`with_tokenizers(${JSON.stringify(path)})`)).toBe(ours);

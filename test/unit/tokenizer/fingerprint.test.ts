@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { encodeAsLearned } from "../../../src/tokenizer/encode-as-learned.ts";
-import { behaviorFingerprint, encodeShort, shortEncoder } from "../../../src/tokenizer/fingerprint.ts";
+import * as asLearned from "../../../src/tokenizer/encode-as-learned.ts";
+import * as fingerprints from "../../../src/tokenizer/fingerprint.ts";
+import { encodeShort, shortEncoder } from "../../../src/tokenizer/fingerprint.ts";
 import * as probe from "../../../src/tokenizer/probe.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 
@@ -36,7 +37,9 @@ test("a fingerprint is the digest of the ids that encoding gives", async () => {
     .digest("hex");
   expect(tokenizer.fingerprint).toBe(`1-${digest.slice(0, 32)}`);
   // Options for special tokens do not matter.
-  expect(behaviorFingerprint({ ...tokenizer.parts, specialTokensAsText: true })).toBe(tokenizer.fingerprint);
+  expect(fingerprints.ofBehavior({ ...tokenizer.parts, specialTokensAsText: true })).toBe(
+    tokenizer.fingerprint,
+  );
 });
 
 test("an encoder of short texts gives each text its own ids", async () => {
@@ -91,7 +94,7 @@ test("a tokenizer that was just learned gives the encoder's ids", async () => {
     void tokenizer;
     const encode = shortEncoder(parts);
     for (const text of texts) {
-      const ids = encodeAsLearned(parts, Buffer.from(text));
+      const ids = asLearned.encode(parts, Buffer.from(text));
       if (ids === undefined) continue;
       expect({ name, ids: [...ids] }).toEqual({ name, ids: [...encode(text)] });
       comparedCount++;

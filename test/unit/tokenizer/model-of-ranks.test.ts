@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
-import { makeModelOfRanks, modelOfRanks } from "../../../src/tokenizer/model-of-ranks.ts";
+import * as modelsOfRanks from "../../../src/tokenizer/model-of-ranks.ts";
 import * as tokenTables from "../../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../../random.ts";
 
@@ -45,7 +45,7 @@ test("ranks in any order give the merges and the whole tokens that joining by ra
     );
     const tokens = [...new Set(made), ...alphabet].map((text) => ({ text, key: random(1e6) }));
     const list = tokens.sort((a, b) => a.key - b.key).map(({ text }) => text);
-    const { merges, wholeTokens, idLimit } = modelOfRanks(listOf(list), "");
+    const { merges, wholeTokens, idLimit } = modelsOfRanks.of(listOf(list), "");
     const found = Array.from(merges.merged, (id, k) => [merges.left[k]!, merges.right[k]!, id]);
     const expected = modelNaively(list);
     expect({ seed, found }).toEqual({ seed, found: expected.merges });
@@ -58,7 +58,7 @@ test("a list that lacks a byte, or has a duplicate rank or token, is refused", (
   const alphabet = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const messageOf = (...tokens: string[]) => {
     try {
-      return modelOfRanks(listOf(tokens), "x") && "";
+      return modelsOfRanks.of(listOf(tokens), "x") && "";
     } catch (error) {
       return (error as Error).message;
     }
@@ -72,13 +72,13 @@ test("a list that lacks a byte, or has a duplicate rank or token, is refused", (
   const twice = tokenTables.pack(
     [...alphabet, "ab"].map((text, i) => [Math.min(i, 255), Buffer.from(text, "latin1")]),
   );
-  expect(() => modelOfRanks(twice, "x")).toThrow("two tokens have the rank 255");
+  expect(() => modelsOfRanks.of(twice, "x")).toThrow("two tokens have the rank 255");
 });
 
 test.skipIf(isSmallScale)("many ranks are merged in slices", () => {
   const alphabet = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const pairs = alphabet.slice(0, 80).flatMap((a) => alphabet.map((b) => a + b));
   let sliceCount = 0;
-  for (const _ of makeModelOfRanks(listOf([...alphabet, ...pairs]), "")) sliceCount++;
+  for (const _ of modelsOfRanks.make(listOf([...alphabet, ...pairs]), "")) sliceCount++;
   expect(sliceCount).toBe(1 + Math.ceil((256 + 80 * 256) / 8192));
 });

@@ -1,0 +1,15 @@
+/** The file name of an image in the tokenizer's directory, where other programs look for it. */
+export const name = "tokenizer.image";
+
+/** The first bytes of every image. */
+export const magic = "bpeimage";
+
+/**
+ * Whether `image` was compiled by another build than `own`, by the version and the digest in their heads (image.ts).
+ */
+export const isOfOtherBuild = (image: Uint8Array, own: Uint8Array): boolean =>
+  Buffer.from(image.subarray(0, 8)).toString("latin1") === magic &&
+  [
+    [8, 12],
+    [16, 32],
+  ].some(([from, to]) => Buffer.compare(image.subarray(from, to), own.subarray(from, to)) !== 0);
