@@ -271,7 +271,7 @@ static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, 
 /* A cut depends on at most this many bytes after it: one character. */
 enum { LOOKAHEAD = 4 };
 
-/* Encodes the part of the text that no further text can change, as `partBefore` of src/text/pretokens.ts does. */
+/* Encodes the part of the text that no further text can change, as `before` of src/text/text-part.ts does. */
 static const char *take_certain(Section *section) {
   uint32_t limit = section->limit, unsure = section->longest_token > 0 ? section->longest_token - 1 : 0;
   if (limit <= unsure + LOOKAHEAD) return NULL;
