@@ -1,6 +1,12 @@
 import type { Report } from "#jobs";
 import type { ByteSink, MemoryBudget } from "#runtime";
-import { type CorpusOptions, type CountedWords, countParts, type KeepRest } from "./count-parts.ts";
+import {
+  type CorpusOptions,
+  type CountedWords,
+  checkNotEmpty,
+  countParts,
+  type KeepRest,
+} from "./count-parts.ts";
 import { countWords } from "./count-words.ts";
 import { isText } from "./counts-file-reader.ts";
 import { countsChunks } from "./counts-files.ts";
@@ -46,6 +52,7 @@ export async function countToSave(
 ): Promise<CountedToSave> {
   if (places.length === 1 && !isText(places[0]!) && corpus.cache === undefined) {
     const { parts, statistics } = await countParts(corpus, report);
+    checkNotEmpty(corpus, statistics);
     return { statistics, stream: (out) => writeSum(parts, out, countsOptions, minCount) };
   }
   const counted = await countWords(corpus, report, sortingFits(budget));
