@@ -54,6 +54,7 @@ export async function openTexts(
       const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
       files.push(file);
       if (!isStream) continue;
+      output.nameCopy(file, path);
       await pipes.copyPipe(path === "-" ? "/dev/stdin" : path, file);
       copied.set(withForwardSlashes(file), path);
     }

@@ -71,6 +71,8 @@ export class Output {
   private readonly displays: readonly ProgressDisplay[];
   private readonly log: LogFile | undefined;
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
+  /** The files that this run copied standard input and pipes to, with the paths of these. */
+  private readonly copies = new Map<string, string>();
 
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log: logPath } = options;
@@ -96,6 +98,11 @@ export class Output {
   /** Called before any work. Throws a UserError if the log cannot be written. */
   openLog(): void {
     this.log?.open();
+  }
+
+  /** Lets errors name the path instead of the file that the run copied it to. */
+  nameCopy(copyPath: string, path: string): void {
+    this.copies.set(copyPath, path);
   }
 
   /** Stops writing to the log, because it is an input or another output. */
@@ -188,7 +195,10 @@ export class Output {
   }
 
   fail(error: unknown): number {
-    const { message, hint, code } = explain(error, this.options.spelling);
+    const explained = explain(error, this.options.spelling);
+    const message = this.withoutCopies(explained.message);
+    const hint = explained.hint && this.withoutCopies(explained.hint);
+    const { code } = explained;
     const lines = [[piece("red", "error:"), ` ${message}`]];
     if (hint !== undefined) lines.push([piece("cyan", "hint:"), ` ${hint}`]);
     this.failWith(lines, { success: false, error: message, hint, exitCode: code });
@@ -197,6 +207,13 @@ export class Output {
 
   stop(how: string, exitCode: number): void {
     this.failWith([[how]], { success: false, error: how, exitCode });
+  }
+
+  private withoutCopies(text: string): string {
+    return [...this.copies].reduce(
+      (text, [copy, path]) => text.replaceAll(`"${copy}"`, files.nameOf(path)).replaceAll(copy, path),
+      text,
+    );
   }
 
   private failWith(lines: readonly (readonly Piece[])[], record: object): void {

@@ -59,6 +59,10 @@ describe("files that are not text", () => {
         }
       }
     }
+    for (const command of ["eval tokenizer", "diff tokenizer again=tokenizer"]) {
+      const line = `cat a.zip.gz | "$0" ${command} --text - -q -w 1`;
+      expect(shell(line)).toEqual([1, expect.stringContaining("error: standard input is a zip archive")]);
+    }
     put(home, "some.parquet", "PAR1\x15\0\x15PAR1");
     expect(shell(`"$0" count - < some.parquet`)).toEqual([
       1,
