@@ -52,7 +52,7 @@ function inspectOnce(place: Place): ExistingOutput {
   const path = pathOf(place);
   if (isWindows && deviceName.test(place.name))
     throw refusedError(place, "Windows keeps this name for a device", "choose another name");
-  const stats = lstatOrNull(path);
+  const stats = lstatOrNull(path, place.typed);
   if (stats === null) return { kind: "absent" };
   if (stats.isSymbolicLink())
     throw refusedError(place, "it is a symbolic link", "name the directory that it leads to");

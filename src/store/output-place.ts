@@ -79,21 +79,23 @@ function realPath(path: string): string {
   }
 }
 
-/** Returns the stats of the entry itself, without following a link; null if there is none. */
-export function lstatOrNull(path: string): Stats | null {
-  return orNull(path, lstatSync);
+/**
+ * Returns the stats of the entry itself, without following a link; null if there is none. `typed` is the path in errors.
+ */
+export function lstatOrNull(path: string, typed = path): Stats | null {
+  return orNull(path, typed, lstatSync);
 }
 
-export function statOrNull(path: string): Stats | null {
-  return orNull(path, statSync);
+export function statOrNull(path: string, typed = path): Stats | null {
+  return orNull(path, typed, statSync);
 }
 
-function orNull(path: string, look: (path: string) => Stats): Stats | null {
+function orNull(path: string, typed: string, look: (path: string) => Stats): Stats | null {
   try {
     return look(path);
   } catch (error) {
     if (systemError.codeOf(error) === "ENOENT") return null;
-    throw systemError.refusal(`"${path}"`, error);
+    throw systemError.refusal(`"${typed}"`, error);
   }
 }
 

@@ -190,7 +190,7 @@ class StagedFile implements ByteSink {
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
-  const named = statOrNull(pathOf(place));
+  const named = statOrNull(pathOf(place), path);
   const isForDirectory = withForwardSlashes(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));
   if (former?.isDirectory() || isForDirectory) {
