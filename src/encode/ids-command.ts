@@ -113,7 +113,7 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
   return paths.map((path) => {
     if (path === "-") return { path, sizeBytes: 0 };
     const stats = files.stat(path);
-    if (stats === undefined) throw new UserError(`"${path}": no such file or directory`);
+    if (stats === undefined) throw files.missingError(path);
     if (stats.isDirectory()) {
       throw new UserError(`"${path}" is a directory`, {
         hint: `name the files in it: "${join(path, "*.npy")}"`,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { countNoun, schema } from "#bytes";
 import { planFile } from "#corpus";
 import { type IdType, idFormats, type idReaders, readParquetIds } from "#ids";
@@ -114,7 +114,11 @@ const partFormat = idFormats.of("part", "")!;
 
 function openPart(path: string, plan: readonly planFile.Line[], planPath: string): Part {
   const hint = "give the NAME.json that bpe encode --ranges … --ids-format part -o NAME wrote";
-  if (!path.endsWith(".json")) throw usageError(`"${path}" is not the manifest of a part`, hint);
+  if (!path.endsWith(".json")) {
+    // A path without a file has an error of its own.
+    closeSync(files.openRegular(path));
+    throw usageError(`"${path}" is not the manifest of a part`, hint);
+  }
   const base = path.slice(0, -".json".length);
   const again = "encode this part again, or fetch its files";
   const manifest = readManifest(path, again);

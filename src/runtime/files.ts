@@ -81,6 +81,11 @@ export function tryRead<T>(path: string, read: () => T): T {
 /** Returns the UserError for a file that could not be opened or read. A UserError or a bug is returned unchanged. */
 export function readErrorOf(path: string, error: unknown): unknown {
   if (!systemError.isMissing(error)) return systemError.refusal(`${nameOf(path)} cannot be read`, error);
+  return missingError(path);
+}
+
+/** Returns the UserError for a path at which there is no file. */
+export function missingError(path: string): UserError {
   if (hasReplacement(path)) return undecodableNameError(path);
   return new UserError(isLink(path) ? `"${path}" is a broken link` : `"${path}": no such file`);
 }

@@ -114,9 +114,6 @@ test("mistakes are reported", () => {
     'bpe: error: "high.txt": line 1: the id 999… is not below 600',
   ]);
   expect(told("word.txt", "--tokenizer", "gpt2")[1]).toBe('bpe: error: "word.txt": line 1: "x" is not an id');
-  expect(told("gone.npy", "--tokenizer", "gpt2")[1]).toBe(
-    'bpe: error: "gone.npy": no such file or directory',
-  );
   expect(told("none.txt", "--tokenizer", "gpt2")).toEqual([0, ""]);
   expect(told("word.txt", "--tokenizer", "gpt2", "--document-end", "<x>")[1]).toBe(
     'bpe: error: the tokenizer has no special token "<x>" to end documents',
