@@ -1,4 +1,5 @@
 import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
+import { asOption, phrase } from "#runtime";
 import { idFiles } from "./encode-options.ts";
 
 // The options of the commands of ids, in the order of help.
@@ -96,7 +97,8 @@ export const joinIdsOptions = optionTables.of({
     description: "plan that the parts came from",
   },
   output: {
-    ...{ name: "output", short: "o", kind: kinds.path(), writes: "file", topic: "output", required: true },
+    ...{ name: "output", short: "o", writes: "file", topic: "output", required: true },
+    kind: kinds.path("FILE", phrase`name a file, e.g. ${asOption("output", "corpus.npy")}`),
     ...{ sample: "corpus", description: "files of ids, or the beginning of their names" },
   },
   ...{ idsFormat: idFiles.idsFormat, shardSize: idFiles.shardSize },

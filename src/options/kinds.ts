@@ -160,9 +160,10 @@ export const commandLineKind = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T>
 });
 
 /** The file for a command's output. undefined is standard output, which is typed as `-`. */
-export const outputFile = commandLineKind<string | undefined>({ value: "FILE" }, ([path]) =>
-  path === "-" ? undefined : path,
-);
+export const outputFile = commandLineKind<string | undefined>({ value: "FILE" }, ([path], name) => {
+  if (path === "") throw usageError(phrase`${name} was given an empty name`, "name a file, or - for stdout");
+  return path === "-" ? undefined : path;
+});
 
 export const paths: Kind<readonly string[]> = {
   ...texts("FILE"),

@@ -444,7 +444,7 @@ export const trainingOptions = optionTables.of({
   saveCounts: {
     name: "save-counts",
     writes: "file",
-    kind: path("FILE"),
+    kind: path("FILE", phrase`name a file, e.g. ${asOption("save-counts", "words.counts")}`),
     topic: "output",
     rare: true,
     description: "also write the word counts",

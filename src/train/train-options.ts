@@ -20,7 +20,7 @@ const {
 export const countOptions = optionTables.of({
   output: {
     ...outputFile,
-    kind: kinds.path(),
+    kind: kinds.path("FILE", "name a file, or - for stdout"),
     description: "where the counts go",
     details: "A name that ends in .tsv gets text, any other name the compact binary form.",
     default: "stdout, as text",
