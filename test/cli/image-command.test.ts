@@ -19,14 +19,9 @@ test("an image goes to a file, or to standard output", () => {
   expect(stdout.equals(made)).toBe(true);
 });
 
-test("a file of the tokenizer works like its directory, wherever the image is written", () => {
-  for (const path of ["a b/ü.image", "-x.image"]) {
-    if (path.includes("/"))
-      expect(image(tokenizer, "-o", path).stderr).toContain('there is no directory "a b"');
-    const place = path.replace("/", " ");
-    expect(image(join(tokenizer, "tokenizer.json"), `--output=${place}`).code).toBe(0);
-    expect(readFileSync(join(home, place)).toString("latin1", 0, 8)).toBe("bpeimage");
-  }
+test("a file of the tokenizer works like its directory", () => {
+  expect(image(join(tokenizer, "tokenizer.json"), "--output=-x.image").code).toBe(0);
+  expect(readFileSync(join(home, "-x.image")).toString("latin1", 0, 8)).toBe("bpeimage");
 });
 
 test("describes the tokenizer for the programs that load the image", async () => {
@@ -72,10 +67,6 @@ test("missing or impossible arguments are reported, and nothing is written", () 
     const { code, stderr } = image(...args);
     return [code, stderr.split("\n").find((line) => line.startsWith("bpe: error"))];
   };
-  expect(refused("nothing", "-o", "none.image")).toEqual([
-    1,
-    'bpe: error: "nothing": no such file or directory',
-  ]);
   expect(refused(tokenizer, tokenizer)).toEqual([
     2,
     `bpe: error: image takes <tokenizer>; "${tokenizer}" is one too many`,

@@ -449,7 +449,6 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
   put(join(home, "slow"), "vocab.txt", "[PAD]\n");
   put(home, "packed.gz", gzipSync(JSON.stringify(plain)));
   const cases = rowsOf(`
-    nowhere              | 1 | "nowhere": no such file or directory
     smollm               | 2 | --like smollm: this is the name of a pattern
     slow                 | 1 | "slow" contains no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE

@@ -16,34 +16,6 @@ eachInNewHome((made) => {
 });
 const lockOf = (path: string) => outputLock.takeNow(placeOf(path));
 
-test("a second run with one output ends at once, with an error that names the first's process", () => {
-  const tokenizer = join(home, "ready");
-  expect(bpe(["train", corpus, "-n", "270", "-o", tokenizer, "-q"]).code).toBe(0);
-  const ids = join(home, "ids.npy");
-  expect(bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", ids, "-q"]).code).toBe(0);
-  const before = readdirSync(home).sort();
-  const commands = [
-    ["train", corpus, "-n", "270", "-o", output],
-    ["train", corpus, "-n", "270", "-o", join(home, "another"), "--save-counts", output],
-    ["count", corpus, "-o", output],
-    ["encode", corpus, "--tokenizer", tokenizer, "-o", `${output}.npy`],
-    ["decode", ids, "--tokenizer", tokenizer, "-o", output],
-  ];
-  for (const command of commands) {
-    const path = command[0] === "encode" ? `${output}.npy` : output;
-    const lock = lockOf(path);
-    const { code, stderr } = bpe(command);
-    expect(stderr).toMatch(
-      new RegExp(
-        `^bpe: error: "${path}" is being written by process ${process.pid}, since 20.*Z\nhint: wait for it with --wait`,
-      ),
-    );
-    expect(code).toBe(1);
-    lock.release();
-    expect(readdirSync(home).sort()).toEqual(before);
-  }
-});
-
 test("--wait waits for the first run's end, says so, and then runs", async () => {
   const lock = lockOf(output);
   const command = ["train", corpus, "-n", "270", "-o", output, "--wait", "--progress", "json"];

@@ -75,19 +75,9 @@ test("a failure is the record too: of the system, of the command line, and of a 
 });
 
 test("a log that cannot be written is an error before any work", () => {
-  const cases = [
-    [join(home, "no", "such", "bpe.log"), 1, "no such directory"],
-    [home, 1, "it is a directory"],
-    ["", 2, "--log-file was given an empty name"],
-  ] as const;
-  for (const [path, code, reason] of cases) {
-    const run = bpe(["train", corpus, "-n", "270", "-o", output, "--log-file", path]);
-    expect([run.code, run.stderr.split("\n")[0]]).toEqual([code, expect.stringContaining(reason)]);
-    expect(run.stderr).not.toContain("warning");
-  }
-  expect(Bun.spawnSync(["mkfifo", join(home, "pipe")]).exitCode).toBe(0);
-  const unread = bpe(["train", corpus, "-n", "270", "-o", output, "--log-file", join(home, "pipe")]);
-  expect(unread).toMatchObject({ code: 1, stderr: expect.stringContaining("no program reads it") });
+  const run = bpe(["train", corpus, "-n", "270", "-o", output, "--log-file", join(home, "no", "bpe.log")]);
+  expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("no such directory")]);
+  expect(run.stderr).not.toContain("warning");
   expect(existsSync(output)).toBe(false);
 });
 

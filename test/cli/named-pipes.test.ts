@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bpe, put, scratch, untilItCatches } from "../binary.ts";
+import { binary, bpe, put, scratch } from "../binary.ts";
 import { makePipe } from "../other-user.ts";
 
 const home = scratch();
@@ -10,60 +10,8 @@ mkdirSync(temporary);
 const env = { TMPDIR: temporary };
 const text = put(home, "text.txt", "some words, some more words. ".repeat(2000));
 const tokenizer = join(home, "tokenizer");
-const trained = bpe(["train", text, "-n", "300", "-o", tokenizer, "-q"]);
+expect(bpe(["train", text, "-n", "300", "-o", tokenizer, "-q"]).code).toBe(0);
 const pipe = (name: string) => makePipe(join(home, name));
-
-test("a signal ends a run that waits for the other end of a pipe", async () => {
-  expect(trained.code).toBe(0);
-  const commands = [
-    ["count", "--counts", pipe("in.tsv")],
-    ["train", "--counts", pipe("in.counts"), "-n", "300", "-o", join(home, "never")],
-    ["count", pipe("in.txt"), "-w", "1"],
-    ["decode", pipe("ids"), "--tokenizer", tokenizer],
-    ["count", text, "-o", pipe("out.counts")],
-    ["count", text, "-o", pipe("out.tsv")],
-    ["train", text, "-n", "300", "-o", join(home, "never"), "--save-counts", pipe("saved.counts")],
-    ["encode", text, "--tokenizer", tokenizer, "-o", pipe("out.bin")],
-    ["decode", put(home, "ids.txt", "1 2 3"), "--tokenizer", tokenizer, "-o", pipe("out.txt")],
-  ];
-  for (const command of commands) {
-    const run = Bun.spawn([binary, ...command, "-q"], { stdout: "ignore", stderr: "pipe", env });
-    await untilItCatches(run, "SIGTERM");
-    // Usually long enough for the run to wait on the pipe. If it does not wait yet, it must handle the signal as
-    // well.
-    await Bun.sleep(50);
-    expect([command, run.exitCode]).toEqual([command, null]);
-    run.kill("SIGTERM");
-    await run.exited;
-    expect([command, run.exitCode]).toEqual([command, 143]);
-    expect(await new Response(run.stderr).text()).toBe("bpe: terminated\n");
-    expect(readdirSync(temporary)).toEqual([]);
-  }
-});
-
-test("an option that reads a small file refuses a pipe instead of waiting for it", () => {
-  const small = pipe("small");
-  const train = ["train", text, "-n", "300", "-w", "1", "-o", join(home, "never")];
-  for (const command of [
-    ...["special-tokens", "seed-tokens", "like", "extend"].map((option) => [...train, `--${option}`, small]),
-    ["count", "--ranges", small],
-    ["encode", "--tokenizer", tokenizer, "--ranges", small],
-    ...["encode", "decode", "tokens"].map((name) => [name, text, "--tokenizer", small]),
-    ["encode", text, "--tokenizer", tokenizer, "--special-tokens", small],
-    ["inspect", small],
-    ["diff", small, tokenizer],
-    ["eval", small, "--text", text],
-    ["eval", tokenizer, "--text", text, "--terms", small],
-    ["prune", small, "-n", "290", "--text", text, "-o", join(home, "never")],
-  ]) {
-    const { code, stdout, stderr } = bpe(command);
-    expect([command, code, stdout]).toEqual([command, 1, ""]);
-    expect([command, stderr]).toEqual([
-      command,
-      expect.stringContaining(`"${small}" is not a regular file\n`),
-    ]);
-  }
-});
 
 test("word counts from a pipe, however slow, are those of a file", async () => {
   for (const ending of ["tsv", "counts"]) {

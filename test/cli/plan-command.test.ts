@@ -246,9 +246,8 @@ describe("ranges that do not fit are refused with their line", () => {
     }
   });
 
-  test("standard input cannot be planned, named or not", () => {
+  test("standard input that is not named cannot be planned either", () => {
     const message = '"-" is not a regular file, but runs that read the plan';
-    expect(run("plan", "-", "-o", "nowhere/plan.jsonl").stderr).toContain(message);
     const piped = Bun.spawnSync([binary, "plan"], {
       cwd: home,
       env: environment,

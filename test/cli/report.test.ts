@@ -96,11 +96,6 @@ test("records show the text of the first one", () => {
 });
 
 test("a report that cannot be written is an error before any work", () => {
-  for (const path of ["-", ""]) {
-    const { code, stdout, stderr } = bpe(["inspect", tokenizer, `--report=${path}`]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(`--report "${path}" does not name a file`);
-  }
   const nowhere = join(directory, "none", "report.html");
   const { code, stdout, stderr } = bpe(["inspect", tokenizer, "--report", nowhere]);
   expect([code, stdout]).toEqual([1, ""]);

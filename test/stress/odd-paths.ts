@@ -17,9 +17,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { binary, bpe } from "../binary.ts";
+import * as commandLines from "../cli/command-lines.ts";
 import { makePipe, otherUser } from "../other-user.ts";
 
-export type OddPath = {
+type OddPath = {
   /** A description of what is odd. */
   readonly name: string;
   readonly path: string;
@@ -41,7 +42,7 @@ const locked = (home: string) => {
 };
 const socket = (home: string) => Bun.listen({ unix: join(home, "socket"), socket: { data() {} } }).unref();
 
-export const oddPaths: readonly OddPath[] = [
+const oddPaths: readonly OddPath[] = [
   { name: "below a file", path: "file.txt/x" },
   { name: "a link to itself", path: "loop", make: loop },
   { name: "a name too long", path: long },
@@ -90,90 +91,36 @@ export const oddPaths: readonly OddPath[] = [
   { name: "a locked directory", path: "locked", make: locked, isForbidden: true },
 ];
 
-export type PathArgument = { readonly name: string; readonly args: (path: string) => readonly string[] };
+type PathArgument = { readonly name: string; readonly args: (path: string) => readonly string[] };
 
-const train = ["train", "corpus.txt", "-n", "262", "-o", "out", "-w", "1"];
-const count = ["count", "corpus.txt", "-o", "out.counts", "-w", "1"];
-const plan = ["plan", "corpus.txt", "-o", "out.jsonl"];
-const encode = ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "out.npy", "-w", "1"];
-const decode = ["decode", "ids.npy", "--tokenizer", "tok", "-o", "out.txt"];
-const prune = ["prune", "tok", "-n", "260", "-o", "out", "-w", "1", "--text", "corpus.txt"];
-const truncate = ["truncate", "tok", "-n", "260", "-o", "out"];
-const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "-w", "1", "--extend", "tok"];
-const trainIds = ["ids", "train", "ids.npy", "-n", "+2", "-o", "out", "-w", "1"];
-const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
-const decodeIds = ["decode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
-const convert = ["convert", "tok", "-o", "out"];
-const truncateIds = ["ids", "truncate", "ids.npy", "--from", "tok", "--to", "out", "-o", "out.npy"];
-const evaluate = ["eval", "tok", "-w", "1", "--text", "corpus.txt"];
-const diff = ["diff", "tok", "tok", "-w", "1"];
-
-const nameOf = (command: readonly string[]) => {
-  const kind = command.includes("--extend")
-    ? " --extend"
-    : command.some((word) => /^id(s|-tok)$/.test(word))
-      ? " of ids"
-      : "";
-  return `${command[0]}${kind}`;
-};
-
-/** Returns a command in which the path replaces the word, follows that option, or is the value of an added option. */
-const at = (command: readonly string[], word: string): PathArgument => {
-  const place = command.indexOf(word) + (word.startsWith("-") ? 1 : 0);
-  return {
-    name: `${nameOf(command)} ${word}`,
-    args: (path) => (command.includes(word) ? command.with(place, path) : [...command, `${word}=${path}`]),
-  };
-};
+const quiet = ["-w", "1", "-q"];
+const train = ["train", "corpus.txt", "-n", "262", "-o", "out", ...quiet];
+const prune = ["prune", "tok", "-n", "260", "-o", "out", "--text", "corpus.txt", ...quiet];
+const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "--extend", "tok", ...quiet];
+const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "-q"];
+const inspect = (path: string) => ["inspect", path, "-q"];
 
 /** Returns a command with a tokenizer directory, in which this file is a link to the path. */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
-  name: `${nameOf(command)} ${word}/${name}`,
+  name: `${command[0]}${command.includes("--extend") ? " --extend" : ""} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],
 });
 
-export const pathArguments: readonly PathArgument[] = [
-  ...[
-    "corpus.txt",
-    "-o",
-    "--counts",
-    "--save-counts",
-    "--cache",
-    "--report",
-    "--log-file",
-    "--chat-template",
-  ].map((word) => at(train, word)),
-  ...["corpus.txt", "-o", "--extend", "--counts", "--save-counts", "--cache"].map((word) => at(extend, word)),
-  ...["ids.npy", "-o", "--log-file"].map((word) => at(trainIds, word)),
-  ...["corpus.txt", "-o", "--counts", "--save-counts", "--cache", "--log-file"].map((word) =>
-    at(count, word),
-  ),
-  at(["count", "-w", "1"], "--ranges"),
-  ...["corpus.txt", "-o", "--tokenizer", "--log-file"].map((word) => at(plan, word)),
-  ...["corpus.txt", "--tokenizer", "-o", "--log-file"].map((word) => at(encode, word)),
-  at(["encode", "-w", "1", "--tokenizer", "tok"], "--ranges"),
-  ...["ids.npy", "--tokenizer", "-o"].map((word) => at(encodeIds, word)),
-  ...["ids.npy", "--tokenizer", "-o", "--log-file"].map((word) => at(decode, word)),
-  ...["ids.npy", "--tokenizer", "-o"].map((word) => at(decodeIds, word)),
-  ...["tok", "--text", "--report"].map((word) => at(["inspect", "tok"], word)),
-  ...["tok", "--text", "--report", "--model"].map((word) => at(evaluate, word)),
-  ...["tok", "--text", "--pieces"].map((word) => at(diff, word)),
-  ...["tok", "--text", "-o", "--log-file"].map((word) => at(prune, word)),
-  ...["tok", "-o", "--log-file"].map((word) => at(truncate, word)),
-  ...["tok", "-o", "--log-file"].map((word) => at(convert, word)),
-  ...["ids.npy", "--from", "--to", "-o"].map((word) => at(truncateIds, word)),
+/** Every argument that is a path, and paths that arguments lead to: the files of a tokenizer, and $TMPDIR. */
+const pathArguments: readonly PathArgument[] = [
+  ...commandLines.pathArguments.map(({ name, lineWith }) => ({ name, args: lineWith })),
   {
     name: "$TMPDIR",
-    args: (path) => ["TMPDIR", path, "count", "corpus.txt", "-o", "out.counts", "--memory-limit=1MB"],
+    args: (path) => ["TMPDIR", path, "count", "corpus.txt", "-o", "out.counts", "--memory-limit=1MB", "-q"],
   },
   ...["tokenizer.json", "training.json", "tokens.tsv", "tokenizer_config.json"].map((name) =>
-    fileOf(["inspect", "tok"], "tok", name),
+    fileOf(inspect("tok"), "tok", name),
   ),
   ...["vocab.json", "merges.txt", "training.json"].map((name) =>
-    fileOf(["inspect", "tok/vocab.json"], "vocab", name),
+    fileOf(inspect("tok/vocab.json"), "vocab", name),
   ),
   ...["tokenizer.tiktoken", "training.json"].map((name) =>
-    fileOf(["inspect", "tok/tokenizer.tiktoken"], "ranks", name),
+    fileOf(inspect("tok/tokenizer.tiktoken"), "ranks", name),
   ),
   ...["vocab.json", "tokenizer_config.json", "special_tokens_map.json", "training.json"].map((name) =>
     fileOf(prune, "tok", name),
@@ -184,7 +131,7 @@ export const pathArguments: readonly PathArgument[] = [
 ];
 
 /** The files for the runs. They are made once, and copied for each run. */
-export class OddWorld {
+class OddWorld {
   readonly model: string;
   private homeCount = 0;
 
@@ -192,17 +139,10 @@ export class OddWorld {
     chmodSync(root, 0o755);
     this.model = join(root, "model");
     mkdirSync(join(this.model, "directory"), { recursive: true });
-    writeFileSync(join(this.model, "corpus.txt"), "the cat sat on the mat. ".repeat(20));
     writeFileSync(join(this.model, "file.txt"), "a file");
-    for (const args of [
-      ["train", "corpus.txt", "-n", "262", "-s", "<|x|>", "-o", "tok"],
-      ["train", "corpus.txt", "-n", "262", "-o", "out"],
-      ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "ids.npy"],
-      ["ids", "train", "ids.npy", "-n", "+3", "-o", "id-tok"],
-    ]) {
-      const run = bpe([...args, "-q"], { cwd: this.model });
-      if (run.code !== 0) throw new Error(`bpe ${args.join(" ")}: ${run.stderr}`);
-    }
+    commandLines.fillWithInputs(this.model);
+    const made = bpe(["train", "corpus.txt", "-n", "262", "-o", "out", "-q"], { cwd: this.model });
+    if (made.code !== 0) throw new Error(`bpe train: ${made.stderr}`);
   }
 
   /** Runs the command with the path. Returns what is wrong with the result, or undefined if it is right. */
@@ -229,7 +169,7 @@ export class OddWorld {
     const isOther = odd.isForbidden && process.geteuid?.() === 0;
     if (isOther) Bun.spawnSync(["chown", "-R", String(otherUser), home]);
     const wrapper = isOther ? ["setpriv", `--reuid=${otherUser}`, "--clear-groups"] : ["setsid", "-w"];
-    const child = Bun.spawn([...wrapper, binary, ...args, "-q"], {
+    const child = Bun.spawn([...wrapper, binary, ...args], {
       cwd: home,
       env: { ...env, PATH: process.env.PATH },
       stdin: "ignore",
@@ -268,7 +208,7 @@ function wrongWith(code: number | null, stderr: string): string | undefined {
 }
 
 /** Runs all pairs, two at a time. Returns the failures. */
-export async function complaintsOf(
+async function complaintsOf(
   world: OddWorld,
   pairs: readonly (readonly [PathArgument, OddPath])[],
 ): Promise<string[]> {

@@ -41,7 +41,7 @@ export const modules: readonly Module[] = [
   {
     name: "store",
     tests: unit("store"),
-    executableTests: cli("output-names", "lock-outputs", "cache"),
+    executableTests: cli("paths", "output-names", "lock-outputs", "cache"),
   },
   { name: "jobs", tests: unit("jobs", "words"), executableTests: cli("train-command") },
   {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Grid, gridLines, shortAxis, shortenName } from "../../src/evaluate/grid.ts";
-import { colourStyles, formatLines, type Line, plainStyles } from "../../src/terminal/styling.ts";
-import { shownWidth } from "../../src/terminal/summary-rows.ts";
+import { type Grid, gridLines, shortAxis, shortenName } from "../../../src/evaluate/grid.ts";
+import { colourStyles, formatLines, type Line, plainStyles } from "../../../src/terminal/styling.ts";
+import { shownWidth } from "../../../src/terminal/summary-rows.ts";
 
 const axis = (noun: string, names: readonly string[], sum?: string) => ({
   noun,

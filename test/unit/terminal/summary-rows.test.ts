@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { colourStyles, formatLines, withFigure } from "../../src/terminal/styling.ts";
-import { namesWithin, rowLines } from "../../src/terminal/summary-rows.ts";
+import { colourStyles, formatLines, withFigure } from "../../../src/terminal/styling.ts";
+import { namesWithin, rowLines } from "../../../src/terminal/summary-rows.ts";
 
 test("texts are aligned, and an empty row is left out", () => {
   const rows = [

@@ -1,21 +1,8 @@
-// `npm run suite paths` tries every argument with every odd path. Here each argument gets one of the paths, and each
-// path is used by some argument.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
-import { canPlayOthers } from "../other-user.ts";
 import { turns } from "../rounds.ts";
-import { complaintsOf, OddWorld, oddPaths, pathArguments } from "../stress/odd-paths.ts";
-
-const root = scratch();
-
-test("an odd path is reported in words, for every argument", async () => {
-  const quick = oddPaths.filter(({ waits, isForbidden }) => !waits && (!isForbidden || canPlayOthers()));
-  const pairs = pathArguments.map((argument, i) => [argument, quick[i % quick.length]!] as const);
-  expect(new Set(pairs.map(([, odd]) => odd)).size).toBe(quick.length);
-  expect(await complaintsOf(new OddWorld(root), pairs)).toEqual([]);
-}, 120_000);
 
 test("a tokenizer's file, or a plan, that is too deep or too large is refused, and the error names it", () => {
   const home = scratch();
