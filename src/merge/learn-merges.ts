@@ -41,11 +41,14 @@ export type Settings = CutSettings &
     readonly padTo: number;
     /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
-    /** The tokenizer whose settings were taken (docs/your-model.md). */
+    /** The tokenizer for --like, whose settings were taken (docs/your-model.md); null if there is none. */
     readonly like: modelSettings.Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
-    /** How merges are balanced among languages; if left out, by the lengths of their texts. */
+    /**
+     * How merges are balanced among languages. If left out, and there are languages, each merge is for the language
+     * whose text has the most tokens.
+     */
     readonly parity?: trainingRecords.Parity;
   };
 
