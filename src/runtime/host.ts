@@ -1,7 +1,8 @@
 /*
- * Everything that comes from Bun and not from JavaScript or Node's modules. In the library for Node, host.node.ts
- * replaces this file (scripts/npm/compile.ts), with the same names. So the library's code uses Bun only here, in
- * embedded.ts and in pattern/ready-made.ts.
+ * All of Bun's own functions that the libraries use. In the library for Node, host.node.ts replaces this file, with the
+ * same names; for browsers host.browser.ts does, with those that are needed there (`imports` in package.json). Two
+ * other files with Bun's functions, embedded.ts and pattern/ready-made.ts, are replaced in every library. The code of
+ * the command line uses Bun directly.
  */
 import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";

@@ -16,7 +16,10 @@ export function use(kernel: Kernel, tokens: readonly TokenToFind[]): boolean {
   return address !== 0 && kernel.exports.useTokens(address) !== 0;
 }
 
-/** Returns an upper bound of the memory in bytes that `use` takes for added tokens in the kernel (src/kernel/token-search.ts). */
+/**
+ * Returns an upper bound of the memory in bytes that `use` takes for added tokens in the kernel
+ * (src/kernel/token-search.ts).
+ */
 export function tablesBytes(tokens: readonly { readonly content: string }[]): number {
   const sizes = tokens.map(({ content }) => new TextEncoder().encode(content).length);
   const byteCount = sizes.reduce((sum, size) => sum + size, 0);
