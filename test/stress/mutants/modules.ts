@@ -12,6 +12,9 @@ export type Module = {
 const unit = (...names: readonly string[]) => names.map((name) => `test/unit/${name}`);
 const cli = (...names: readonly string[]) => names.map((name) => `test/cli/${name}.test.ts`);
 
+/** Returns the path at which a source file has its own test, if it has one. */
+export const ownTestOf = (file: string) => file.replace(/^src\/(.*)\.ts$/, "test/unit/$1.test.ts");
+
 export const modules: readonly Module[] = [
   { name: "runtime", tests: unit("runtime", "words"), executableTests: cli("memory") },
   { name: "bytes", tests: unit("bytes", "corpus", "words") },
@@ -37,7 +40,7 @@ export const modules: readonly Module[] = [
     tests: unit("formats", "tokenizer"),
     executableTests: [...unit("formats/every-format.test.ts"), ...cli("record")],
   },
-  { name: "ids", tests: unit("encoding"), executableTests: cli("ids-command", "record") },
+  { name: "ids", tests: unit("ids", "encode"), executableTests: cli("ids-command", "record") },
   {
     name: "store",
     tests: unit("store"),
@@ -61,7 +64,7 @@ export const modules: readonly Module[] = [
   },
   {
     name: "encoding",
-    tests: unit("encoding", "tokenizer/streaming.test.ts"),
+    tests: unit("encode", "tokenizer/streaming.test.ts"),
     executableTests: cli("records"),
   },
   { name: "pages", tests: ["test/pages"], executableTests: cli("report") },
@@ -71,6 +74,7 @@ export const modules: readonly Module[] = [
     tests: cli("arguments", "progress"),
     executableTests: ["test/cli"],
   })),
+  { name: "doctor", tests: unit("doctor"), executableTests: cli("doctor", "verify") },
   { name: "library", tests: unit("library") },
   {
     name: "kernel",

@@ -25,7 +25,7 @@ import { parseArgs } from "node:util";
 import { randomSource } from "../../../bench/random.ts";
 import { type Change, changesOf } from "./changes.ts";
 import { type Explained, explained } from "./explained.ts";
-import { type Module, modules } from "./modules.ts";
+import { type Module, modules, ownTestOf } from "./modules.ts";
 
 const { values } = parseArgs({
   options: {
@@ -131,8 +131,7 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
   }
   writeFileSync(path, lines.join("\n"));
   // The test of the file itself runs first, because it detects most mutants.
-  const [, name] = /^src\/(.*)\.ts$/.exec(file) ?? [];
-  const ownTests = `test/${name}.test.ts`;
+  const ownTests = ownTestOf(file);
   const hasOwn = module.tests !== undefined && tryRead(join(copy, ownTests)) !== undefined;
   let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(module.tests!)!));
   for (const tests of isKilled ? [] : runs) {
