@@ -31,8 +31,8 @@ console.log(`\nNext: dist/bpe explain ${output} "${sentence.slice(0, 11)}"`);
 console.log("Or your own text: dist/bpe train YOUR_FILES -n 32k -p gpt-4o -o tokenizer");
 
 /**
- * Returns the tokens of a text, made as `learn.ts` does, with the merges that `bpe` learned. These represent printable
- * ASCII characters by themselves, except the space.
+ * Returns the tokens of a text, made as `learn.ts` does, with the merges that `bpe` learned. In merges.txt, printable
+ * ASCII characters represent themselves, and Ġ represents the space.
  */
 function encode(text: string): string[] {
   const merges = readFileSync(`${output}/merges.txt`, "utf8").split("\n").slice(1, -1);

@@ -73,7 +73,7 @@ export function bestPair(pairs: readonly Pair[], vocabulary: Vocabulary, rule: R
   return pairs.reduce((best, pair) => (isBetter(pair, best) ? pair : best), pairs[0]!);
 }
 
-/** Makes one token of each such pair, from the left: "a a a" becomes "aa a". */
+/** Makes one token of `left` and `right` wherever they are adjacent, from the left: "a a a" becomes "aa a". */
 export function mergePair(tokens: readonly Token[], left: Token, right: Token): Token[] {
   const merged: Token[] = [];
   for (const token of tokens)

@@ -52,7 +52,7 @@ def main():
         .mapPartitions(as_tsv)
         .persist(StorageLevel.DISK_ONLY)
     )
-    words.count()  # Computes all partitions in parallel; the file is written one after another.
+    words.count()  # Computes all partitions in parallel. Below, they are written one after another.
     with tempfile.TemporaryDirectory() as directory:
         counts = os.path.join(directory, "sum.tsv")
         with open(counts, "wb") as file:

@@ -157,7 +157,7 @@ describe("counts files record the settings that they were made with", () => {
     );
   });
 
-  test("text without that line is taken only with pattern and special tokens given", () => {
+  test("a .tsv file without this header is accepted only if pattern and special tokens are given", () => {
     const [line] = head().split("\n");
     put(home, "bare.tsv", "ab\t2\ncd\t3\n");
     const train = (...args: string[]) =>

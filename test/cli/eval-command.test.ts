@@ -163,7 +163,7 @@ describe("bpe eval", () => {
     }
   });
 
-  test("that table is never cut between tokenizers: if it does not fit, each measure has its own", () => {
+  test("a table of several measures is never cut between tokenizers: if it does not fit, each measure has its own", () => {
     const many = Array.from({ length: 8 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
     const lines = linesOf(...many, "--text", english, "--measure", "tokens,fertility");
     expect(lines.length).toBe(2 * 10 + 1);

@@ -183,8 +183,8 @@ describe("files of ids", () => {
       expect(looks(path).stderr).toContain(`read as uint16, every second id is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
-    // 16-bit ids that are accepted: of few ids, not every second one is 0; all ids are small; or every second one
-    // is not small.
+    // These 16-bit ids are accepted: few ids of which not every second one is 0; ids that are all small; and ids of
+    // which not every second one is small.
     for (const ids of [
       [500, 7, 400, 0],
       [1, 0, 2, 0, 3, 0, 1, 0, 2, 3],

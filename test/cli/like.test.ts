@@ -217,7 +217,7 @@ test("files that transformers reads next to it are kept, and typed options win",
     model_max_length: 1e30,
     tokenizer_class: "Qwen2Tokenizer",
     extra_special_tokens: ["<mask>"],
-    // Its flags and its tokens are used, too.
+    // The flags and the tokens in this field are used, too.
     added_tokens_decoder: {
       257: token(257, "<s>", { rstrip: true }),
       300: token(300, "<late>"),
@@ -386,7 +386,7 @@ test("like a tokenizer of one's own: its rule, its special tokens, in every form
     specialTokens: ["<|end|>", "<|other|>"],
     compat: "rustbpe",
   });
-  // Now its special tokens have the first ids, as in the other tokenizer.
+  // Now the tokenizer for --like has its special tokens first, so the new one gets them first, too.
   expect(bpe([...first, "--special-tokens-first"]).code).toBe(0);
   expect(again().stderr).toContain("written");
   expect(JSON.parse(readFileSync(join(output, "vocab.json"), "utf8"))["<|end|>"]).toBe(0);

@@ -38,7 +38,7 @@ test("the log has progress and warnings with times, and the record as its last l
     expect(others.filter((line) => line.includes(part)).length).toBeGreaterThanOrEqual(shows.length);
 });
 
-test("a failure is the record too: of the system, of the command line, and of a signal", async () => {
+test("the last line describes a failure: an error of the system or the command line, or a signal", async () => {
   const lastOf = (path: string) => JSON.parse(linesOf(path).at(-1)!);
   const missing = join(home, "missing.txt");
   const cases = [

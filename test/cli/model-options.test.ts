@@ -152,7 +152,7 @@ test("a model card is written on request, and names no file", () => {
   expect(stderr).toContain("tokenizer.json and 8 more\n");
 });
 
-test("a chat template and a custom pattern are in it", () => {
+test("a chat template and a custom pattern are in the model card", () => {
   const { card } = trainCard("--model-card", ...chat, "--chat-template", "chatml");
   expect(card).toContain("tokenizer.apply_chat_template(chat)");
   const own = trainCard("--model-card", "-p", " ?[a-z]+|[^a-z]").card;

@@ -127,7 +127,7 @@ describe("train --normalize", () => {
 });
 
 describe("counts of normalized text", () => {
-  test("record it: they are added to counts of the same form only", () => {
+  test("record the normal form, and are added only to counts of the same form", () => {
     expect(run("count", corpus, "--normalize", all, ...specials, "-o", "a.counts").code).toBe(0);
     expect(run("count", corpus, "--normalize", all, ...specials, "-o", "a.tsv").code).toBe(0);
     expect(run("count", "normalized.txt", ...specials, "-o", "b.tsv").code).toBe(0);

@@ -63,7 +63,7 @@ test("threads, other sizes of the same run and a repeat from its record change n
   expect(filesOf("again")).toEqual(filesOf("one"));
 });
 
-test("--if-changed trains again if they changed, and only then", () => {
+test("--if-changed trains again if the ratios changed, and only then", () => {
   train("nightly", "-n", "300", "--language-ratio", "1,2,3", "--if-changed", "--cache", "cache");
   const first = recordOf("nightly").startedAt;
   train("nightly", "-n", "300", "--language-ratio", "1,2,3", "--if-changed", "--cache", "cache");

@@ -85,7 +85,7 @@ test("a table of tokens of another tokenizer is left out, and the record has ten
   expect(inspect().vocabulary.lastPairCount).toBeGreaterThan(0);
 });
 
-test("records show the text of the first one", () => {
+test("of an input with records, the page shows the first text that is not empty", () => {
   const records = put(directory, "r.jsonl", '{"text":""}\n{"text":"lowest <b>"}\n');
   const path = join(directory, "records.html");
   expect(bpe(["inspect", tokenizer, "--text", records, "--report", path])).toMatchObject({

@@ -109,7 +109,7 @@ test("a log that the run reads or writes is refused, by any name, and nothing is
 const inShell = (command: string) =>
   Bun.spawnSync(["sh", "-c", command.replaceAll("bpe ", `${binary} `)], { cwd: home, env: environment });
 
-test("nor by a descriptor of it, nor the file that is standard input or standard output", () => {
+test("a log is refused that is a descriptor of a file that the run reads, or the file at its stdin or stdout", () => {
   const before = everything();
   for (const command of [
     `bpe ${train} --log-file /dev/fd/7 7>>corpus.txt`,
@@ -223,7 +223,7 @@ test("no output of any command may be, or contain, what any of its paths reads, 
   expect(checkedCount).toBeGreaterThan(500);
 });
 
-test("nor what a directory, a glob or a plan leads to, and the run touches nothing", () => {
+test("no output may be a file that a directory, a glob or a plan leads to, and the run touches nothing", () => {
   linkSync(join(home, "texts/more/a.txt"), join(home, "elsewhere"));
   linkSync(join(home, "ids.npy"), join(home, "same.npy"));
   linkSync(put(home, "texts/page.txt", `${pageHead.mark} of an earlier run`), join(home, "page"));

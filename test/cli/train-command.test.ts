@@ -256,7 +256,7 @@ describe("--pad-to", () => {
     }
   });
 
-  test("adds none where the size is a multiple, also where the sizesCorpus gave fewer merges", () => {
+  test("adds none where the size is a multiple, also if the corpus gave fewer merges", () => {
     expect(recordIn(trainSizes("even", "272", "--pad-to", "16").output).options.reservedTokens).toEqual([]);
     const { stderr, output } = trainSizes("short", "5000", "--pad-to", "1000");
     expect(stderr).toContain("stopped early");

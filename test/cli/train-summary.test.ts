@@ -79,7 +79,7 @@ written     full: ${allFiles}
   );
 });
 
-test("it names the half, whitespace and separator tokens, and its longest tokens have letters", () => {
+test("the full summary names half the size, whitespace and separator tokens, and its longest tokens have letters", () => {
   const { stderr } = train("long.txt", "-n", "600", "-o", "long", "--summary", "full");
   const { half, residueCount, neverReachedCount, mergeCount } = recordIn("long");
   const share = ((100 * residueCount) / mergeCount).toFixed(1);

@@ -76,8 +76,8 @@ function verify(
   return { code, json, stderr, messages: json?.differences.map(({ message }: Json) => message) ?? [] };
 }
 
-/** Trains with these arguments into a new directory, and returns its name. */
 let count = 0;
+/** Trains with these arguments into a new directory, and returns its name. */
 function trained(...args: readonly string[]): string {
   const directory = `out-${count++}`;
   run("train", ...args, "-w", "1", "-o", directory);
@@ -769,7 +769,7 @@ test("a pipe in place of a file is named, and not waited for", () => {
     expect(verify(directory, ...options).messages).toEqual(["merges.txt is not a regular file"]);
 });
 
-test("Ctrl-C ends it and leaves nothing", async () => {
+test("Ctrl-C ends the command and leaves nothing", async () => {
   put(home, "long.txt", scripts.repeat(2000));
   const directory = trained("long.txt", ...sized, "-p", "none");
   const TMPDIR = scratch();

@@ -11,8 +11,8 @@ import { randomNumbers } from "../random.ts";
 // in data/. A script's output, stdout and stderr, is in the following block marked `output`; without such a block, it
 // may print anything. A script that fails is an error.
 //
-// A line `# before: CODE` in Python is replaced by the next line. Such a script is run twice, with either
-// line.
+// In Python, a comment `# before: CODE` names the code that the next line replaces. Such a script is run twice: as it
+// is, and with CODE in place of the next line.
 //
 // In an output a line `…` matches any number of lines, and `…` within a line any characters. Times, rates, memory and
 // process ids are not compared (`settled`). In a block marked `output numbers aside`, no numbers are compared: it shows

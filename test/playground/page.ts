@@ -41,7 +41,7 @@ const special = "<|end|>";
 const story =
   `The low tower wasn't lower, 1,234 naïve 数据 🦊 weather.\n\n  they thought${special}of it\n`.repeat(40);
 
-test("it trains without a network, prints nothing on the console, and requests nothing", async () => {
+test("the page trains without a network, prints nothing on the console, and requests nothing", async () => {
   const { page, problems, requests } = await open();
   expect(await page.textContent("#train-status")).toMatch(/^Learned \d+ merges from [\d.]+ kB/);
   expect(problems).toEqual([]);
@@ -49,7 +49,7 @@ test("it trains without a network, prints nothing on the console, and requests n
   await page.close();
 });
 
-test("its files are those of bpe train, by three rules and five patterns", async () => {
+test("the files of the page are those of bpe train, by three rules and five patterns", async () => {
   const { page } = await open();
   const corpus = put(directory, "story.txt", story);
   await page.setInputFiles("#train-files", corpus);

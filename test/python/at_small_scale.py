@@ -13,8 +13,8 @@ import bpe_trainer
 
 DIST = Path(__file__).parents[2] / "dist"
 MODULE = DIST / "native/small/_native.abi3.so"
-#: Not the sizes that decide what is refused or which part does the work: `_HEAD_BYTES`,
-#: `_TYPED_CHARACTERS`.
+#: The tiny sizes. `_HEAD_BYTES` and `_TYPED_CHARACTERS` stay, because they decide what is refused
+#: or which part does the work.
 SIZES = {
     "_files": {"_READ_BYTES": 80, "_WHOLE_BYTES": 1 << 22},
     "_image": {"_CHUNK_BYTES": 7},

@@ -35,8 +35,8 @@ ROWS = {}
 
 
 def row(section, *names, verdict):
-    """Registers the test of some rows. It is a function of the test case and, if it is one for
-    several rows, of the name."""
+    """Registers the test of some rows of a table. The test is called for each row, with the test
+    case and the name of the row."""
 
     def take(test):
         for name in names:

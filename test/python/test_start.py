@@ -90,7 +90,8 @@ class Starts(unittest.TestCase):
         return False
 
     def test_in_the_main_thread_it_may_strike_anywhere(self) -> None:
-        """And KeyboardInterrupt is raised: Python ignores exceptions that are raised while an object is dropped."""
+        """KeyboardInterrupt is raised wherever the interrupt comes, although Python ignores exceptions that are raised
+        while an object is dropped."""
         ignored = []
         self.enterContext(mock.patch.object(sys, "unraisablehook", ignored.append))
         for make in (

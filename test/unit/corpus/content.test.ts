@@ -49,7 +49,7 @@ describe("content other than text is recognized by its first bytes", () => {
     }
   });
 
-  test("UTF-16 and UTF-32, with a mark or without", () => {
+  test("UTF-16 and UTF-32, with or without a byte-order mark", () => {
     const text = "Some text.\r\nÄ 2nd line.";
     const wide = Buffer.from([...text].flatMap((character) => [character.charCodeAt(0), 0, 0, 0]));
     expect(whatIn(Buffer.from(`\ufeff${text}`, "utf16le"))).toBe("UTF-16, not UTF-8");

@@ -72,7 +72,7 @@ function countInRanges(path: string, settings: Settings) {
   return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount, mapped };
 }
 
-/** Counts a compressed file chunk by chunk, like workers: each range by a counter without knowledge of the others. */
+/** Counts a compressed file chunk by chunk, like workers. Chunks that continue each other share a `TaskTexts`. */
 async function countInChunks(path: string, settings: Settings) {
   const inputs = findInputs([path]);
   const specialTokens = settings.specialTokens.map(utf8);

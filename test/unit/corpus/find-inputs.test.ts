@@ -123,7 +123,7 @@ describe("--include", () => {
     expect(below(root, "**/*.txt")).toEqual(["a.txt", "sub/c.txt", "sub/deep/d.txt"]);
   });
 
-  test("several are added up", () => {
+  test("several times selects the files that match any of the globs", () => {
     expect(below(root, "*.md", "*.jsonl", "*.none")).toEqual(["b.md", "sub/e.jsonl"]);
   });
 });

@@ -101,7 +101,7 @@ describe("a corpus that changes while it is read", () => {
     expect(written.modifiedMs).toBe(found().modifiedMs);
   });
 
-  test("so is a file on standard input; appended data are read", async () => {
+  test("a file on standard input that shrinks or is changed is an error; appended data are no error", async () => {
     const path = put(directory, "redirected", "some text ");
     const fifo = join(directory, "fifo");
     spawnSync("mkfifo", [fifo]);

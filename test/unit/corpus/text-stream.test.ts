@@ -76,7 +76,7 @@ test("a changed byte is an error, of the stream or of a line, if it is one to JS
     } catch {
       wrongCount++;
     }
-    // Brackets around the array may have become white space: then it is three records with commas between them.
+    // If the first bracket has become white space, the records have commas between them, which is an error as well.
     expect({ seed, run, json, records: objectsOf(await linesOf(json)) }).toEqual({
       seed,
       run,

@@ -129,8 +129,8 @@ function naiveGroups(ids: readonly number[]): number[][] {
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
 /**
- * Returns the script of the first letter, or of marks if the text has only marks; "another" if the script is not in
- * the list.
+ * Returns the script of the first letter, or of marks if the text has only marks: "another" if the script is not in
+ * the list, "none" if there is neither a letter nor only marks.
  */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);

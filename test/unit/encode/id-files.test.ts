@@ -419,7 +419,7 @@ describe("shards that exist", () => {
     // A file of a run that was killed before the manifest listed its shard.
     writeFileSync(path, `low${separator}`.repeat(60));
     put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
-    // Also if the run that replaces the shards was killed.
+    // The shards are also replaced if an earlier run was killed while it replaced them.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));
     expect(await again({ ifChanged })).toMatchObject({ documentCount: 60, isUnchanged: false });
     const elsewhere = scratch();

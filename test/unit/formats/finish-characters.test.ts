@@ -41,7 +41,7 @@ const written = (format: typeof gguf, tokenizer: FinishedTokenizer, name: string
 
 type Symbol = { text: string; id: number | undefined };
 
-/** Merges the two neighbours whose text has the highest score, the leftmost ones of equal scores. */
+/** Merges neighbours that form a token until there are none: the highest score first, of equal scores the leftmost. */
 function merge(text: string, tokens: ReadonlyMap<string, { id: number; score: number }>): Symbol[] {
   const symbols = [...text].map((character): Symbol => ({ text: character, id: tokens.get(character)?.id }));
   for (;;) {
@@ -59,7 +59,10 @@ function merge(text: string, tokens: ReadonlyMap<string, { id: number; score: nu
 const escaped = (text: string, addsPrefix: boolean) =>
   (addsPrefix && text !== "" ? ` ${text}` : text).replaceAll(" ", mark);
 
-/** The ids of bytes, or the unknown token, of which neighbours are one. */
+/**
+ * Returns the ids of symbols. A symbol that is not a token becomes the ids of its bytes or, without byte tokens, the
+ * unknown token (0). Adjacent unknown tokens become one.
+ */
 function withoutUnknown(symbols: readonly Symbol[], byteIds: readonly number[] | undefined): number[] {
   const ids = symbols.flatMap(({ text, id }) => {
     if (id !== undefined) return id;
@@ -218,7 +221,7 @@ test("what a format cannot say is refused", async () => {
     ["]YZ", 0, userDefined],
   ];
   expect(await obstaclesOf(overlapping)).toEqual([null, expect.stringContaining("may overlap")]);
-  // llama.cpp makes the control piece of its characters.
+  // llama.cpp would merge characters of a text into the control piece.
   const spelled = [...characters("<", "s", ">"), ["<s", -1, normal]] as Piece[];
   expect(await obstaclesOf(spelled)).toEqual([null, expect.stringContaining('would make its token "<s>"')]);
 });

@@ -33,7 +33,7 @@ test("a named pattern is recognized by its own expressions, or by those of other
   }
 });
 
-test("and in its written form, though some are written as an equivalent one", () => {
+test("a named pattern is recognized in the form that is written, which may be that of an equivalent pattern", () => {
   const writtenAs: Record<string, string> = { ...twins, r50k: "gpt2", p50k: "gpt2", gpt4: "llama3" };
   for (const [name, { sources }] of entries) {
     const form = patternForms.exported({ name, sources });

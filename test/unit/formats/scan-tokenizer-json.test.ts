@@ -63,7 +63,7 @@ const character = fc.constantFrom(
   "😀",
 );
 const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
-/** Returns a UTF-16 code unit as \uXXXX, for é with upper-case digits. */
+/** Returns a UTF-16 code unit as \uXXXX. Its hexadecimal digits are upper-case for é, else lower-case. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${character === "é" ? hex.toUpperCase() : hex}`;

@@ -150,7 +150,7 @@ async function* given(tasks: readonly Task[]): AsyncGenerator<Task, void> {
   yield* tasks;
 }
 
-test("takers resume in the order of the tasks, even if one has to fetch the next task and another already waits", async () => {
+test("threads resume in the order of the tasks, even if one has to fetch the next task and another already waits", async () => {
   const chunks = [true, false, false, true, true, false, false].map((continues, i) =>
     chunkAt(i * chunkBytes, continues),
   );
@@ -182,7 +182,7 @@ function rangeOf(startByte: number, sizeBytes: number): tasks.RangeTask {
   return { ...place, startsInside: false, endsInside: false, kind: "range", endsInput: false };
 }
 
-test("a taker that refuses some tasks gets those before the first one that it refuses; others get that one and the rest", async () => {
+test("a thread that leaves some tasks to others gets the tasks before the first of these; other threads get the rest", async () => {
   const [before, short, long, after] = [rangeOf(0, 10), rangeOf(10, 10), rangeOf(20, 50), rangeOf(70, 10)];
   const leaves = (task: Task) => tasks.mayTakeLong(task, 49);
   for (const aheadBytes of [1, 1e9]) {
@@ -192,7 +192,7 @@ test("a taker that refuses some tasks gets those before the first one that it re
     expect(first).toEqual([before, short]);
     expect(queue.hasLeft).toBe(true);
     const rest: Task[] = [];
-    // Another taker continues in its place.
+    // Another thread takes the remaining tasks.
     for (let next = await queue.next(7); next.length > 0; next = await queue.next(7)) rest.push(...next);
     expect(rest).toEqual([long, after]);
     queue.close();
@@ -220,7 +220,7 @@ function fill(out: IdBuffer, id: number): void {
   for (let i = 0; i < idsAtATime; i++) out.push(id);
 }
 
-test("a taker with too many ids in transit waits until some are written", async () => {
+test("a thread with too many ids in transit waits until some are written", async () => {
   const out = new IdBuffer(true);
   const posted: Ids[] = [];
   const outbox = new Outbox(new IdsOutput(out), ({ ids }) => posted.push(ids));

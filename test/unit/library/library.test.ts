@@ -54,7 +54,7 @@ test("bos is added on request, by a tokenizer just trained and by its files, and
   }
 });
 
-test("encodeFile of a tokenizer from memory reads no record in the working directory", async () => {
+test("encodeFile of a tokenizer from memory reads no training.json in the working directory", async () => {
   const record = JSON.stringify({
     files: ["training.json"],
     inputs: [{ path: "a", format: "jsonl", textField: "other" }],

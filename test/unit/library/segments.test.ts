@@ -83,7 +83,7 @@ test("the ids of segments are those of a text in which only trusted special toke
   }
 });
 
-test("so are those of tokenizers with random settings, including other added tokens", () => {
+test("the ids of segments are those of their definition for random tokenizers, including other added tokens", () => {
   const bases = madeBases();
   for (let trial = 0; trial < rounds(100); trial++) {
     const json = madeAtRandom(bases, seed * 1_000_003 + trial)?.json;

@@ -22,7 +22,7 @@ test("a stream returns what decode returns, for any ids, and no part of a charac
       const parts = all.map((step) => stream.push(step));
       const ids = all.flat();
       expect([...parts, stream.end()].join("")).toBe(decoded(ids));
-      // Returned text is final: it is a prefix of every longer text.
+      // Returned text is final: the decoded text of all ids so far begins with it.
       let given = "";
       parts.forEach((part, i) => {
         given += part;

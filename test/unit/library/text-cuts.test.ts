@@ -390,7 +390,7 @@ test("characters that a normal form changes together are not separated, and the 
   // These characters are adjacent, but do not change, so they are separated.
   expect(tokenizer.chunks("x\u0301x\u0301", 2)).toEqual(["x", "\u0301", "x", "\u0301"]);
   expect(tokenizer.truncate(`x\u0301${decomposed}`, 1)).toBe("x");
-  // They are separated only if nothing else fits.
+  // Characters that the normal form joins are separated only if nothing else fits.
   const many = `e${"\u0301".repeat(5)}`;
   expect([1, 2, 4].map((n) => tokenizer.truncate(many, n))).toEqual(["e", "e\u0301", "e\u0301\u0301"]);
   expect(tokenizer.truncate(many, 3, { keep: "end" })).toBe("\u0301");

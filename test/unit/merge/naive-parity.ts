@@ -58,7 +58,7 @@ export function naiveParity(
       const share = choices.slice(-window.size).filter((k) => k === worst).length / window.size;
       if (share <= window.alpha / needs.length) return worst;
       out.add(worst);
-      // Returns the last language that was left, if none was done from the start.
+      // If each language has been chosen too often, and none is done, the last one left is chosen all the same.
       if (out.size === needs.length && done.size === 0) return worst;
     }
   };

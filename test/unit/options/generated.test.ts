@@ -18,7 +18,7 @@ describe("files generated from the tables of options are up to date (npm run sui
     });
   }
 
-  // Not flags and the kind `sizes`, which have no printer.
+  // Flags and the kind `sizes` have no printer.
   test("Python prints every kind of value", () => {
     const printers = readFileSync(join(root, "python/bpe_trainer/_training.py"), "utf8").match(
       /^_PRINTERS[^{]*\{(.*?)^\}/ms,

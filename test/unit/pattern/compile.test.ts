@@ -259,8 +259,8 @@ describe("a pattern", () => {
         expect(error).toBeInstanceOf(UserError);
         continue;
       }
-      // An iteration of a repeat that matches the empty string ends the repeat here, but fails in JavaScript. There,
-      // a match may be empty.
+      // If an iteration of a repeat matches the empty string, the repeat ends here, but fails in JavaScript. And only
+      // in JavaScript may a whole match be empty.
       if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
       compiledCount++;
       const regexp = new RegExp(

@@ -97,7 +97,7 @@ test("a pattern that cuts like a named one has its masks, and any other runs on 
   const words = String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
   expect(isTold(patterns.gpt2.sources[0])).toBeTrue();
   expect(isTold(`'(?:re|ll|ve|[stdm])|${words.replaceAll("+|", "++|")}`)).toBeTrue();
-  // These patterns have formulas.
+  // These patterns have formulas, but cut like no named pattern, so they have no masks.
   expect(isTold(words)).toBeFalse();
   expect(isTold(`'s|'t|'re|'ve|'m|'ll| ?\\p{N}{1,3}|${words}`)).toBeFalse();
 });
@@ -156,8 +156,8 @@ test("a pattern that no formula fits exactly has none", () => {
   const tooFew = [
     String.raw`\w+|[^\w\s]+|\s+`,
     String.raw`\s|\S+`,
-    // The differences: letters end after five; other letters of contractions; no (?!\S); digits that only some signs
-    // can precede.
+    // Each of the others differs from a family: at most five letters; one contraction more; one less; no (?!\S); only
+    // ASCII digits; _ as a letter; up to nine digits; 'k in place of 'm.
     String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,

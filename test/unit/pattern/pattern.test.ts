@@ -149,7 +149,8 @@ describe("a pattern that looks left", () => {
   });
 
   test("is cut only where the automaton continues like at the start of a document", () => {
-    // Every pretoken after "a" ends at 2. But for a reader that has only seen that "a", "bc" is one pretoken.
+    // A pretoken ends at 2, but 2 is no safe cut: after the "a", "bc" is one pretoken, and at the start of a document
+    // "b" and "c" are two.
     const compiled = compiledPatterns.compile(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");
     expect(pretokenEnds(compiled, bytes)).toEqual([1, 2, 4, 5, 6]);

@@ -36,8 +36,8 @@ const effects: Record<string, string> = {
 };
 
 /**
- * Entries to the runtime that the build closes; settings of its compiler, collector and allocator; its switches;
- * variables of Node; and of the system.
+ * Five groups of variables: entries to the runtime that the build closes; settings of its compiler, collector and
+ * allocator; its switches; variables of Node; and variables of the system.
  */
 const tried = `
   BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/

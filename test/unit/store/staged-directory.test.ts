@@ -540,8 +540,8 @@ test("killed at any instant, no kept result is lost or incomplete, and the next 
       await Bun.sleep((round * 7919) % 31);
       run.kill("SIGKILL");
       await run.exited;
-      // Runs begin by taking the lock, which recovers. Without an atomic exchange, the path may not have existed for
-      // an instant.
+      // Each run begins by taking the lock, which restores what a killed run left. Without an atomic exchange, the path
+      // may have been missing for an instant.
       outputLock.takeNow(placeOf(out)).release();
       const current = numberOf(out);
       publish(current + 1, 3);

@@ -3,7 +3,7 @@ export type Found = [pos: number, length: number];
 
 /**
  * Finds tokens by the definition: at each position of [from, limit) the longest token that ends by `limit`, if any. The
- * search continues after each, or a byte further if overlapping ones are wanted, too.
+ * search continues after each token or, with `overlapping`, one byte after its start.
  */
 export function findNaively(
   tokens: readonly Uint8Array[],

@@ -340,7 +340,7 @@ const lookCases = memoized(() =>
 describe.each(Object.entries(flavours))("long look-aheads in the kernel %s", (_, module) => {
   afterAll(() => kernels.adoptModule(testModule));
 
-  test("have the results of the twin, in any windows, up to tokens", () => {
+  test("have the results of the twin, in windows of any size, with and without special tokens", () => {
     kernels.adoptModule(module);
     const random = randomNumbers(seed + 4);
     const tokens = [encoded("444"), encoded("<|x|>"), encoded("é7")];

@@ -57,7 +57,7 @@ test("parts follow each other from the header to the end, each at a multiple of 
   expect(bytes.length).toBe(end);
 });
 
-test("facts and tokens are unchanged in it", () => {
+test("an image contains facts and tokens unchanged", () => {
   const { bytes, part, words } = opened(tokenizerImage(parts, { name: "é" }));
   expect(JSON.parse(part(0).toString())).toEqual({ name: "é" });
   expect(bytes.readUInt32LE(36)).toBe(parts.tokens.idLimit);
@@ -89,7 +89,7 @@ test("areas of the memory follow each other, and contain all bytes of the model;
     expect(keys).toContain(variableKey(name));
 });
 
-test("it contains only what a tokenizer needs", () => {
+test("an image contains only what its tokenizer needs", () => {
   const flagsOf = (changed: object) =>
     opened(tokenizerImage({ ...parts, ...changed }, {})).bytes.readUInt32LE(32);
   expect(flagsOf({})).toBe(1 | 4 | 8 | 16 | 32 | 128);

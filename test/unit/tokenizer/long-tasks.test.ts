@@ -9,7 +9,7 @@ import { writeTokenizer } from "./made-tokenizer.ts";
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");
 const words = "the lowest newest widest é漢 1234, ".repeat(30_000);
-/** A text without a possible cut that is longer than any requested range. */
+/** A text that cannot be cut, and is longer than any requested range. */
 const uncut = "widest".repeat(500_000);
 const texts = [words, `${words}${uncut} ${words}`, words];
 
@@ -29,7 +29,7 @@ test("texts that one thread leaves to another keep their position among the othe
   }
 });
 
-test("and so do pages and lines", () => {
+test("pages and lines that one thread leaves to another keep their position, too", () => {
   // One of the pages, and one of the lines, takes long.
   const long = words.repeat(16);
   const records = ["a few words", long, words];

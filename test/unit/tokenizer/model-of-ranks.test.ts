@@ -18,7 +18,7 @@ function joinNaively(token: string, ranks: ReadonlyMap<string, number>): string[
   }
 }
 
-/** Returns the merge of each token, or that only a whole pretoken becomes the token. */
+/** Returns the merges that make tokens, and the tokens without a merge, which only whole pretokens become. */
 function modelNaively(tokens: readonly string[]) {
   const merges: [left: number, right: number, merged: number][] = [];
   const whole = new Map<string, number>();

@@ -54,8 +54,8 @@ export class OffsetFinder {
     { starts, ends }: Offsets,
   ): Offsets {
     const { trims = [] } = this.parts.postProcessing ?? {};
-    /** The number of characters that begin before `pos`. */
     let pos = 0;
+    /** The number of characters that begin before `pos`. */
     let count = 0;
     const countTo = (end: number) => {
       for (; pos < end; pos++) if ((text[pos]! & 0xc0) !== 0x80) count++;

@@ -175,7 +175,7 @@ test("a cached answer for two characters is not used for two others with nearly 
   const madeCharacter = () => 0x1000 + random(0x4000);
   const isThreeBytes = (codePoint: number) =>
     codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
-  // The slot is the same, and one of the 15 bits of the tag differs.
+  // The hashes of the two pairs have the same slot of the cache, and differ in one of the 15 bits of the tag.
   for (let bit = 0; bit < 15; bit++) {
     for (let found = 0; found < 3; ) {
       const merged = [madeCharacter(), madeCharacter()] as const;
@@ -218,7 +218,7 @@ test("merging may begin with whole characters, wherever merges meet and in any o
     for (const [first, second, third] of characters) {
       if (random(4) === 0) continue;
       mergeStrays();
-      // The space before it may take its first byte, or all of it.
+      // A space before the character may take its first bytes, or all of them.
       if (random(3) === 0) {
         const begun = merge(merge(0x20, first!), second!);
         if (third !== undefined) merge(begun, third);

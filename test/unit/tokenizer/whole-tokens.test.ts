@@ -93,7 +93,7 @@ test("only a whole pretoken gets the id of a token that merging never makes, as 
   expect(wholeCount).toBeGreaterThan(rounds(25));
 });
 
-test("and like in tiktoken, with a file of ranks", async () => {
+test("with a file of ranks, only a whole pretoken gets such an id, as in tiktoken", async () => {
   for (let round = 0; round < rounds(10); round++) {
     const { json, wholes } = madeJson();
     const tokens = Object.keys(json.model.vocab).flatMap((token) => {

@@ -184,7 +184,7 @@ test("many pretokens end at any position of a chunk", () => {
   }
 });
 
-test("a character with late merges does not exist before them", () => {
+test("a character that late merges make is single bytes before they are applied", () => {
   const [a, b, c, space] = [0x61, 0x62, 0x63, 0x20];
   // 日 and 本, byte by byte, then both together.
   const merges = [

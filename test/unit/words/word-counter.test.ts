@@ -473,7 +473,7 @@ describe("absorbing", () => {
     }
   });
 
-  test("of words that may not fit counts as infinite memory", () => {
+  test("is estimated to take infinite memory if the words may not fit", () => {
     const counter = countOf([bytesOf("a")], new WordCounter(1));
     const packed = countOf([bytesOf("b"), bytesOf("c")]).pack();
     const bytesWith = (more: Partial<typeof packed.tables>) =>
