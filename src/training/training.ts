@@ -1,4 +1,4 @@
-import type { BaseFiles, recordFiles, trainingRecords } from "#formats";
+import { type BaseFiles, formats as formatTable, type recordFiles, type trainingRecords } from "#formats";
 import { type extending, type learning, seeds } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import { compiledPatterns, loadCompiler, namedPatterns, patternForms } from "#pattern";
@@ -16,8 +16,8 @@ import { type CountsOptions, type CutSettings, countsOptionsOf, inputWeights } f
 import { settleParity } from "./parity.ts";
 
 /**
- * The settings of a training, settled: defaults are filled in, and all settings fit together. The record and
- * `--if-changed` store them.
+ * The settings of a training, settled: defaults are filled in, and all settings fit together. training.json and, for
+ * `--if-changed`, the cache store them.
  */
 export type Training<B extends Base | null = Base | null> = learning.Settings & {
   /** The tokenizer to extend; null starts with the bytes and the special tokens. */
@@ -421,14 +421,14 @@ function refuseCountsOfSpaces(
   );
 }
 
-/** Refuses a requested format that cannot express how text is cut. */
+/** Refuses a requested format that cannot express how text is cut. An image has whatever the other files have. */
 function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): void {
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
       phrase`${asOption("format", "tiktoken")}: tiktoken takes one regular expression, and this pattern is a sequence of several`,
     );
   }
-  const cannotSay = formats?.find((format) => format !== "huggingface");
+  const cannotSay = formats?.find((format) => !["huggingface", formatTable.image].includes(format));
   if (cutting.normalization !== null && cannotSay !== undefined) {
     throw usageError(
       phrase`${asOption("format", cannotSay)} cannot store a normalizer`,

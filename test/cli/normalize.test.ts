@@ -106,6 +106,15 @@ describe("train --normalize", () => {
     }
   });
 
+  test("an image has the normalizer of the files that it is made of", () => {
+    for (const formats of ["huggingface,image", "image"]) {
+      expect(train("imaged", corpus, "--normalize", all, "--format", formats).code).toBe(0);
+      expect(readdirSync(join(home, "imaged"))).toContain("tokenizer.json");
+      const encoded = (path: string) => run("encode", corpus, "--tokenizer", path, "-q").stdout;
+      expect(encoded("imaged/tokenizer.image")).toBe(encoded("imaged/tokenizer.json"));
+    }
+  });
+
   test("superwords and extensions cut the normalized text", () => {
     const superwords = ["-n", "345", "--superwords-from", "320"];
     expect(train("plain", "normalized.txt", ...superwords).code).toBe(0);
