@@ -70,6 +70,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOpti
   const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
   const addedIds = new Set(addedTokens.map(({ id }) => id));
   checkOwnIds(addedTokens, vocab.withIds(addedIds), vocabPath);
+  if (mergesFile!.bytes.length === 0) refuseLearnedTokens(vocab, addedIds, mergesFile!.path);
   const shared = findSharedTokens(model, vocab, addedTokens);
   const tokens = assembleTokens(vocab, addedTokens, shared);
   const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
@@ -93,6 +94,20 @@ function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOpti
       ...(model.dropsBytes ? ["the vocabulary lacks some bytes; encoding drops them, as HF does"] : []),
     ],
   };
+}
+
+/** Refuses an empty merges.txt, which a failed copy may have left, next to tokens that only merges can make. */
+function refuseLearnedTokens(
+  vocab: ScannedModel["vocab"],
+  addedIds: ReadonlySet<number>,
+  path: string,
+): void {
+  for (const [token, id] of vocab) {
+    if (token.length === 1 || addedIds.has(id)) continue;
+    throw new UserError(
+      `"${path}" is empty, but the vocabulary has ${showValue(token)}, which a merge makes`,
+    );
+  }
 }
 
 function scanFiles(vocab: SourceFile, merges: SourceFile): ScannedModel {
