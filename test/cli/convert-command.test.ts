@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
@@ -216,13 +216,6 @@ describe("other people's files", () => {
     expect(stderr).toContain(
       "--format tiktoken: tiktoken merges in the order of ids, but these merges have a different order",
     );
-  });
-
-  test("the tokenizer itself as output is refused", () => {
-    const path = alone("tokenizer.json", JSON.stringify(json));
-    const { code, stderr } = run(path, "-o", dirname(path));
-    expect([stderr, code]).toEqual([expect.stringMatching(/which this run|is in --output/), 2]);
-    expect(readdirSync(dirname(path))).toEqual(["tokenizer.json"]);
   });
 });
 

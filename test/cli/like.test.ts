@@ -442,8 +442,6 @@ test("published tokenizers can be named if no file has that name", () => {
 test("unsupported tokenizers are refused, and nothing is written", () => {
   directory("wordpiece", { ...plain, model: { type: "WordPiece", vocab: {} } });
   directory("metaspace", { ...plain, pre_tokenizer: { type: "Metaspace", replacement: "▁" } });
-  directory("broken", {});
-  put(join(home, "broken"), "tokenizer.json", "{");
   directory("config", plain, { "tokenizer_config.json": "[1]" });
   mkdirSync(join(home, "slow"));
   put(join(home, "slow"), "vocab.txt", "[PAD]\n");
@@ -453,7 +451,6 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
     slow                 | 1 | "slow" contains no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
     metaspace            | 1 | its pre-tokenizer is Metaspace, and its decoder ByteLevel
-    broken               | 1 | "broken/tokenizer.json"
     config               | 1 | "config/tokenizer_config.json": what is in it
     packed.gz            | 1 | "packed.gz" is packed with gzip
     plain --format gpt2  | 1 | --format gpt2: it cannot store the added token "<mask>", which is not a plain special token
@@ -461,13 +458,11 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
     plain -n 257         | 2 | --vocab-size 257 is too small
     plain -s <x> -s <x>  | 2 | special token "<x>" is given twice
     plain --bos <y>      | 2 | --bos "<y>" is not a special token
-    plain -o plain       | 2 | --output "plain" would replace --like "plain", which this run reads
   `);
   for (const [typed, code, message] of cases) {
     const size = typed!.includes("-n") ? [] : ["-n", "300"];
     const args = ["train", "corpus.txt", ...size, "-w", "1", "--like", ...typed!.split(" ")];
-    const output = typed!.includes("-o") ? [] : ["-o", "none"];
-    const run = bpe([...args, ...output], { cwd: home });
+    const run = bpe([...args, "-o", "none"], { cwd: home });
     expect([typed, run.code, run.stderr]).toEqual([typed, Number(code), expect.stringContaining(message!)]);
   }
   expect(() => readFileSync(join(home, "none"))).toThrow();
