@@ -90,3 +90,11 @@ export function skipSplitPair(text: string, position: number): number {
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
   return end;
 }
+
+const encoder = new TextEncoder();
+
+/** Returns the UTF-8 of a part of a text. Half a surrogate pair becomes a replacement character. */
+export function encodeRange(text: string | Uint8Array, start: number, end: number): Uint8Array {
+  if (typeof text === "string") return encoder.encode(text.slice(start, end));
+  return start === 0 && end === text.length ? text : text.subarray(start, end);
+}

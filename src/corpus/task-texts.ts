@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { utf8 } from "#bytes";
 import { scaled } from "#runtime";
-import { pushedBytes, type TextChain, textParts } from "#text";
+import { TextChain, textParts } from "#text";
 import type { Input, Range } from "./input.ts";
 import {
   type ByteSource,
@@ -80,7 +80,7 @@ export class TaskTexts {
     // Half a window must be larger than the bytes that are kept for the next one, or reading would make no progress.
     const leastBytes = 4 * (pretokens.tokenBytesMax + textParts.lookaheadBytes);
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
-    this.pushed = new Uint8Array(isDirect ? 0 : pushedBytes);
+    this.pushed = new Uint8Array(isDirect ? 0 : TextChain.pushedBytes);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
     // If possible, records are written directly to the taker's text.
@@ -275,8 +275,8 @@ export class TaskTexts {
     const { chain, memory } = this;
     const { bytes } = this.batch.text;
     const readerBytes = memory.claimedBytes;
-    for (let pos = start; pos < end; pos += pushedBytes) {
-      chain.push(bytes, pos, Math.min(end, pos + pushedBytes));
+    for (let pos = start; pos < end; pos += TextChain.pushedBytes) {
+      chain.push(bytes, pos, Math.min(end, pos + TextChain.pushedBytes));
       if (this.claim(chain.waitingBytes, this.offsetByte, path, readerBytes)) yield bytesDone;
     }
     chain.end();
@@ -304,7 +304,7 @@ export class TaskTexts {
           pretokens.start(start, false);
           part.end = part.sureEnd = part.stop = part.limit = end;
           while (!pretokens.take(part)) yield bytesDoneBefore;
-        } else if (end - start <= pushedBytes) chain.pushText(batch.text.bytes, start, end);
+        } else if (end - start <= TextChain.pushedBytes) chain.pushText(batch.text.bytes, start, end);
         else yield* this.pushRecord(start, end, bytesDoneBefore, path);
         this.options.endRecord?.(batch, r);
         start = end;

@@ -1,6 +1,6 @@
 import { schema, showValue } from "#bytes";
 import { assert } from "#runtime";
-import type { AddedToken, PrefixRule } from "#text";
+import type { AddedToken, cuttings } from "#text";
 import { type EncodingModel, encodingModels, refuse, type TokenTable, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
@@ -21,7 +21,7 @@ const space = 0x20;
 export type CharacterSteps = {
   /** Whether HF replaces spaces by marks. */
   readonly hasMarks: boolean;
-  readonly prefix: PrefixRule | null;
+  readonly prefix: cuttings.PrefixRule | null;
   /** Whether HF cuts before every mark. */
   readonly splitsAtMarks: boolean;
 };
@@ -46,7 +46,7 @@ function stepsIn(value: unknown, within: string): Step[] {
 /** Parses the normalizer and the pre-tokenizer. */
 export function readCharacterSteps(root: Step, path: string): CharacterSteps {
   let hasMarks = false;
-  let prefix: PrefixRule | null = null;
+  let prefix: cuttings.PrefixRule | null = null;
   for (const step of stepsIn(root.normalizer, "normalizers")) {
     if (step.type === "Prepend" && step.prepend === mark && prefix === null) prefix = "every section";
     else if (isReplace(step, " ", mark)) hasMarks = true;
@@ -97,7 +97,7 @@ const metaspaceFields = schema.object({
 });
 
 /** Returns the rule by which a Metaspace step puts a mark before text; null if it never does. */
-function prefixOfMetaspace(step: Step, path: string): PrefixRule | null {
+function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null {
   const fields = schema.checkOr(metaspaceFields, step, (what) =>
     refuse(path, `its Metaspace cannot be read: ${what}`),
   );

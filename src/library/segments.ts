@@ -1,7 +1,6 @@
-import { argument, describeValue } from "#bytes";
+import { argument, describeValue, utf8 } from "#bytes";
 import { usageError } from "#runtime";
 import type { TextSegment } from "#text";
-import { bytesOf } from "#tokenizer";
 import { arrayArgument, flagArgument, readText } from "./check-arguments.ts";
 import type { EncodedWithOffsets } from "./text-offsets.ts";
 
@@ -31,7 +30,7 @@ export function readSegments(call: string, segments: readonly Segment[]): TextSe
       throw usageError(
         `${call}: segments[${i}].trusted is ${describeValue(trusted)}: it must be true or false`,
       );
-    return { bytes: bytesOf(text, 0, text.length), isTrusted: trusted };
+    return { bytes: utf8.encodeRange(text, 0, text.length), isTrusted: trusted };
   });
 }
 

@@ -1,6 +1,6 @@
-import { argument } from "#bytes";
+import { argument, utf8 } from "#bytes";
 import type { TextSegment } from "#text";
-import { bytesOf, type TextEncoding, type TokenizerParts } from "#tokenizer";
+import type { TextEncoding, TokenizerParts } from "#tokenizer";
 import { checkWhole, flagArgument, textArgument } from "./check-arguments.ts";
 import { joinSegments } from "./segments.ts";
 import { SessionIds } from "./session-ids.ts";
@@ -152,5 +152,5 @@ function joinParts(parts: readonly Part[]): TextSegment[] {
     const before = joined.at(-1)?.isTrusted === isTrusted ? joined.pop()!.text : "";
     joined.push({ text: before + text, isTrusted });
   }
-  return joined.map(({ text, isTrusted }) => ({ bytes: bytesOf(text, 0, text.length), isTrusted }));
+  return joined.map(({ text, isTrusted }) => ({ bytes: utf8.encodeRange(text, 0, text.length), isTrusted }));
 }

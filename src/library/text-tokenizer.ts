@@ -1,8 +1,7 @@
-import { argument, describeValue, typedArrayClass } from "#bytes";
+import { argument, describeValue, typedArrayClass, utf8 } from "#bytes";
 import { UserError, usageError } from "#runtime";
 import { textPieces } from "#text";
 import {
-  bytesOf,
   decoding,
   firstDifference,
   type RecodedSpan,
@@ -195,7 +194,7 @@ export class TextTokenizer {
     const asked = argument.checkOptions(call, options, encodeOptionKinds);
     const given = readText(`${call}: text`, text);
     return this.useEncoding(asked, (encoding) => {
-      const bytes = bytesOf(given, 0, given.length);
+      const bytes = utf8.encodeRange(given, 0, given.length);
       encoding.pushText(bytes, 0, bytes.length);
       return new Uint32Array(encoding.out.flush());
     });
@@ -213,7 +212,7 @@ export class TextTokenizer {
     const given = readText(`${call}: text`, text);
     const around = addSpecialTokens ? idsAround(this.parts) : undefined;
     refuseWithoutOffsets(this.parts, typeof given === "string");
-    const bytes = bytesOf(given, 0, given.length);
+    const bytes = utf8.encodeRange(given, 0, given.length);
     const encoded = this.placeTokens(given, bytes, asked, (encoding) =>
       encoding.pushText(bytes, 0, bytes.length),
     );
@@ -310,7 +309,7 @@ export class TextTokenizer {
    */
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
-    const pieces = textPieces.of(this.parts, bytesOf(given, 0, given.length));
+    const pieces = textPieces.of(this.parts, utf8.encodeRange(given, 0, given.length));
     return pieces.map((piece) => decoder.decode(piece));
   }
 
@@ -355,7 +354,7 @@ export class TextTokenizer {
     const batch = this.useEncoding(asked, (encoding) => {
       const offsets = new Int32Array(given.length + 1);
       given.forEach((text, i) => {
-        const bytes = bytesOf(text, 0, text.length);
+        const bytes = utf8.encodeRange(text, 0, text.length);
         encoding.pushText(bytes, 0, bytes.length);
         offsets[i + 1] = encoding.out.count;
       });
@@ -581,7 +580,14 @@ export class TextTokenizer {
     encoding.noteIn(undefined, asText);
     const ids = encoding.out.flush();
     if (end === text.length && ids.length <= idsMax) return null;
-    return new TextCuts(bytesOf(text, 0, end), ids, notes, this.parts, this.memory.decoder, encoding);
+    return new TextCuts(
+      utf8.encodeRange(text, 0, end),
+      ids,
+      notes,
+      this.parts,
+      this.memory.decoder,
+      encoding,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { byBytes, Pace, type Report, repeatReport, type Warning, warnings } from
 import { learning } from "#merge";
 import { optionTables } from "#options";
 import { messages, runSliced, UserError, usageError } from "#runtime";
-import { pushedBytes, TextChain } from "#text";
+import { TextChain } from "#text";
 import { tokenCounting, vocabularies } from "#tokenizer";
 import {
   chosenFiles,
@@ -159,7 +159,7 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
     if (typeof text !== "string")
       throw new UserError(`texts: a text is ${describeValue(text)}: it must be a string`);
     for (let start = 0; start < text.length; ) {
-      const end = utf8.skipSplitPair(text, start + pushedBytes);
+      const end = utf8.skipSplitPair(text, start + TextChain.pushedBytes);
       yield encoder.encode(text.slice(start, end));
       start = end;
     }
@@ -242,8 +242,8 @@ async function countTexts(
   };
   for await (const piece of texts) {
     if (piece === null) chain.end();
-    for (let pos = 0; piece !== null && pos < piece.length; pos += pushedBytes) {
-      const end = Math.min(piece.length, pos + pushedBytes);
+    for (let pos = 0; piece !== null && pos < piece.length; pos += TextChain.pushedBytes) {
+      const end = Math.min(piece.length, pos + TextChain.pushedBytes);
       chain.push(piece, pos, end);
       doneBytes += end - pos;
       if (pace.isDue) await turn();

@@ -8,6 +8,8 @@ import {
   type TokenToFind,
 } from "./text-sections.ts";
 
+export type { PrefixRule };
+
 /** A token that is found in a text before the pattern cuts it. The fields are HF's, with HF's meaning. */
 export type AddedToken = {
   readonly id: number;

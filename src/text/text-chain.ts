@@ -23,15 +23,15 @@ type CutSearch = {
   readonly wantsLast: boolean;
 };
 
-/** The maximum number of bytes that are pushed in one step. */
-export const pushedBytes = scaled(1 << 18, 16);
-
 /**
  * The chain that processes a text, in HF's order: sections, window, pretokens, taker. The kernel cuts the text into
  * sections (src/kernel/text/sections.ts). The pattern cuts each section, and the pretokens are passed to the taker. A
  * text that is cut unchanged skips the sections, and goes directly to the window.
  */
 export class TextChain {
+  /** The maximum number of bytes that are pushed in one step. */
+  static readonly pushedBytes = scaled(1 << 18, 16);
+
   protected readonly window: TextWindow;
   private sections: TextSections | undefined;
   private direct = false;
@@ -161,8 +161,8 @@ export class TextChain {
     this.open(!first.isTrusted, false, follows);
     if (following === undefined) this.pushText(bytes, 0, bytes.length);
     else {
-      for (let pos = 0; pos < bytes.length; pos += pushedBytes)
-        this.push(bytes, pos, Math.min(bytes.length, pos + pushedBytes));
+      for (let pos = 0; pos < bytes.length; pos += TextChain.pushedBytes)
+        this.push(bytes, pos, Math.min(bytes.length, pos + TextChain.pushedBytes));
       this.end(following);
     }
   }
@@ -213,8 +213,8 @@ export class TextChain {
       this.sections!.pushText(bytes, start, end, this.window);
       return;
     }
-    for (let pos = start; pos < end; pos += pushedBytes) {
-      const stop = Math.min(end, pos + pushedBytes);
+    for (let pos = start; pos < end; pos += TextChain.pushedBytes) {
+      const stop = Math.min(end, pos + TextChain.pushedBytes);
       if (stop === end) this.window.append(bytes, pos, stop);
       else this.window.push(bytes, pos, stop);
     }

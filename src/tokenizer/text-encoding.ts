@@ -1,6 +1,6 @@
 import { type Text, utf8 } from "#bytes";
 import { type Kernel, scaled } from "#runtime";
-import { pushedBytes, type Taker, TextChain } from "#text";
+import { type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
@@ -133,8 +133,8 @@ export class TextEncoding extends TextChain {
       const missing = idsMax + 1 - (out.totalCount - before);
       if (missing > 0) {
         const length = Math.max(bytesOfId * missing, pos >> 2, stepBytesLeast);
-        const stop = stepEnd(text, pos + Math.min(length, pushedBytes));
-        const bytes = bytesOf(text, pos, stop);
+        const stop = stepEnd(text, pos + Math.min(length, TextChain.pushedBytes));
+        const bytes = utf8.encodeRange(text, pos, stop);
         pos = stop;
         isDone = stop === text.length;
         if (isDone) this.pushText(bytes, 0, bytes.length);
@@ -164,7 +164,7 @@ export class TextEncoding extends TextChain {
 /**
  * `pushUntil` encodes a text in steps. The size of a step, in UTF-16 code units for a string and otherwise in bytes, is
  * `bytesOfId` for each id still missing, but at least `stepBytesLeast`, at least a quarter of the text read so far, and
- * at most `pushedBytes`.
+ * at most `TextChain.pushedBytes`.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);
@@ -172,12 +172,4 @@ const stepBytesLeast = scaled(64, 4);
 /** Returns the end of a step, which does not split a surrogate pair of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
   return typeof text === "string" ? utf8.skipSplitPair(text, wanted) : Math.min(text.length, wanted);
-}
-
-const encoder = new TextEncoder();
-
-/** Returns the UTF-8 of a part of a text. Half a surrogate pair becomes a replacement character. */
-export function bytesOf(text: string | Uint8Array, start: number, end: number): Uint8Array {
-  if (typeof text === "string") return encoder.encode(text.slice(start, end));
-  return start === 0 && end === text.length ? text : text.subarray(start, end);
 }
