@@ -4,7 +4,7 @@ import { optionTables } from "#options";
 import { patternForms } from "#pattern";
 import { shell } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, stopping, summaryRows } from "#terminal";
-import { tokenizerImage, tokenizers } from "#tokenizer";
+import { digestOfParts, tokenizerImage } from "#tokenizer";
 import { imageFactsOf } from "#training";
 import { convertTokenizer } from "./convert-tokenizer.ts";
 import { convertOptions, imageOptions } from "./edit-options.ts";
@@ -25,7 +25,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     const { specialTokensAsText: _, ...parts } = opened;
     const names = await saveTokenizer({
       ...{ path, output: directory, guard: stopping.onStop },
-      fingerprint: tokenizers.digestOf(parts),
+      fingerprint: digestOfParts(parts),
     });
     output.succeed(() => [`copied to ${directory}: ${names.join(", ")}`], {
       output: directory,

@@ -3,7 +3,7 @@ import { readCompanionFiles, readRecordedFiles, recordName, tokenizerFiles } fro
 import { loadInWorker } from "#jobs";
 import { files, UserError } from "#runtime";
 import { checkOutputDirectory, type Guard, outputLock, placeOf } from "#store";
-import { imageFile, type TokenizerParts, tokenizers } from "#tokenizer";
+import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
 import { results } from "#training";
 
 export type Saving = {
@@ -30,7 +30,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
       if (error instanceof UserError) throw notWhole(path);
       throw error;
     });
-    if (tokenizers.digestOf(copy) !== fingerprint) throw notWhole(path);
+    if (digestOfParts(copy) !== fingerprint) throw notWhole(path);
   };
   try {
     await results.publishFiles(output, sources, { guard, check });

@@ -7,7 +7,15 @@ import { warnings } from "#jobs";
 import { optionTables } from "#options";
 import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
 import { stagedFile } from "#store";
-import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, stopping } from "#terminal";
+import {
+  dataOutput,
+  givenTokenizers,
+  type Invocation,
+  inputFiles,
+  type Output,
+  openRanges,
+  stopping,
+} from "#terminal";
 import { cuttings } from "#text";
 import { tokenizers } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
@@ -57,7 +65,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       wholeTextsOnly,
       isPart: ofPart,
     };
-    const planned = plan === undefined ? undefined : await inputFiles.openRanges(plan, cutting, output);
+    const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);
     const { inputs, ranges } = planned ?? { inputs: found.inputs };
 
     // 4. Encode on all threads, and write the ids in order.

@@ -1,5 +1,5 @@
 import { files, UserError } from "#runtime";
-import { type TokenizerParts, tokenizers } from "#tokenizer";
+import { digestOfParts, type TokenizerParts } from "#tokenizer";
 
 /**
  * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. Accepts files without
@@ -11,7 +11,7 @@ export async function checkEncodedBy(parts: TokenizerParts, path: string): Promi
   const encodedBy = (await import("./shard-manifest.ts")).encoderIn(manifestPath);
   if (encodedBy === undefined) return;
   const isOwn = [false, true].some(
-    (specialTokensAsText) => tokenizers.digestOf({ ...parts, specialTokensAsText }) === encodedBy,
+    (specialTokensAsText) => digestOfParts({ ...parts, specialTokensAsText }) === encodedBy,
   );
   if (isOwn) return;
   throw new UserError(`"${path}" has ids of a different tokenizer than "${parts.description.path}"`, {

@@ -22,7 +22,7 @@ import {
   trustedFiles,
   WrittenPlaces,
 } from "#store";
-import { type TokenizerParts, tokenizers } from "#tokenizer";
+import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
   checkContents,
   checkSizes,
@@ -92,7 +92,7 @@ export async function encodeIntoFiles(
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEndId = tokenizers.findDocumentEndId(parts, typed);
   const request = () => ({
-    tokenizer: tokenizers.digestOf(parts),
+    tokenizer: digestOfParts(parts),
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,

@@ -6,6 +6,7 @@ export * as dataOutput from "./data-output.ts";
 export * as embeddedPages from "./embedded-pages.ts";
 export * as inputFiles from "./input-options.ts";
 export { type Invocation, TypedOptions } from "./invocation.ts";
+export { openRanges } from "./open-ranges.ts";
 export { Output } from "./output.ts";
 export * as pipes from "./pipes.ts";
 export * as stopping from "./stop.ts";

@@ -20,6 +20,7 @@ export type { AskedModelSettings, Role, Roles } from "./model-settings.ts";
 export * as modelSettings from "./model-settings.ts";
 export { NoMemory } from "./no-memory.ts";
 export * as obstacles from "./offset-obstacles.ts";
+export { digestOfParts } from "./parts-digest.ts";
 export * as probe from "./probe.ts";
 export { partsOfImage } from "./read-image.ts";
 export type { RecodedSpan } from "./recoded-span.ts";

@@ -1,6 +1,6 @@
 import { bytesOf } from "#bytes";
 import { compiledPatterns } from "#pattern";
-import { host, UserError } from "#runtime";
+import { UserError } from "#runtime";
 import { type AddedToken, type Cutting, cuttings, type Normalization } from "#text";
 import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
 import * as encodingModels from "./encoding-model.ts";
@@ -198,14 +198,4 @@ const noTies = new Int32Array(0);
 
 export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
-}
-
-/** SHA-256 of everything that affects encoding and decoding, independent of paths. */
-export function digestOf({ description, notes: _, pattern: __, ...parts }: TokenizerParts): string {
-  const hash = (data: Uint8Array | string) => host.createSha256().update(data).digest("hex");
-  const plain = (_: string, value: unknown) =>
-    ArrayBuffer.isView(value)
-      ? hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
-      : value;
-  return hash(JSON.stringify([description.patternSources, parts], plain));
 }

@@ -3,7 +3,7 @@ import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
 import { type StageProgress, warnings } from "#jobs";
 import { optionTables } from "#options";
 import { MemoryBudget, machine, runSliced } from "#runtime";
-import { dataOutput, type Invocation, inputFiles, type Output, pipes, stopping } from "#terminal";
+import { dataOutput, type Invocation, inputFiles, type Output, openRanges, pipes, stopping } from "#terminal";
 import { trainings } from "#training";
 import { countsOptionsOf, countToSave, openMemory, settleWithCounts } from "#words";
 import { countOptions } from "./train-options.ts";
@@ -31,9 +31,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const countsOptions = countsOptionsOf(cutting);
   const { textField } = asked;
   const planned =
-    ranges === undefined
-      ? undefined
-      : await inputFiles.openRanges(ranges, { ...countsOptions, textField }, output);
+    ranges === undefined ? undefined : await openRanges(ranges, { ...countsOptions, textField }, output);
   const found = files.length === 0 ? nothingFound : await inputFiles.openInputs(files, asked, output);
   const inputs = planned?.inputs ?? found.inputs;
   const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);

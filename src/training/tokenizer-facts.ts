@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { tokenizerFiles } from "#formats";
 import { files, host, versionLine } from "#runtime";
 import type { AddedToken } from "#text";
-import { obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
+import { digestOfParts, obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
 /**
  * Returns the facts about a tokenizer that other programs can use.
@@ -12,7 +12,7 @@ import { obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokeni
 export function factsOf(
   parts: TokenizerParts,
   roles: Readonly<Record<string, string>>,
-  fingerprint = tokenizers.digestOf(parts),
+  fingerprint = digestOfParts(parts),
 ) {
   const { tokens, notes, postProcessing } = parts;
   const { before = [], after = [], obstacle } = postProcessing ?? {};

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
 import { loadInWorker } from "../../../src/jobs/load-in-worker.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import * as tokenizers from "../../../src/tokenizer/tokenizer-parts.ts";
+import { digestOfParts } from "../../../src/tokenizer/parts-digest.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 import { makePipe } from "../../other-user.ts";
 import { refusalOf } from "../../thrown.ts";
@@ -29,7 +29,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
       if (!isDecoded) continue;
       expect(Buffer.from(apart.decodeBytes(ids)).toString()).toBe(text);
       expect(apart.size).toBe(here.size);
-      expect(tokenizers.digestOf(parts)).toBe(tokenizers.digestOf(here.parts));
+      expect(digestOfParts(parts)).toBe(digestOfParts(here.parts));
     }
   });
 

@@ -1,0 +1,44 @@
+import { planFile } from "#corpus";
+import { asOption, phrase, UserError } from "#runtime";
+import type { Output } from "./output.ts";
+import { chunksOf, isPipe } from "./pipes.ts";
+
+/** Reads the ranges in a file (standard input for `-`), and lists their inputs as they are now. */
+export async function openRanges(
+  path: string,
+  options: Parameters<typeof planFile.read>[2],
+  output: Output,
+): Promise<planFile.PlannedRanges> {
+  const source = path === "-" ? "standard input" : path;
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of path === "-" ? Bun.stdin.stream() : planChunks(path)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > planBytesMax) {
+      const hint = "bpe plan writes such files";
+      throw new UserError(phrase`${asOption("ranges")}: ${source} has more than ${planBytesMax >> 20} MB`, {
+        hint,
+      });
+    }
+    read.push(chunk.slice());
+  }
+  const planned = planFile.read(Buffer.concat(read).toString("utf8"), source, options);
+  output.keepOutputsFrom(planned.inputs);
+  return planned;
+}
+
+/** The maximum size of a plan: about 400,000 ranges. */
+const planBytesMax = 2 ** 28;
+
+/**
+ * Reads a plan, which is small compared with a corpus. Pipes, which might block, are refused, as by other options for
+ * such files.
+ */
+function planChunks(path: string): AsyncGenerator<Uint8Array> {
+  if (isPipe(path)) {
+    throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {
+      hint: phrase`${asOption("ranges", "-")} reads a plan from standard input`,
+    });
+  }
+  return chunksOf(path);
+}
