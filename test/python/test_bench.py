@@ -100,7 +100,7 @@ class Bench(unittest.TestCase):
 
 
 class Rivals(Bench):
-    def test_real_ones_do_the_same_work(self) -> None:
+    def test_real_rivals_do_the_same_work(self) -> None:
         for special in ((), ("-s", END)):
             self.corpus.write_text(END.join(lines(150) for _ in range(4)), "utf-8")
             with self.subTest(special):
@@ -122,7 +122,7 @@ class Rivals(Bench):
                 for name in ("train", "file"):
                     self.assertGreater(tables[name]["rows"][0]["peakMemoryBytes"], 60e6)
 
-    def test_one_that_wins_is_below_one(self) -> None:
+    def test_a_faster_rival_has_a_ratio_below_one(self) -> None:
         self.fake("gigabpe", GIGABPE.replace("CHANGE", ""))
         self.run_bench(self.corpus, "-n", "400", "--runs", "1", "--only", "gigabpe", "--work", "train")
         table = self.tables("--runs", "3", "--only", "gigabpe", "--work", "train")["train"]
@@ -135,7 +135,7 @@ class Rivals(Bench):
         self.assertRegex(said, r"\n  bpe +\d\.\d+ s  .* 1\.00 .*144 merges\n")
         self.assertLessEqual(max(map(len, said.splitlines())), 110)
 
-    def test_one_that_is_wrong_is_not_compared(self) -> None:
+    def test_a_wrong_rival_is_not_compared(self) -> None:
         self.fake("gigabpe", GIGABPE.replace("CHANGE", "merges[20:22] = [merges[21], merges[20]]"))
         self.run_bench(self.corpus, "-n", "400", "--runs", "1", "--only", "gigabpe", "--work", "train")
         table = self.tables("--runs", "1", "--only", "gigabpe", "--work", "train")["train"]
@@ -143,12 +143,12 @@ class Rivals(Bench):
         self.assertEqual((row["verdict"], row["isRight"]), ("OTHER MERGES from 21 on", False))
         self.assertIsNone(row["timesOurs"])
 
-    def test_fewer_merges_are_other_merges(self) -> None:
+    def test_fewer_merges_are_a_difference(self) -> None:
         self.fake("gigabpe", GIGABPE.replace("CHANGE", "merges.pop()"))
         table = self.tables("--runs", "1", "--only", "gigabpe", "--work", "train")["train"]
         self.assertEqual(self.row(table, "gigabpe")["verdict"], "OTHER MERGES: 143, not 144")
 
-    def test_those_that_fall_over_are_rows(self) -> None:
+    def test_rivals_that_crash_are_rows(self) -> None:
         self.fake("gigabpe", "import os\ndef train_bpe(*_, **__): print('its last words'); os.abort()")
         self.fake("rustbpe", "class Tokenizer:\n  def train_from_iterator(*_, **__): raise RuntimeError('of its\\nown')")
         self.fake("gigatoken", "import time\ntime.sleep(1000)")
@@ -171,7 +171,7 @@ class Rivals(Bench):
         self.assertEqual(said.returncode, 0)
         self.assertIn("\n  gigabpe            failed: RuntimeError: of its own\\nkind\n", said.stdout)
 
-    def test_other_ids_are_counted(self) -> None:
+    def test_different_ids_are_reported(self) -> None:
         self.fake(
             "tiktoken",
             """
@@ -287,13 +287,13 @@ class Tokenizer:
         with mock.patch.object(work, "CALLS_CHARACTERS", 7), mock.patch.object(work, "CALLS", 2):
             self.assertEqual(work.equal_texts(ask, 2), ["lo", "w "])
 
-    def test_patterns_that_a_rival_does_not_have_are_said(self) -> None:
+    def test_a_pattern_that_a_rival_lacks_is_reported(self) -> None:
         self.fake("gigabpe", RAISES)
         table = self.tables("--runs", "1", "--only", "gigabpe,tokenizers", "-p", "cl100k", "--work", "train")["train"]
         self.assertEqual(self.row(table, "gigabpe")["verdict"], "cuts text as gpt2 only")
         self.assertEqual(self.row(table, "tokenizers")["verdict"], "same merges")
 
-    def test_absent_ones_are_named(self) -> None:
+    def test_missing_rivals_are_named(self) -> None:
         (self.fakes / "gigabpe").mkdir()
         with mock.patch.object(sys, "path", [str(self.fakes)]), mock.patch.dict(sys.modules):
             for name in bench.RIVALS:
@@ -360,7 +360,7 @@ class Tokenizer:
 
 
 class Files(Bench):
-    def test_what_cannot_be_read_is_refused(self) -> None:
+    def test_a_file_that_cannot_be_read_is_refused(self) -> None:
         (self.home / "empty").touch()
         (self.home / "latin").write_bytes(b"caf\xe9 au lait\n" * 9)
         (self.home / "cut").write_bytes("ß".encode()[:1])
@@ -402,14 +402,14 @@ class Files(Bench):
         self.assertTrue(done.stdout.startswith("file: -x \\n\\udcff.jsonl\nbytes: 2970\n"))
         self.assertIn("same merges", done.stdout)
 
-    def test_what_bpe_refuses_is_said_in_its_words(self) -> None:
+    def test_an_error_of_bpe_is_shown_verbatim(self) -> None:
         self.corpus.write_bytes(b"a\0b" * 50)
         done = self.run_bench(self.corpus, "-n", "300", "--only", "tokenizers")
         self.assertEqual(done.returncode, 1)
         message = f'compare.py: error: bpe: "{self.corpus}" is not text: it has a zero byte at offset 1\n'
         self.assertEqual(done.stderr, message)
 
-    def test_quick_is_the_first_part(self) -> None:
+    def test_quick_uses_the_beginning_of_the_file(self) -> None:
         for data, kept in [(b"abc\nd\nefgh", b"abc\nd\n"), (b"abcdefg\xc3\x9f!", b"abcdefg"), (b"ab\n", b"ab\n")]:
             self.corpus.write_bytes(data)
             with mock.patch.object(bench, "QUICK_BYTES", 8), tempfile.TemporaryDirectory() as home:
@@ -464,7 +464,7 @@ def train_bpe(*_, **__):
                 while is_running(pid):
                     time.sleep(0.02)
 
-    def test_a_reader_that_has_enough_ends_it_in_silence(self) -> None:
+    def test_a_closed_stdout_ends_the_run_silently(self) -> None:
         with subprocess.Popen(
             self.command(self.corpus, "-n", "300", "--runs", "1", "--only", "tokenizers"),
             env=self.environment(),
@@ -479,7 +479,7 @@ def train_bpe(*_, **__):
         self.assertEqual(process.returncode, 141)
         self.assertEqual(os.listdir(self.places), [])
 
-    def test_a_terminal_sees_who_has_the_turn_and_keeps_no_trace_of_it(self) -> None:
+    def test_a_terminal_shows_the_current_rival_and_keeps_no_trace(self) -> None:
         self.fake("gigabpe", "import os, signal\ndef train_bpe(*_, **__): os.kill(int(os.environ['BENCH']), signal.SIGINT)")
         ours, theirs = os.openpty()
         script = "import os, sys; os.environ['BENCH'] = str(os.getpid()); import compare; sys.exit(compare.main())"

@@ -87,7 +87,7 @@ class Training(Home):
         piped = bpe.train((text for text in self.texts), 350, special_tokens=[END])
         self.assertEqual(named.to_hf().to_str(), piped.to_hf().to_str())
 
-    def test_takes_paths_and_tells_progress(self) -> None:
+    def test_takes_paths_and_reports_progress(self) -> None:
         told = []
         output = self.home / "tokenizer"
         tokenizer = bpe.train(
@@ -97,7 +97,7 @@ class Training(Home):
         self.assertTrue((output / "tokenizer.json").is_file())
         self.assertIn("counting", {stage for stage, _, _ in told})
 
-    def test_what_the_program_refuses_is_an_error_with_its_words(self) -> None:
+    def test_an_error_of_the_executable_has_its_message(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "no such file"):
             bpe.train(self.home / "none.txt", 300)
         with self.assertRaisesRegex(bpe.BpeError, "^vocab_size=3 is too small"):
@@ -157,7 +157,7 @@ class Training(Home):
             r"^bpe was killed by signal 11; memory is limited \(RLIMIT_AS is 8,796,093 MB\)\nhint: raise the limit",
         )
 
-    def test_where_children_are_reaped_by_others_errors_are_errors(self) -> None:
+    def test_errors_are_reported_even_if_the_system_reaps_children(self) -> None:
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         try:
             with self.assertRaisesRegex(bpe.BpeError, "no such file"):
@@ -275,7 +275,7 @@ class Abilities(Home):
         with self.assertRaisesRegex(TypeError, "weights has"):
             bpe.train(self.corpus, 400, weights={self.corpus.name: "2"})
 
-    def test_superwords_go_over_spaces(self) -> None:
+    def test_superwords_span_spaces(self) -> None:
         options = {"special_tokens": [END], "superwords_from": 320}
         self.corpus.write_text(("of the old house of the king\n" * 9 + END) * 9 + self.corpus.read_text("utf-8"), "utf-8")
         with bpe.train(self.corpus, 400, **options) as tokenizer:
@@ -315,7 +315,7 @@ class Abilities(Home):
             tiktoken = tokenizer.to_tiktoken()
             self.assertEqual(tokenizer.encode_batch(texts), [tiktoken.encode(text, allowed_special="all") for text in texts])
 
-    def test_what_needs_numpy_says_so(self) -> None:
+    def test_calls_that_need_numpy_say_so(self) -> None:
         with bpe.train(self.corpus, 300) as tokenizer, mock.patch.dict(sys.modules, {"numpy": None}):
             for call in (lambda: tokenizer.encode_file(self.corpus), lambda: tokenizer.encode_batch(["a"], as_array=True)):
                 with self.assertRaisesRegex(bpe.BpeError, "need numpy\nhint: pip install numpy"):
@@ -380,7 +380,7 @@ class Encoding(Home):
         as_text = self.tokenizer.encode_batch(texts, special_tokens_as_text=True)
         self.assertEqual(as_text, [tiktoken.encode_ordinary(text) for text in texts])
 
-    def test_what_tiktoken_gets_is_what_is_at_the_path_now_and_nothing_is_left(self) -> None:
+    def test_tiktoken_gets_the_files_that_are_now_at_the_path_and_nothing_is_left(self) -> None:
         path, cache = self.home / "tokenizer", self.home / "cache"
         cache.mkdir()
         mine = {"TMPDIR": str(cache)}
@@ -409,7 +409,7 @@ class Encoding(Home):
                 self.assertEqual(ids, [tiktoken.encode(text, allowed_special="all") for text in texts])
         self.assertIn("refused", outcomes)
 
-    def test_what_tiktoken_reads_otherwise_is_translated(self) -> None:
+    def test_a_pattern_that_tiktoken_reads_differently_is_translated(self) -> None:
         for compat in ("huggingface", "cs336"):
             tokenizer = bpe.train(self.corpus, 300, pattern=r"\w+|\W", special_tokens=[END], compat=compat)
             texts = [*made_texts(200), "10² a\u200db ½"]
@@ -461,7 +461,7 @@ class Encoding(Home):
             thread.join()
         self.assertEqual(results, [expected] * 8)
 
-    def test_a_wrong_id_is_an_error_and_the_tokenizer_goes_on(self) -> None:
+    def test_a_wrong_id_is_an_error_and_the_tokenizer_keeps_working(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "id 999 at position 1 is not in the vocabulary"):
             self.tokenizer.decode([97, 999])
         for wrong in (-1, 2**70):
@@ -473,7 +473,7 @@ class Encoding(Home):
             self.tokenizer.encode("half a \ud800 character")
         self.assertEqual(self.tokenizer.decode(self.tokenizer.encode("still here")), "still here")
 
-    def test_saved_and_loaded_it_is_the_same(self) -> None:
+    def test_a_tokenizer_that_is_saved_and_loaded_is_the_same(self) -> None:
         self.tokenizer.save(self.home / "saved")
         with bpe.Tokenizer.load(self.home / "saved") as loaded, bpe.Tokenizer.load(
             self.home / "saved" / "tokenizer.json"
@@ -492,7 +492,7 @@ class Encoding(Home):
         with self.assertRaisesRegex(bpe.BpeError, "contains no tokenizer"):
             bpe.Tokenizer.load(self.home)
 
-    def test_an_image_beside_its_files_is_taken_as_long_as_it_is_theirs(self) -> None:
+    def test_an_image_is_used_only_while_the_files_next_to_it_are_unchanged(self) -> None:
         saved, runs, texts = self.home / "saved", [], made_texts(50)
         self.tokenizer.save(saved, image=True)
         expected = self.tokenizer.encode_batch(texts)
@@ -549,7 +549,7 @@ class Encoding(Home):
         trained.save(self.home / "copy")
         self.assertFalse((self.home / "copy/tokenizer.image").exists())
 
-    def test_what_is_no_longer_used_ends_its_files(self) -> None:
+    def test_a_dropped_tokenizer_removes_its_files(self) -> None:
         for use in (lambda each: None, lambda each: each.encode("a b")):
             unused = bpe.train(self.corpus, 300)
             use(unused)
@@ -583,14 +583,14 @@ class Encoding(Home):
         self.assertFalse(batch.work())
         self.assertEqual({len(ids) for ids in batch.lists()}, {len(self.tokenizer.encode("a b " * (1 << 16)))})
 
-    def test_the_collector_passes_over_lists_of_ids(self) -> None:
+    def test_the_garbage_collector_does_not_track_lists_of_ids(self) -> None:
         for ids in (self.tokenizer.encode("a b"), *self.tokenizer.encode_batch(["a", "", "x" * 700_000], threads=2)):
             self.assertFalse(gc.is_tracked(ids))
             ids.append(1)
             self.assertEqual(ids.pop(), 1)
         self.assertTrue(gc.isenabled())
 
-    def test_counting_stops_where_it_is_certain(self) -> None:
+    def test_counting_stops_once_the_limit_is_exceeded(self) -> None:
         text = " ".join(made_texts(4000)) * 6
         count = len(self.tokenizer.encode(text))
         self.assertEqual(self.tokenizer.count(text), count)

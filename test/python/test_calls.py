@@ -90,7 +90,7 @@ class OneFile(Trained):
 
 
 class InMemory(Trained):
-    def test_a_text_is_a_tokenizer_and_back(self) -> None:
+    def test_a_tokenizer_becomes_a_string_and_back(self) -> None:
         text = self.tokenizer.to_str()
         with bpe.Tokenizer.from_str(text) as ours:
             self.same(ours, self.tokenizer)
@@ -205,7 +205,7 @@ class TiktokensNames(Trained):
             with self.assertRaises(KeyError):
                 call()
 
-    def test_halves_of_surrogate_pairs_are_tiktokens_and_else_refused(self) -> None:
+    def test_surrogates_are_encoded_as_by_tiktoken_in_its_calls_and_refused_in_others(self) -> None:
         ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
         given = {"allowed_special": {END}, "disallowed_special": ()}
         for text in ("\ud83d\udc4d", "\ud83d", "a\udc4d\ud83d b", f"\ud83d{END}\udc4d", "\ufeffa\ud83d"):
@@ -221,7 +221,7 @@ class TiktokensNames(Trained):
                 with self.assertRaisesRegex(TypeError, "must be a string, found"):
                     call(wrong)
 
-    def test_bytes_are_text_that_may_be_damaged(self) -> None:
+    def test_bytes_need_not_be_utf8(self) -> None:
         ours = self.tokenizer
         for text in [*self.texts, "", "é" * 700_000]:
             data, ids = text.encode("utf-8"), ours.encode(text)
@@ -240,7 +240,7 @@ class TiktokensNames(Trained):
             with self.assertRaises(TypeError):
                 call(b"ab")
 
-    def test_what_others_give_by_position_is_refused(self) -> None:
+    def test_positional_arguments_of_other_packages_are_refused(self) -> None:
         for given in (("a second text",), (None, True), (None, None, False), (True,), (["a"],)):
             with self.assertRaises(TypeError):
                 self.tokenizer.encode("a", *given)
@@ -266,7 +266,7 @@ class TiktokensNames(Trained):
             self.assertNotIn(END, ours.pre_tokenize(text))
             ours.save(self.home / "as-text")
 
-    def test_a_name_is_looked_for_as_on_the_command_line(self) -> None:
+    def test_a_name_is_looked_up_as_on_the_command_line(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "(?s)gpt-4o.*no tokenizer of that name in this machine's caches.*curl"):
             with unittest.mock.patch.dict(os.environ, {"TIKTOKEN_CACHE_DIR": str(self.home)}):
                 bpe.Tokenizer.load("gpt-4o")
@@ -297,7 +297,7 @@ class Decoding(Trained):
                 self.assertEqual("".join(map(decoder.push, ids)) + decoder.end(), text)
         self.assertEqual(self.tokenizer.decode_bytes_batch(batch), [text.encode() for text in self.texts])
 
-    def test_a_stream_goes_on_where_a_prompt_ends(self) -> None:
+    def test_a_stream_continues_after_a_prompt(self) -> None:
         for text in ["", "abc", "é😀é", f"a{END}é"]:
             ids = self.tokenizer.encode(text)
             for cut in range(len(ids) + 1):
@@ -329,7 +329,7 @@ class Decoding(Trained):
 
 
 class Learned(Trained):
-    def test_what_was_learned_makes_the_same_tokenizer(self) -> None:
+    def test_ranks_and_pattern_make_the_same_tokenizer(self) -> None:
         ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
         self.assertEqual(ours.ranks(), theirs._mergeable_ranks)
         self.assertEqual(ours.pattern, theirs._pat_str)

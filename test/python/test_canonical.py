@@ -33,7 +33,7 @@ class Canonical(unittest.TestCase):
         cut = [tokenizer.encode(tokenizer.token_bytes(id)[:1]) + tokenizer.encode(tokenizer.token_bytes(id)[1:]) for id in ids]
         return [part for id, parts in zip(ids, cut) for part in ([id] if draw.random() < 0.8 else parts)]
 
-    def test_they_are_what_their_definitions_say(self) -> None:
+    def test_results_agree_with_the_definitions(self) -> None:
         draw = random.Random(11)
         kinds = set()
         for tokenizer in self.tokenizers(draw):

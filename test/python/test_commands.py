@@ -24,7 +24,7 @@ class Commands(Home):
         self.tokenizer = bpe.train(self.corpus, 400, special_tokens=[END], output=self.large)
         bpe.train(self.corpus, 300, special_tokens=[END], output=self.small).close()
 
-    def test_doctor_answers_with_what_it_finds_errors_too(self):
+    def test_doctor_returns_its_findings_including_errors(self):
         with tempfile.TemporaryDirectory() as home:
             path = os.path.join(home, "tokenizer")
             tokenizer = bpe.train(texts=["the cat sat on the mat"], vocab_size=260, output=path)
@@ -38,7 +38,7 @@ class Commands(Home):
             with self.assertRaises(bpe.BpeError):
                 bpe.doctor(os.path.join(home, "absent"))
 
-    def test_verify_answers_with_differences_too(self) -> None:
+    def test_verify_returns_differences(self) -> None:
         found = bpe.verify(self.large)
         self.assertEqual((found["format"], found["verified"], found["differences"]), ("bpe-verification", True, []))
         merges = self.small / "merges.txt"
@@ -80,7 +80,7 @@ class Commands(Home):
         cut = bpe.truncate(self.tokenizer, vocab_size=[300, 350], output=self.home / "cut")
         self.assertEqual((cut["sizes"], len(bpe.Tokenizer.load(self.home / "cut/350"))), ([300, 350], 350))
 
-    def test_one_that_was_trained_into_no_directory_is_as_good(self) -> None:
+    def test_commands_accept_tokenizer_objects(self) -> None:
         with bpe.train(self.corpus, 400, special_tokens=[END]) as kept:
             self.assertEqual(bpe.inspect(kept)["vocabularySize"], 400)
         with self.assertRaisesRegex(bpe.BpeError, "closed"):
@@ -90,7 +90,7 @@ class Commands(Home):
         with self.assertRaisesRegex(TypeError, "was loaded with pattern or special_tokens"):
             bpe.diff(given, self.large)
 
-    def test_what_is_wrong_is_said_in_the_words_of_python(self) -> None:
+    def test_errors_name_the_parameters_of_python(self) -> None:
         for raised, said, call in (
             (bpe.BpeError, "workers: 0 is too small", lambda: bpe.eval(self.large, text=self.corpus, workers=0)),
             (bpe.BpeError, "^model: layers is missing", lambda: bpe.eval(self.large, text=self.corpus, model={"d": 4})),
@@ -106,7 +106,7 @@ class Commands(Home):
             with self.assertRaisesRegex(raised, said):
                 call()
 
-    def test_threads_and_a_forked_process_may_ask(self) -> None:
+    def test_threads_and_a_forked_process_may_call_commands(self) -> None:
         answers = []
         threads = [threading.Thread(target=lambda: answers.append(bpe.inspect(self.small))) for _ in range(3)]
         for thread in threads:
@@ -119,7 +119,7 @@ class Commands(Home):
             os._exit(int(bpe.inspect(self.small) != answers[0]))
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
-    def test_a_star_import_leaves_pythons_names(self) -> None:
+    def test_a_star_import_keeps_pythons_names(self) -> None:
         names: dict = {}
         exec("from bpe_trainer import *", names)
         self.assertNotIn("eval", names)
@@ -177,7 +177,7 @@ class Names(Home):
 
 
 class Numpy(Home):
-    def test_no_ctrl_c_interrupts_its_import(self) -> None:
+    def test_ctrl_c_does_not_interrupt_the_import_of_numpy(self) -> None:
         """A module cannot be imported again after an interrupt. So a thread imports it, because
         signal handlers run in the main thread."""
         (self.home / "numpy.py").write_text("import threading\nprint(threading.current_thread() is threading.main_thread())")
@@ -203,7 +203,7 @@ class Messages(Home):
         with self.assertRaisesRegex(TypeError, "text_field is for files"):
             bpe.train(texts=["a"], vocab_size=300, text_field="x")
 
-    def test_tokens_come_from_files_too_and_a_log_tells_of_the_run(self) -> None:
+    def test_tokens_come_from_files_too_and_a_log_describes_the_run(self) -> None:
         (self.home / "special").write_text("<|a|>\n<|b|>\n")
         (self.home / "seeds").write_text("zebra\n")
         log = self.home / "log"
@@ -215,7 +215,7 @@ class Messages(Home):
             self.assertIn("zebra", tokenizer.get_vocab())
         self.assertIn('"success":true', log.read_text().splitlines()[-1])
 
-    def test_the_last_call_of_each_stage_has_all_of_it_done(self) -> None:
+    def test_the_last_call_of_each_stage_has_the_full_amount(self) -> None:
         calls: list = []
         bpe.train(self.corpus, 400, progress=lambda *call: calls.append(call)).close()
         last = {stage: (done, total) for stage, done, total in calls}

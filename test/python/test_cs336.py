@@ -157,7 +157,7 @@ class Judged(unittest.TestCase):
                     i += 1
         return dict(enumerate([*BYTES, *(left + right for left, right in merges), END.encode()])), merges
 
-    def test_a_right_one_is_right(self) -> None:
+    def test_correct_merges_are_accepted(self) -> None:
         vocab, merges = self.learned()
         self.assertEqual(check(vocab, merges, self.path, [END]), {"equal": True, "equal_merges": 40})
         for changed, reason in (
@@ -185,7 +185,7 @@ class Judged(unittest.TestCase):
         found = check(vocab, [(b"q", b"z"), *merges[1:]], self.path, [END])
         self.assertEqual((found["equal_merges"], found["your_count"]), (0, 0))
 
-    def test_ids_are_judged_where_they_part(self) -> None:
+    def test_ids_are_judged_where_they_first_differ(self) -> None:
         vocab, merges = self.learned()
         right = get_tokenizer(vocab, merges, [END])
 

@@ -92,7 +92,7 @@ class Files(unittest.TestCase):
         with mock.patch.object(_files, "_WHOLE_BYTES", 1 << 19):
             self.assertFalse(self.encoded(tokenizer, self.home / "word")[1])
 
-    def test_a_special_token_is_whole_wherever_a_part_or_what_is_read_may_end(self) -> None:
+    def test_no_part_and_no_read_splits_a_special_token(self) -> None:
         tokenizer = self.train()
         for edge in (1 << 18, _files._READ_BYTES):
             for shift in range(-len(END) - 2, 3):
@@ -102,7 +102,7 @@ class Files(unittest.TestCase):
                 self.assertTrue(is_here)
                 self.assertEqual(found.tolist(), tokenizer.encode(text, threads=1))
 
-    def test_what_may_be_no_plain_text_is_for_the_executable(self) -> None:
+    def test_the_executable_encodes_files_that_may_not_be_plain_text(self) -> None:
         tokenizer = self.train()
         text = made_text(2000)
         record = b'{"text": "a b"}\n{"text": "c"}\n'
@@ -123,7 +123,7 @@ class Files(unittest.TestCase):
         self.assertFalse(is_here)
         self.assertGreater(len(found), 0)
 
-    def test_a_file_that_changes_is_read_anew_by_the_executable(self) -> None:
+    def test_a_file_that_changes_is_read_again_by_the_executable(self) -> None:
         tokenizer = self.train()
         read_at = _files._read_at
         for change in (lambda: path.write_bytes(path.read_bytes()[:1000]), lambda: os.utime(path)):

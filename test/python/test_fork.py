@@ -127,7 +127,7 @@ class Forks(Made):
             thread.join()
         self.assertEqual((codes, wrong), ([0] * 8, []))
 
-    def test_a_child_that_ends_or_closes_takes_nothing_away(self) -> None:
+    def test_a_child_that_ends_or_closes_does_not_affect_its_parent(self) -> None:
         path = self.tokenizer._path
 
         def drops() -> None:
@@ -189,7 +189,7 @@ class Forks(Made):
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
 
-    def test_a_child_of_the_generator_neither_ends_the_training_nor_believes_it_made(self) -> None:
+    def test_a_child_of_the_generator_does_not_end_the_training_and_cannot_continue_it(self) -> None:
         script = (
             "import bpe_trainer as bpe, os, sys\n"
             "def texts():\n"
@@ -248,7 +248,7 @@ class Pickles(Made):
     def copies(self, tokenizer):
         return (copy.copy(tokenizer), copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer)))
 
-    def test_a_copy_gives_the_same_ids_and_lives_by_itself(self) -> None:
+    def test_a_copy_gives_the_same_ids_and_is_independent(self) -> None:
         before = pickle.dumps(self.tokenizer)
         self.check()
         self.assertEqual(pickle.dumps(self.tokenizer), before)
@@ -271,12 +271,12 @@ class Pickles(Made):
         with self.assertRaisesRegex(bpe.BpeError, "closed"):
             pickle.dumps(self.tokenizer)
 
-    def test_two_trainings_of_the_same_are_pickled_alike_and_others_are_not(self) -> None:
+    def test_equal_trainings_have_equal_pickles_and_others_do_not(self) -> None:
         with bpe.train(self.corpus, 320, special_tokens=[END]) as again, bpe.train(self.corpus, 319) as other:
             self.assertEqual(pickle.dumps(again), pickle.dumps(self.tokenizer))
             self.assertNotEqual(pickle.dumps(other), pickle.dumps(self.tokenizer))
 
-    def test_a_path_is_pickled_with_what_is_there(self) -> None:
+    def test_a_pickle_of_a_path_refuses_another_tokenizer_at_the_path(self) -> None:
         saved = self.home / "saved"
         self.tokenizer.save(saved)
         with bpe.Tokenizer.load(saved) as loaded:
@@ -329,7 +329,7 @@ class Replaced(Made):
         loaded.close()
         unused.close()
 
-    def test_a_path_is_that_of_the_directory_where_it_was_named(self) -> None:
+    def test_a_relative_path_stays_valid_after_chdir(self) -> None:
         self.tokenizer.save(self.home / "saved")
         before = os.getcwd()
         try:
@@ -366,7 +366,7 @@ class Interrupts(Made):
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
 
-    def test_ctrl_c_is_served_within_a_long_call_on_any_way(self) -> None:
+    def test_ctrl_c_interrupts_every_kind_of_long_call(self) -> None:
         calls = (
             lambda text: self.tokenizer.encode(text),
             lambda text: self.tokenizer.encode(text, threads=1),
@@ -409,7 +409,7 @@ class Interrupts(Made):
         self.assertGreater(len(inner), len(TEXTS))
         self.assertTrue(all(each == self.right for each in inner))
 
-    def test_no_process_is_behind_it(self) -> None:
+    def test_a_tokenizer_has_no_child_process(self) -> None:
         self.tokenizer.save(self.home / "saved")
         script = (
             "import bpe_trainer as bpe, os\n"
@@ -498,13 +498,13 @@ class Calls(Made):
             ids[2] = Changing()
             self.assertTrue(self.tokenizer.decode(ids).startswith(right))
 
-    def test_each_part_is_taken_when_its_ids_are(self) -> None:
+    def test_a_text_is_taken_from_the_iterator_when_its_ids_are_requested(self) -> None:
         taken = []
         ids = self.tokenizer.encode_iterable(taken.append(text) or text for text in TEXTS)
         self.assertEqual(([next(ids) for _ in self.right[0]], len(taken)), (self.right[0], 1))
         self.assertEqual((list(ids), len(taken)), (sum(self.right[1:], []), len(TEXTS)))
 
-    def test_what_came_before_an_error_of_the_source_has_its_ids(self) -> None:
+    def test_texts_before_an_error_of_the_source_are_encoded(self) -> None:
         def failing():
             yield from TEXTS
             raise RuntimeError("the source broke")
@@ -516,7 +516,7 @@ class Calls(Made):
                     got.append(id)
             self.assertEqual(got, sum(self.right, []))
 
-    def test_nothing_of_others_is_overwritten_by_save(self) -> None:
+    def test_save_overwrites_no_file_of_others(self) -> None:
         theirs = self.home / "theirs"
         theirs.mkdir()
         (theirs / "tokenizer.json").write_text("theirs")

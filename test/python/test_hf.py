@@ -47,7 +47,7 @@ class Training(unittest.TestCase):
             made.train_from_iterator(texts, trainer=trainer, length=len(texts))
         return made.to_str()
 
-    def test_what_is_learned_is_what_hf_learns(self) -> None:
+    def test_a_training_gives_the_tokenizer_that_hf_gives(self) -> None:
         random.seed(6)
         equal = shrunk = limited = 0
         for _ in range(60):
@@ -213,7 +213,7 @@ class Encoding(unittest.TestCase):
             both(lambda it: (change(it), seen.append(it(text)["input_ids"]), it(text, return_token_type_ids=True)["token_type_ids"], it(text)[0].offsets)[2:])
             self.assertEqual(*seen[before:])
 
-    def test_one_that_is_trained_stays_with_hf(self) -> None:
+    def test_a_tokenizer_that_hf_trains_again_stays_with_hf(self) -> None:
         made = bpe.train(texts=["low lower lowest " * 3], vocab_size=270, special_tokens=["<s>"]).to_hf()
         hf.patch_transformers()
         theirs = PreTrainedTokenizerFast(tokenizer_object=made)
@@ -223,7 +223,7 @@ class Encoding(unittest.TestCase):
         self.assertEqual(after, theirs.backend_tokenizer.encode("lowest low").ids)
         self.assertNotEqual(after, before)
 
-    def test_one_that_ours_cannot_read_stays_with_hf(self) -> None:
+    def test_a_tokenizer_that_bpe_cannot_read_stays_with_hf(self) -> None:
         made = tokenizers.Tokenizer(models.WordLevel({"a": 0, "?": 1}, unk_token="?"))
         made.pre_tokenizer = pre_tokenizers.Whitespace()
         hf.patch_transformers()

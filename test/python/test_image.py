@@ -95,7 +95,7 @@ class Forged(unittest.TestCase):
         with time_limit():
             self.assertIsNone(_saved_image(str(self.home)))
 
-    def test_one_with_the_names_and_contents_of_the_files_is_taken(self) -> None:
+    def test_an_image_of_the_files_next_to_it_is_used(self) -> None:
         self.loads(0)
         self.put(forged(self.image, self.facts))
         self.loads(0)
@@ -129,7 +129,7 @@ class Forged(unittest.TestCase):
         foreign = {str(outside), str(pipe), "/dev/zero", os.path.join(self.home, "../outside"), os.path.join(self.home, "../pipe")}
         self.assertFalse(foreign & {os.fspath(each) for each in opened if isinstance(each, (str, os.PathLike))})
 
-    def test_all_files_that_decide_are_in_it(self) -> None:
+    def test_an_image_names_all_files_that_determine_the_tokenizer(self) -> None:
         made_of = self.facts["madeOf"]
         for forgery in (
             {}, None, [], "tokenizer.json", 5, True, {name: None for name in FILES}, [*made_of],
@@ -142,7 +142,7 @@ class Forged(unittest.TestCase):
                     self.refused()
         self.loads(1)
 
-    def test_facts_of_any_shape_are_no_image(self) -> None:
+    def test_an_image_with_malformed_facts_is_not_used(self) -> None:
         deep = b'{"madeOf":' * 200_000
         wrong = [
             b"", b"{", b"null", b"[]", b"5", b'""', b"\xff", b"[" * 200_000, deep, deep + b"1" + b"}" * 200_000, b"1" * 100_000,
@@ -165,7 +165,7 @@ class Forged(unittest.TestCase):
                 self.refused()
         self.loads(1)
 
-    def test_what_is_no_regular_file_is_no_image(self) -> None:
+    def test_an_image_is_used_only_if_it_is_a_regular_file(self) -> None:
         path = self.home / "tokenizer.image"
         ways: "dict[str, Callable[[], None]]" = {
             "pipe": lambda: os.mkfifo(path),
@@ -195,7 +195,7 @@ class Forged(unittest.TestCase):
         path.symlink_to(self.home.parent / "blob")
         self.loads(0)
 
-    def test_what_takes_the_place_of_a_file_is_seen(self) -> None:
+    def test_a_replaced_file_is_noticed(self) -> None:
         # tokenizer.json determines this tokenizer, so these other files need not exist.
         for name in ("vocab.json", "tekken.json", "chat_template.json"):
             path = self.home / name

@@ -214,7 +214,7 @@ class BesideHF(unittest.TestCase):
                     ours.token_bytes(id)
             self.assertEqual(ours.decode(numpy.array([97, 299]), skip_special_tokens=True), "a")
 
-    def test_a_post_processor_that_cannot_be_told_is_refused_where_it_is_asked_for(self) -> None:
+    def test_an_unsupported_post_processor_is_refused_only_where_it_is_needed(self) -> None:
         made = made_by_hf(random.Random(5))
         made.add_special_tokens(["<s>"])
         pair = ("<s>", made.token_to_id("<s>"))
@@ -233,7 +233,7 @@ class BesideHF(unittest.TestCase):
                     with self.assertRaisesRegex(bpe.BpeError, reason):
                         ours("a b")
 
-    def test_tokens_that_share_an_id_or_a_name_are_no_vocabulary(self) -> None:
+    def test_get_vocab_refuses_tokens_that_share_an_id_or_a_name(self) -> None:
         alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
         made = Tokenizer(models.BPE({token: id for id, token in enumerate(alphabet)}, []))
         made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
@@ -255,7 +255,7 @@ class BesideHF(unittest.TestCase):
                     ours.token_to_id("Ġt")
                 self.assertEqual((ours.id_to_token(256), ours.token_bytes(257)), ("Ġt", "Ġt".encode()))
 
-    def test_normalized_text_has_no_offsets_and_the_reason_is_said(self) -> None:
+    def test_normalized_text_has_no_offsets_and_the_error_says_why(self) -> None:
         with bpe.train(texts=made_texts(50), vocab_size=300, normalize="NFC") as ours:
             for call in (lambda: ours.encode_with_offsets("a"), lambda: ours(["a"], return_offsets_mapping=True)):
                 with self.assertRaisesRegex(bpe.BpeError, "normalized .NFC."):
@@ -318,7 +318,7 @@ class Life(Home):
     def answers(self, tokenizer: bpe.Tokenizer) -> list:
         return [call(tokenizer) for call in self.CALLS]
 
-    def test_copied_pickled_and_forked_it_answers_the_same(self) -> None:
+    def test_copies_pickles_and_forks_answer_the_same(self) -> None:
         right = self.answers(self.tokenizer)
         script = "import pickle, sys\nprint(pickle.load(sys.stdin.buffer).get_vocab() == eval(sys.argv[1]))"
         for made in (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
@@ -335,14 +335,14 @@ class Life(Home):
         self.assertEqual(self.answers(self.tokenizer), right)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
-    def test_what_is_given_back_may_be_changed(self) -> None:
+    def test_returned_values_may_be_changed(self) -> None:
         for get in (bpe.Tokenizer.get_vocab, lambda each: each.special_tokens, lambda each: each.special_tokens_map):
             get(self.tokenizer)["a"] = -1
             self.assertNotEqual(get(self.tokenizer).get("a"), -1)
         self.tokenizer("a")["input_ids"].append(7)
         self.assertEqual(self.tokenizer("a")["input_ids"], self.tokenizer.encode("a"))
 
-    def test_a_closed_one_says_so_and_has_a_repr(self) -> None:
+    def test_a_closed_tokenizer_says_so_and_has_a_repr(self) -> None:
         self.answers(self.tokenizer)
         self.tokenizer.close()
         for call in self.CALLS:
@@ -350,7 +350,7 @@ class Life(Home):
                 call(self.tokenizer)
         self.assertEqual((repr(self.tokenizer), bool(self.tokenizer)), ("<bpe_trainer.Tokenizer, closed>", True))
 
-    def test_repr_tells_what_it_is_and_never_fails(self) -> None:
+    def test_repr_describes_the_tokenizer_and_never_fails(self) -> None:
         self.assertEqual(repr(self.tokenizer), "<bpe_trainer.Tokenizer of 320 tokens, 1 of them special>")
         saved = self.home / "saved"
         self.tokenizer.save(saved)

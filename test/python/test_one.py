@@ -155,7 +155,7 @@ class Patterns(One):
                 self.assertEqual([text for text in differing if LONG_S not in text], [])
                 self.assertEqual(bool(differing), name in ("llama3", "qwen2", "o200k"))
 
-    def test_its_unicode_is_17(self) -> None:
+    def test_the_engine_has_unicode_17(self) -> None:
         ours = self.train()
         theirs = self.load(self.path)
         self.assertTrue(self.differing(ours, theirs, NEWER))
@@ -296,13 +296,13 @@ class Settings(One):
         batch = [[random.randrange(1500) for _ in range(random.randrange(9))] for _ in range(5000)]
         self.assertEqual([theirs.decode(ids, skip_special_tokens=False) for ids in batch], ours.decode_batch(batch))
 
-    def test_our_object_hands_it_over(self) -> None:
+    def test_to_hf_gives_a_tokenizer_of_the_release_candidate(self) -> None:
         ours = self.train(output=None)
         theirs = ours.to_hf()
         self.assertEqual(self.differing(ours, theirs, PLAIN[:1000]), [])
         self.assertEqual(self.differing(ours, pickle.loads(pickle.dumps(theirs)), PLAIN[:1000]), [])
 
-    def test_what_it_pickles_is_another_format_and_refused_by_name(self) -> None:
+    def test_a_pickle_has_another_format_which_is_refused_by_name(self) -> None:
         self.train(add_bos=True)
         _, (told, *_) = self.load(self.path).__reduce__()
         self.assertEqual(json.loads(told)["version"], "2.0")
@@ -318,7 +318,7 @@ class Settings(One):
 
 
 class Statements(One):
-    def test_what_is_there(self) -> None:
+    def test_the_names_of_the_package(self) -> None:
         self.assertEqual(tokenizers.__version__, "1.0.0-rc.3")
         self.assertEqual(set(tokenizers.__all__), {"Tokenizer", "Encoding", "Padding", "Truncation", "__version__"})
         self.assertEqual(
@@ -343,7 +343,7 @@ class Statements(One):
             path.write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": model}))
             self.assertEqual(self.load(self.home).encode("ab c").ids, expected)
 
-    def test_what_is_not_there(self) -> None:
+    def test_modules_that_the_package_lacks(self) -> None:
         for module in ("trainers", "models", "pre_tokenizers", "normalizers", "decoders", "processors", "implementations"):
             with self.assertRaises(ImportError):
                 __import__(f"tokenizers.{module}")

@@ -29,7 +29,7 @@ class Session(unittest.TestCase):
         self.assertTrue(lines[1].startswith("[('import', (0, 6)), ("), lines[1])
         self.assertIn("    features: ['input_ids', 'attention_mask'],", lines)
 
-    def test_it_is_what_the_page_shows(self) -> None:
+    def test_the_page_shows_the_session(self) -> None:
         code = SCRIPT.read_text("utf-8").split('"""\n\n', 1)[1]
         self.assertIn(f"```python\n{code}```", (ROOT / "python" / "README.md").read_text("utf-8"))
 

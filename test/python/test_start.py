@@ -89,7 +89,7 @@ class Starts(unittest.TestCase):
             made.abandon()
         return False
 
-    def test_in_the_main_thread_it_may_strike_anywhere(self) -> None:
+    def test_ctrl_c_may_come_anywhere_in_the_main_thread(self) -> None:
         """KeyboardInterrupt is raised wherever the interrupt comes, although Python ignores exceptions that are raised
         while an object is dropped."""
         ignored = []
@@ -110,7 +110,7 @@ class Starts(unittest.TestCase):
             self.assertGreater(n, 5)
         self.assertEqual(ignored, [])
 
-    def test_it_may_strike_at_any_call_of_the_system(self) -> None:
+    def test_ctrl_c_may_come_at_any_system_call(self) -> None:
         """Each call runs in another thread, while this one is interrupted."""
         n = 1
         while self.interrupted_at_call(n, started, os, CALLS):
@@ -161,7 +161,7 @@ class Starts(unittest.TestCase):
             made.close()
         return False
 
-    def test_what_is_dropped_ends_in_a_thread_of_its_own(self) -> None:
+    def test_a_dropped_run_ends_in_a_thread_of_its_own(self) -> None:
         for is_called in (False, True):
             run, threads = started(), []
             thing = mock.Mock()
@@ -171,7 +171,7 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left("dropped")
             self.assertEqual([ident == threading.get_ident() for ident in threads], [is_called])
 
-    def test_where_no_thread_can_be_started_it_starts_all_the_same(self) -> None:
+    def test_a_run_starts_even_if_no_thread_can_be_started(self) -> None:
         refusing = mock.Mock(side_effect=RuntimeError("can't start new thread"))
         with mock.patch.object(_executable, "start_new_thread", refusing):
             run, home = started(), Home()
@@ -183,7 +183,7 @@ class Starts(unittest.TestCase):
         home.cleanup()
         self.check_nothing_is_left("without a thread")
 
-    def test_what_cannot_be_started_leaves_nothing(self) -> None:
+    def test_a_run_that_cannot_be_started_leaves_nothing(self) -> None:
         with mock.patch.object(_executable, "find_executable", lambda: "/bin/no-such-program"):
             with self.assertRaises(FileNotFoundError):
                 started()

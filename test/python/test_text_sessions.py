@@ -120,7 +120,7 @@ class Sessions(unittest.TestCase):
                             hostile[-2:] = [(hostile[-2][0] + hostile[-1][0], trusted)]
                         self.assertEqual(tokenizer.encode_segments(hostile)[:stable], expected[:stable], hostile)
 
-    def test_a_call_costs_what_has_changed(self) -> None:
+    def test_a_call_encodes_little_more_than_what_has_changed(self) -> None:
         draw = random.Random(32)
         for tokenizer in incremental_tokenizers(draw):
             text = " ".join(draw.choice(made_texts(60)) for _ in range(3000))

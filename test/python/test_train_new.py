@@ -247,7 +247,7 @@ class TrainNewFromIterator(unittest.TestCase):
                     expected["post_processor"] = None
                 self.assertEqual(json.loads(ours.to_str()), expected)
 
-    def test_one_of_ours_is_trained_as_like(self) -> None:
+    def test_a_tokenizer_of_bpe_is_trained_as_with_like(self) -> None:
         texts = ["low lower<s>lowest\n\n"] * 5
         with tempfile.TemporaryDirectory() as home:
             first = bpe.train(texts=texts, vocab_size=262, special_tokens=["<s>"], normalize="NFC", output=f"{home}/a")
@@ -260,7 +260,7 @@ class TrainNewFromIterator(unittest.TestCase):
             for tokenizer in (first, again, like):
                 tokenizer.close()
 
-    def test_what_is_meant_otherwise_is_refused(self) -> None:
+    def test_wrong_arguments_are_refused(self) -> None:
         tokenizer = GPT2Tokenizer()
         texts = ["low lower"]
         for error, words, arguments, options in [

@@ -98,7 +98,7 @@ class Arguments(unittest.TestCase):
                 bpe.train(iter([[str(path)]]), 260)
             self.assertEqual(bpe.train(os.fsencode(path), 256).vocab_size, 256)
 
-    def test_a_data_set_is_told_its_column(self) -> None:
+    def test_a_data_set_without_a_column_is_refused_with_the_column_to_use(self) -> None:
         for given, name in [
             (Dataset(), "text"),
             (Stream(), "text"),
