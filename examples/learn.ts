@@ -29,7 +29,7 @@ export function train(text: string, size: number, rule: Rule = "cs336"): Tokeniz
   return trainOnWords(counts, size, rule);
 }
 
-/** Merges the best pair, again and again, until the vocabulary is large enough or each word is one token. */
+/** Merges the best pair, again and again, until the vocabulary is large enough or no pair is left that may merge. */
 export function trainOnWords(counts: Counts, size: number, rule: Rule, mayMerge = (_: Pair) => true) {
   const words = Array.from(counts, ([word, count]) => ({ tokens: [...word], count }));
   const vocabulary = byteVocabulary(rule);

@@ -9,8 +9,9 @@ import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, rounds } from "../rounds.ts";
 
 /**
- * Two builds of the program, the usual one and dist/bpe-small, whose sizes are all tiny, write the same bytes. The files here are
- * smaller than any size of the usual build, so it meets no edge, and the small one meets all.
+ * Two builds of the program, the usual one and dist/bpe-small, whose sizes are all tiny, write the same bytes. The
+ * files here are smaller than nearly all sizes of the usual build, which meets hardly any edge. The small build meets
+ * many.
  *
  * With another seed, longer: BPE_SCALES_SEED=7 BPE_TEST_ROUNDS=50 node scripts/test.mjs test/cli/both-scales
  */

@@ -3,7 +3,7 @@ import type { CommandSpec } from "../../src/main/command-spec.ts";
 import type { Option } from "../../src/options/option.ts";
 import { bpe, put } from "../binary.ts";
 
-// The shortest command line of each command, over the files of `fillWithInputs`. Tables try every argument of every
+// The shortest command line of each command, over the files of `fillWithInputs`. Tests try every argument of every
 // command with them, so a new command needs a row here, and a new option that takes a path perhaps a value.
 
 /**

@@ -1,5 +1,5 @@
 // Every argument of every command that is a path, with every kind of path. The arguments come from the program's tables
-// (command-lines.ts), so a new command or option is tried here without a new row. `npm run suite paths` tries more
+// (command-lines.ts), so this file tries a new command or option by itself. `npm run suite paths` tries more
 // paths, each run in a process of its own.
 import { expect, test } from "bun:test";
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
@@ -145,7 +145,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       cache: "OPTION PATH cannot be used: the name is too long",
       log: "PATH: the name is too long",
     },
-    // These take a word that is no file for a text.
+    // For a word that is not a file, these say how a text is passed.
     others: { ...templateName, "encode <file>": notFound, "tokens <file>": notFound },
   },
   "a device that is empty": {
@@ -242,7 +242,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 const oddNames = [" -a\n=語 '\"[*]\x1b[31m", "語".repeat(70)];
 
 const denied = "PATH cannot be read: permission denied";
-/** Files without permissions. A run by root plays another user, whom permissions bind. */
+/** Files without permissions. Root runs the program as another user, whom permissions bind. */
 const forbidden: Readonly<Record<string, Kind>> = {
   "a file without permissions": {
     path: "locked.txt",
@@ -318,7 +318,10 @@ function complaint({ code, stderr }: Finished, argument: PathArgument, typed: st
   return code === (usage === undefined ? 1 : 2) && expected.test(stderr) ? undefined : told;
 }
 
-/** Removes what the run made. Returns what it changed, apart from new outputs that are not hidden if it succeeded. */
+/**
+ * Removes what the run made, and restores what it changed. Returns both; of a run that succeeded, only the hidden files
+ * that it made.
+ */
 function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): string[] {
   const after = listing(home);
   const added = [...after.keys()].filter((path) => !before.has(path));
@@ -370,7 +373,7 @@ for (const [turn, [name, kind]] of Object.entries(kinds).entries()) {
   });
 }
 
-test("a name that is odd, or long, is a name", () => {
+test("a path with an odd or a long name works", () => {
   renew();
   const before = listing(home);
   for (const [i, { name, valid, isWritten, lineWith }] of pathArguments.entries()) {

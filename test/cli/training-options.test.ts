@@ -1,5 +1,5 @@
-// Every option of a training in every way in: typed, in the library, in Python. All give the same request. How a record
-// gives it again is in verify.test.ts, which has a training with every option.
+// Every option of a training in every way in: typed, in the library, in Python. All give the same request. That a record
+// gives it again is shown by verify.test.ts, which has a training with every option.
 import { expect, test } from "bun:test";
 import { readCall } from "../../src/library/library.ts";
 import { commands } from "../../src/main/all-commands.ts";
@@ -96,7 +96,7 @@ const rows: Readonly<Record<keyof typeof trainingOptions, Row>> = {
 const train = commands.find(({ name }) => name === "train")!;
 const options: [keyof typeof rows, Option][] = Object.entries(trainingOptions) as never;
 
-/** Returns what an option is in the request of a command line. */
+/** Returns the value of an option in the request of a command line. */
 function typed(key: keyof typeof rows, args: readonly string[]): unknown {
   const { options } = parseInvocation(train, args);
   return readTyped(trainingOptions, options)[key];
@@ -104,7 +104,7 @@ function typed(key: keyof typeof rows, args: readonly string[]): unknown {
 const inFull = (key: keyof typeof rows, { name }: Option) =>
   rows[key][0].length === 0 ? [`--${name}`] : rows[key][0].map((text) => `--${name}=${text}`);
 
-test("long and short, with = and without", () => {
+test("an option typed long or short, with = or without, has the same value", () => {
   expect(Object.keys(rows)).toEqual(options.map(([key]) => key));
   for (const [key, option] of options) {
     const { name, short, kind } = option;
@@ -126,7 +126,7 @@ test("long and short, with = and without", () => {
   }
 });
 
-test("in the library", () => {
+test("an option in the library has the same value as typed", () => {
   for (const [key, option] of options) {
     const library = nameInLibrary(key, option);
     const [, value] = rows[key];
@@ -146,7 +146,7 @@ function neededBy(other: string): object {
   return { [nameInLibrary(key, option)!]: rows[key][1] };
 }
 
-test("in Python", () => {
+test("an option in Python has the same value as typed", () => {
   const given = options.flatMap(([key, option]) => {
     const parameter = pythonName(key, option);
     // The function makes these arguments itself.

@@ -183,7 +183,7 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     ? stdout
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
-/** The files of an output directory, except for cache entries, which have random names. */
+/** The files of an output directory; none of a cache, whose names depend on the program's version and on paths. */
 export const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))

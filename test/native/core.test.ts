@@ -137,7 +137,10 @@ function recoded(tokenizer: TextTokenizer, ids: Uint32Array, specialTokensAsText
   return Uint32Array.from([index, canonical.length, ...canonical, ...all]);
 }
 
-/** Returns a function that answers the question "cuts" of driver.c in TypeScript; null if texts cannot be cut. */
+/**
+ * Returns a function that answers the question "cuts" of driver.c in TypeScript. Its answer is null if a text cannot
+ * be cut.
+ */
 function cutterOf(parts: TokenizerParts) {
   const notes = new TextNotes();
   const encode = encoderOf(parts, false, notes);

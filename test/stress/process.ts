@@ -19,7 +19,7 @@ export type RunOptions = {
   readonly hangMs?: number;
 };
 
-/** Starts the binary with only TMPDIR in its environment. */
+/** Starts the binary with only TMPDIR and PATH in its environment. */
 export function start(args: readonly string[], options: RunOptions) {
   const { cwd, temporary, stdin, wrapper = [], hangMs = 120_000 } = options;
   const startMs = performance.now();

@@ -109,7 +109,10 @@ const isWhole = (ids: readonly number[]) => {
   }
 };
 
-/** Returns the shortest runs of tokens that together are whole characters. Other tokens are left out. */
+/**
+ * Returns the shortest runs of tokens, of at most 64 bytes, that together are whole characters. Added tokens and all
+ * others are left out.
+ */
 function naiveGroups(ids: readonly number[]): number[][] {
   const groups: number[][] = [];
   let run: number[] = [];

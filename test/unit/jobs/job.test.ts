@@ -4,7 +4,7 @@ import { UserError } from "../../../src/runtime/errors.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import type { WorkerThread } from "../../../src/runtime/worker-jobs.ts";
 
-/** Returns a job that reports each request. */
+/** Returns a job whose `add` reports each request. */
 function countingJob(tell: jobs.Tell<string>) {
   let sum = 0;
   let wake = () => {};

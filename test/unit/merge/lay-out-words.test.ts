@@ -12,7 +12,8 @@ import { makeTuning } from "./made-words.ts";
 const seed = Number(process.env.TEST_SEED ?? 11);
 
 /**
- * Returns words of even ids below 40. A start token is half of an id. Some words are frequent, and some have one id.
+ * Returns words of even ids below 40. The start token of an id is half the id. Some words are frequent, and some have
+ * one id.
  */
 function makeIdWords(random: Random): Map<string, number> {
   const words = new Map<string, number>();

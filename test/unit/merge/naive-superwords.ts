@@ -1,10 +1,6 @@
 import { bestPair, byteVocabulary, countPairs, keyOf, mergePair } from "../../../examples/learn.ts";
 import { textsOf } from "./naive.ts";
 
-/**
- * Learns superwords naively, with strings and Maps, and recomputes every count. Follows the reference's rules in
- * docs/superwords.md. A token is its bytes as Latin-1 text, and `ids` determine the order of ties.
- */
 export type NaivePair = readonly [left: string, right: string];
 
 export type NaiveSuperwords = {
@@ -15,6 +11,10 @@ export type NaiveSuperwords = {
   readonly isAmbiguous: boolean;
 };
 
+/**
+ * Learns superwords naively, with strings and Maps, and recomputes every count. Follows the reference's rules in
+ * docs/superwords.md. A token is its bytes as Latin-1 text, and `ids` determine the order of ties.
+ */
 export function naiveSuperwords(
   pieces: ReadonlyMap<string, number>,
   inherited: readonly NaivePair[],

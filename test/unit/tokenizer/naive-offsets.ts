@@ -23,7 +23,7 @@ export type OffsetUnit = "bytes" | "characters";
 export class OffsetFinder {
   private readonly added: ReadonlyMap<number, AddedToken>;
 
-  /** Throws a UserError if text and tokens do not have the same bytes. */
+  /** Throws a UserError for a tokenizer whose tokens may not have the bytes of the text. */
   constructor(private readonly parts: TokenizerParts) {
     const obstacle = obstacles.toOffsets(parts);
     if (obstacle !== undefined) throw new UserError(obstacle);

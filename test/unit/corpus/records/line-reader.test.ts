@@ -61,7 +61,7 @@ function madeJson(seed: number, recordCount: number) {
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Returns sequences, and a file that contains them, in all layouts that are in use. */
+/** Returns sequences, and a FASTA file that contains them in a random layout. */
 function madeFasta(seed: number, recordCount: number) {
   const random = randomNumbers(seed);
   const pick = (choices: readonly string[]) => choices[random(choices.length)]!;
