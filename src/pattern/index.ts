@@ -2,7 +2,7 @@
 // and the kernel's tables share one syntax tree.
 
 export { loadCompiler } from "#ready-made";
-export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
+export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { cutText, findSafeCut } from "./cut-text.ts";
 export * as patternForms from "./export-form.ts";
 export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";

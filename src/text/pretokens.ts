@@ -1,5 +1,5 @@
 import type { Text } from "#bytes";
-import { KernelScan, type PatternTables, type SetUpAfter } from "#pattern";
+import { type CompiledPattern, KernelScan, type SetUpAfter } from "#pattern";
 import { type Kernel, UserError } from "#runtime";
 import type { TextPart } from "./text-part.ts";
 import type { TokenToFind } from "./text-sections.ts";
@@ -52,7 +52,7 @@ export class Pretokens {
   readonly tokenBytesMax: number;
   /** Throws a UserError if the kernel's memory is too small for the tables of the pattern or of the tokens. */
   constructor(
-    automata: readonly PatternTables[],
+    automata: CompiledPattern["automata"],
     tokens: readonly TokenToFind[],
     private readonly taker: Taker,
     setUpAfter?: SetUpAfter,

@@ -1,5 +1,5 @@
 import { bytesOf } from "#bytes";
-import { KernelScan, type PatternTables } from "#pattern";
+import { KernelScan } from "#pattern";
 import { type Kernel, kernels, UserError } from "#runtime";
 import { tokensToFind } from "#text";
 import { placeInKernel } from "./encoding-kernel.ts";
@@ -36,7 +36,7 @@ export function layOut(
   const scan = KernelScan.create(kernel, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
   scan.prepare();
-  const [{ stateCount }] = pattern.automata as [PatternTables];
+  const { stateCount } = pattern.automata[0]!;
   if (exports.useSafeCuts(stateCount) === 0 || !tokensToFind.use(kernel, tokens))
     throw noMemoryForTokenizer();
   // Encoding reads the halves of merges only from the table of pairs, so these arrays are zeroed.
