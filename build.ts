@@ -127,7 +127,7 @@ export async function buildExecutable(
     compile: {
       outfile,
       // Compiling code that only the start of a run needs takes a tenth of the time of a short run (src/main.ts).
-      jitPolicy: 30,
+      jitPolicy: 10,
       ...(platform && { target: platform.target, executablePath: platform.runtimePath }),
       autoloadDotenv: false,
       autoloadBunfig: false,

@@ -25,7 +25,7 @@ function printVersion(): boolean {
 }
 
 /**
- * How long the engine waits with compiling: until then, code must run thirty times as often as usual (build.ts). A
+ * How long the engine waits with compiling: until then, code must run ten times as often as usual (build.ts). A
  * short run does nearly everything once.
  */
 const startMs = 50;
