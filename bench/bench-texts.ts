@@ -5,7 +5,7 @@ import { languages } from "./fair/texts.ts";
 import { writeTexts } from "./languages/texts.ts";
 import { runProcess } from "./record.ts";
 
-/** Separates the documents of a text. */
+/** The special token between the documents of a text. */
 export const end = "<|endoftext|>";
 
 const root = join(import.meta.dir, "..");

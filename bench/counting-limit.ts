@@ -3,8 +3,8 @@
 //
 //   node scripts/bun.mjs bench/counting-limit.ts <text> [--rounds 5] [--record name]
 //
-// The loop is vector code of WebAssembly, on which the kernel runs, too. `bpe count` counts the same file in one
-// thread.
+// The loop is vector code in WebAssembly, as the kernel's loops are. For comparison, `bpe count` counts the same file
+// in one thread.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";

@@ -7,10 +7,10 @@
 // With --bpe, `bpe` also trains without these options. --before is an older executable, which takes turns with this
 // one.
 //
-// Whole jobs are compared: start, import, train, write the result (peers/train.py). For other tools, the training
-// call alone is timed as well, and so are its threads. Corpus and executable are in the page cache when a run begins.
-// Tools without documents get the same file, and count the special token's text. gigabpe has only the pattern gpt2. A
-// run of more than 5 seconds is not repeated.
+// Whole jobs are compared: start, import, train, write the result (peers/train.py). For other tools, the elapsed time
+// and processor time of the training call alone are measured as well. Corpus and executable are in the page cache when
+// a run begins. Tools without documents get the same file, and count the special token's text. gigabpe has only the
+// pattern gpt2. A run of more than 5 seconds is not repeated.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";

@@ -278,8 +278,8 @@ function starts(setting: Setting, path: string): Work[] {
 }
 
 /**
- * In `--quick`, arrays are compared with gigatoken's only, in two runs, and only o200k and Llama 3 have two threads
- * (for documents) and lines (with one thread).
+ * In `--quick`, arrays are compared with gigatoken's only, in two runs, as documents in one thread. The first two
+ * tokenizers (o200k and Llama 3, if installed) are also compared as documents in two threads, and as lines in one.
  */
 function arrays({ isQuick, rounds, texts }: Setting, text: string): Work[] {
   const found = publishedTokenizers();

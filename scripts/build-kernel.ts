@@ -46,25 +46,25 @@ const options = [
   // JavaScript creates the memory.
   ...["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
 ];
-/** One memory for all threads that work together. */
+/** The module for threads, which share one memory. */
 const shared = ["module.ts", "--sharedMemory"];
 const withSimd = ["--enable", "simd,threads,bulk-memory"];
-/** A constant of src/kernel/scale.d.ts. */
+// Options that set the constant of src/kernel/scale.d.ts.
 const usualScale = ["--use", "isSmallScale=0"];
 const smallScale = ["--use", "isSmallScale=1"];
 
-/** The command-line options of each variant of the module, by its file name. */
+/** For each module, by its file name: the source that it is compiled from, and the compiler's options. */
 const usualFlavours = {
   "kernel.wasm": [...shared, ...withSimd, ...usualScale, "--noAssert"],
   /** For processors whose WebAssembly has no SIMD. */
   "kernel-baseline.wasm": [...shared, "--enable", "threads,bulk-memory", ...usualScale, "--noAssert"],
   /** With assertions, for tests. */
   "kernel-asserts.wasm": [...shared, ...withSimd, ...usualScale],
-  /** The module from which C is made (scripts/native). */
+  /** The module for encoding only. It is also translated to C (scripts/native). */
   "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
   /** Lays out the same memory as that module, on processors without SIMD. */
   "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
-  /** The text module: the changes to a text before it is cut. C is made from it, too. */
+  /** The text module: the changes to a text before it is cut. It is also translated to C. */
   "kernel-text.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
   "kernel-text-baseline.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
 };
@@ -92,15 +92,15 @@ type ModuleName = keyof typeof flavours;
 const digestPath = (path: string) => `${path}.digest`;
 
 /**
- * Compiles the modules of a scale into `directory`, unless they are up to date. Returns their paths. Throws the
- * compiler's errors.
+ * Compiles the modules of a scale into `directory`, unless they are up to date. Returns their paths. The compiler's
+ * errors are printed; then this throws.
  */
 export async function buildKernel(directory: string, isSmallScale = false): Promise<string[]> {
   const paths = Object.keys(isSmallScale ? smallFlavours : usualFlavours).map((name) =>
     join(directory, name),
   );
-  // Generates them in another process, because the bundler of this one would not see new files in a directory that it
-  // has already read.
+  // Another process generates the sources, because this process's bundler would not see new files in a directory that
+  // it has already read.
   const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
   if (status !== 0) throw new Error("the sources that are made of others cannot be made");
   mkdirSync(directory, { recursive: true });
@@ -121,7 +121,7 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
   return paths;
 }
 
-/** Compiles the module that has the name of this file. */
+/** Compiles the module that the file name in `path` names, and writes it to `path`. */
 async function compile(path: string): Promise<void> {
   const [entry, ...features] = flavours[basename(path) as ModuleName];
   let code = new Uint8Array();
@@ -149,7 +149,7 @@ async function compile(path: string): Promise<void> {
 /** Whether images contain the state of instances of this module (src/tokenizer/image.ts). */
 const hasState = (path: string) => basename(path).startsWith("kernel-encode");
 
-/** Returns the module with an export for each global variable, named after its file and itself: "scanner/pos". */
+/** Returns the module with an export for each mutable global, named after its file and itself: "scanner/pos". */
 async function withState(code: Uint8Array): Promise<Uint8Array> {
   const { default: binaryen } = (await import(binaryenName)) as { default: Binaryen };
   const module = binaryen.readBinary(code);
@@ -164,8 +164,8 @@ async function withState(code: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Writes the types of the kernel's exports as the compiler declares them, unless they exist. They are the types that
- * JavaScript sees without the compiler's glue code: a boolean is returned as 0 or 1.
+ * Writes the types of the kernel's exports as the compiler declares them, unless they are up to date. They are the
+ * types that JavaScript sees without the compiler's glue code: a boolean is returned as 0 or 1.
  */
 async function declareExports(): Promise<void> {
   const path = join(root, "src/runtime/kernel-exports.ts");
@@ -198,8 +198,8 @@ async function declarationOf(type: string, name: ModuleName): Promise<string> {
 
 const typesHead = `
 /**
- * What src/kernel/module.ts exports, where it says what each is. Addresses and numbers of bytes are unsigned in the kernel
- * and come back signed: \`>>> 0\` makes them unsigned again, where they may be 2 GB or more.
+ * What src/kernel/module.ts exports. Each export is documented where it is declared. Addresses and numbers of bytes are
+ * unsigned in the kernel and come back signed: \`>>> 0\` makes them unsigned again, where they may be 2 GB or more.
  */
 `;
 

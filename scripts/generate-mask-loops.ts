@@ -14,8 +14,9 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** An expression of the loop that gives the mask of the current block. */
+/** A mask, as expressions in the code of the loop. */
 type Value = {
+  /** An expression for the current block. */
   readonly now: string;
   /** An expression for the next block, if it depends only on classes. */
   readonly next: string | null;

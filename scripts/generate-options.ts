@@ -1,5 +1,6 @@
 // `npm run suite options` writes all files that are generated from the tables of options: docs/options.md, the types of
-// the library's options, the parameters of the Python package, and the options in docs/training.schema.json.
+// the library's options, the parameters of the Python package, and the options in docs/training.schema.json. It also
+// writes the probe text of fingerprints for the Python package.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +34,8 @@ function lines(text: string, first: string, rest = first): string[] {
 }
 
 /**
- * Returns the description of an option for a comment. `spelling` returns the name of another option in that language.
+ * Returns the description of an option for a comment. `spelling` returns the name of another option in the language of
+ * the comment.
  */
 function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
@@ -116,7 +118,7 @@ const parameters = Object.entries<Option>(trainingOptions).flatMap(([key, option
 });
 const spellInPython = (option: string) =>
   `\`\`${parameters.find(({ name }) => name === option)?.python ?? option}\`\``;
-/** Parameters of the table that the signature below lists itself. */
+/** Parameters that Python's `train_with` handles itself, so that PARAMETERS lacks them. */
 const own = ["vocab_size", "output"];
 const printed = parameters.filter(({ python }) => !own.includes(python));
 
@@ -210,7 +212,7 @@ const pythonText = (text: string) =>
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** Returns the schema of the settings in training.json, those of a training and of `--extend`. */
+/** Returns the schema of training.json, with the settings of a training and of `--extend` made from the table. */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   for (const record of ["training", "extension"]) {
@@ -218,7 +220,8 @@ export function trainingSchema(): unknown {
     for (const [name, option] of Object.entries<Option>(trainingOptions)) {
       const { recorded, kind, description, excludes = [] } = option;
       if (recorded === undefined) continue;
-      // An extension has one more rule for ties, and records document ends as texts.
+      // In the schema of an extension, these differ or are missing: it has one more rule for ties, and records document
+      // ends as texts.
       const isApart =
         ["compat", "specialTokensAsText"].includes(name) || excludes.some(({ other }) => other === "extend");
       if (record === "extension" && isApart) continue;

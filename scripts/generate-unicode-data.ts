@@ -90,8 +90,8 @@ async function setsOf(kind: Kind): Promise<string> {
 }
 
 /**
- * Surrogates occur in no UTF-8 text. They are unassigned code points, so that the categories divide all code
- * points; no other set has them, so that its complement does not depend on them.
+ * Returns the code points of a set. Surrogates, which occur in no UTF-8 text, count as unassigned, so that the
+ * categories divide all code points. All other sets lack them.
  */
 async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   const codePoints = await load<number[]>(`${kind}/${name}/code-points.mjs`);

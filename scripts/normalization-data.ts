@@ -1,6 +1,6 @@
 // The effect of normalization on characters, for src/kernel/text/normalization-tables.ts. Unicode's npm
-// package has no decompositions, so they come from the pinned Bun, except characters newer than the
-// normalizers of HF `tokenizers`.
+// package has no decompositions, so they come from the pinned Bun. Characters that are newer than the
+// normalizers of HF `tokenizers` are left out.
 
 /**
  * Characters that are newer than Unicode 9.0 and that later versions decompose, compose or reorder. The normalizers of HF

@@ -1,5 +1,5 @@
 // Builds the template of `--report`, dist/pages/report.html: style and program, with placeholders for the
-// title and the content. Its Content-Security-Policy allows only these, by hash.
+// title and the content. Its Content-Security-Policy allows only this style and this program, by hash.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 const npm = (name, ...args) => ["npm", "run", "--silent", name, ...(args.length > 0 ? ["--", ...args] : [])];
 const bun = (path, ...args) => ["node", "scripts/bun.mjs", "run", path, ...args];
-/** Files of tests that `npm test` does not find by their names. */
+/** Returns the command that runs files of tests that `npm test` does not find by their names. */
 const tests = (paths, ...options) => [
   ...["node", "scripts/bun.mjs", "test", ...options],
   ...paths.map((path) => `./test/${path}`),

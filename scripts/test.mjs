@@ -1,6 +1,7 @@
 // Checks types and style, and runs all tests; or only those whose path has one of the given words: `node
-// scripts/test.mjs test/words`. Arguments that begin with "-" are passed to Bun. `--long` runs the random tests, with
-// more rounds (test/rounds.ts), and those of the command line, each run in its own process (test/binary.ts).
+// scripts/test.mjs test/words`. Arguments that begin with "-" are passed to Bun. `--long` runs only the random tests,
+// with more rounds (test/rounds.ts), and the tests of the command line, with a process for each command line
+// (test/binary.ts).
 //
 // Files that compare with a simple implementation, another program or the text itself run again at small scale, where
 // every size is tiny (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
@@ -17,9 +18,9 @@ import { fileURLToPath } from "node:url";
 /** A file that takes longer hangs: no test takes this long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
-/** Ends the name of a job that runs a file at small scale. */
+/** The end of the name of a job that runs a file at small scale. */
 const smallScale = " at small scale";
-/** Multiplies the rounds that tests name: twenty times those of `npm test`. */
+/** With `--long`: twenty times the rounds of `npm test` (test/rounds.ts), and a process for each command line. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
@@ -107,7 +108,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 }
 
 /**
- * The outcome of a file or a check: the numbers of passed and failed tests, and the output to show if any
+ * Runs a file or a check. Returns the numbers of passed and failed tests, and the output to show if any
  * failed.
  */
 async function play(name, index) {

@@ -58,7 +58,10 @@ export const withoutDoors = (path: string, text: string): string =>
     return hasTwins(door) ? statement : statementsFor(path, how, values, door);
   });
 
-/** Does the same for the text of a declaration file. `path` is the path of its source. */
+/**
+ * Returns the text of a declaration file with the same replacements, also of imported types. `path` is the path of its
+ * source.
+ */
 export const typesWithoutDoors = (path: string, text: string): string =>
   text
     .replaceAll(throughDoorForTypes, (_, how: string, names: string, door: string) =>
@@ -69,7 +72,7 @@ export const typesWithoutDoors = (path: string, text: string): string =>
       return `import("${specifier(path, file)}")${isNamespace ? "" : `.${name}`}`;
     });
 
-/** Leaves out statements that import only types, because bundlers drop them. */
+/** Does not match statements that import only types, because bundlers drop them. */
 const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 const throughDoorForTypes = /^((?:import|export)(?: type)?) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 

@@ -3,7 +3,8 @@
  *
  *   node scripts/bun.mjs bench/corpora/many-words.ts many.txt [--words 22000000] [--seed 1]
  *
- * A word is a space and five or six of 30 syllables, 12 bytes on average. Of 22 million words, 20 million are distinct.
+ * A word is a space or newline and five or six of 30 syllables, 12 bytes on average. Of 22 million words, 20 million are
+ * distinct.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";

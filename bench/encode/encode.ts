@@ -4,10 +4,10 @@
 //        [--peers huggingface,huggingface-1,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python]
 //        [--python-rc dist/peers-rc/bin/python] [--binary dist/bpe] [--record name]
 //
-// Every job is a whole process from text to .npy, timed from start to exit. For other tools, the batch call alone is
-// timed as well, on all threads and with the text in memory (peers.py, npm-tiktoken.ts). huggingface-1 is `tokenizers`
-// 1.0. The checksums of the files are compared. The text must have <|endoftext|> between documents, and ids must fit
-// into 16 bits.
+// Every job is a whole process from text to .npy, timed from start to exit. For other tools, the calls alone are timed
+// as well, with the text in memory: a batch call on all threads (peers.py), or a call for each document on one thread
+// (npm-tiktoken.ts). huggingface-1 is `tokenizers` 1.0. The checksums of the ids are compared. The text must have
+// <|endoftext|> between documents, and ids must fit into 16 bits.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -133,7 +133,7 @@ const results = Array.from(runs, ([name, all]) => {
     allCalls: calls,
   };
 });
-/** The result with the fastest run of `bpe`. */
+/** The result of `bpe` with the smallest median. */
 const best = results
   .filter(({ callSeconds }) => callSeconds === null)
   .toSorted((a, b) => a.seconds - b.seconds)[0]!;

@@ -18,8 +18,9 @@ const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/fair");
 const sizes = [32_000, 128_000];
 
-/** GPT-4o's pattern with digits grouped from the right, even before a letter. */
+/** Groups of up to three digits, counted from the right, even before a letter. */
 const fromTheRight = String.raw`\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))`;
+/** GPT-4o's pattern with these groups. */
 const pattern = patterns.o200k.sources[0].replace(String.raw`\p{N}{1,3}`, () => fromTheRight);
 const clean = ["-p", pattern, "--whole-characters", "--normalize", "NFC"];
 const files = languages.map(trainingFile);

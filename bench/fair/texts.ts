@@ -71,8 +71,8 @@ export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
 /**
- * Writes the texts of all languages into directories that exist. The files hold documents with `<|endoftext|>` between
- * them.
+ * Writes the texts of all languages into directories that exist. `corpora` are the paths of files that hold documents
+ * with `<|endoftext|>` between them.
  */
 export function writeTexts(home: string, corpora: readonly string[]): void {
   const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));

@@ -15,8 +15,8 @@ export function writeInstalledText(path: string): void {
 
 /**
  * Makes a file of words for each number of words, from an order-3 byte chain over the text. A smaller file has the
- * first words of a larger one, but their counts depend on the number of words. So each file equals the generator's
- * output for that size.
+ * first words of a larger one, with counts computed from its own number of words. So each file is what the generator
+ * makes for this number.
  */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {
   const wordCountMax = Math.max(...wordCounts);

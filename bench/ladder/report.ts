@@ -43,7 +43,7 @@ export type Ladder = {
   readonly comparison: Comparison;
 };
 
-/** Writes ladder.md from the results of one run of the ladder. */
+/** Returns the text of ladder.md for the results of one run of the ladder. */
 export function writeReport(ladder: Ladder): string {
   return `${[
     "# The ladder",

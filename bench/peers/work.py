@@ -332,7 +332,7 @@ def _gigatoken(ask: Ask) -> Any:
 
 
 def job_of(ask: Ask) -> Job:
-    """Returns the job of a work and a library, which the name of its function has."""
+    """Returns the job for the requested work and library, made by the function that is named after both."""
     package = ask.library.partition(",")[0]
     if ask.work in ("train", "file"):
         job: Job = globals()[f"{ask.work}_{package}"](ask)

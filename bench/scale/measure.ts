@@ -1,5 +1,5 @@
-// Measures the inputs of the model in docs/many-machines.md, records them in bench/record/scale.json, and regenerates
-// that section:
+// Measures what the model in docs/many-machines.md is computed from, records it in bench/record/scale.json, and
+// regenerates the section of that page on terabytes:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //

@@ -37,8 +37,8 @@ export type ScaleRecord = {
     readonly cpuSeconds: number;
   };
   /**
-   * `bpe train --counts`, 32,000 tokens, the whole process: the corpora's words; and the merges of six million made-up
-   * words.
+   * Two measurements with 32,000 tokens: `bpe train --counts` on the words of the corpora, the whole process; and merging
+   * alone, on six million made-up words.
    */
   readonly merging: readonly {
     readonly distinctWordCount: number;

@@ -25,7 +25,7 @@ const directory = mkdtempSync(join(tmpdir(), "bpe-threads-"));
 type Training = {
   readonly processor: number;
   readonly elapsed: number;
-  /** From the end of the text to the beginning of merging, in which one thread adds up the words of all. */
+  /** From the end of counting to the beginning of merging: one thread adds up the words of all threads. */
   readonly addingUp: number;
   readonly merging: number;
   readonly writing: number;
@@ -59,7 +59,7 @@ async function train(threads: number): Promise<Training> {
   };
 }
 
-/** Searches the corpus for a byte that it does not have, in one thread or in two: GB a second of elapsed time. */
+/** Returns how fast threads search the corpus for a byte that it does not have, in GB a second of elapsed time. */
 async function reading(threads: number): Promise<number> {
   const code = `const text = Bun.mmap(${JSON.stringify(corpus)}); postMessage(0);
     onmessage = ({ data: [start, end] }) => postMessage(Buffer.from(text.buffer, start, end - start).indexOf(0xff));`;

@@ -1,4 +1,5 @@
-/** Formats numbers of the page with two or three digits, because they are estimates. */
+// Formats numbers of the page with two or three digits, because they are estimates.
+
 export function short(value: number): string {
   const [unit, suffix] =
     value >= 0.9995e9 ? [1e9, " G"] : value >= 0.9995e6 ? [1e6, " M"] : value >= 9995 ? [1e3, " k"] : [1, ""];

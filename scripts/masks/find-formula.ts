@@ -76,7 +76,7 @@ function guessMember(tables: ScanTables): Member {
   };
 }
 
-/** The kernel counts groups of digits up to this. */
+/** The largest group of digits that the kernel counts. */
 const digitCountMax = 8;
 
 /** Returns the formula of a member, in the form that the proof runs. */
@@ -173,7 +173,7 @@ function wideColumns({ columnBlocks, columns }: ScanTables): number[] {
   return wide;
 }
 
-/** Numbers columns by the automaton's transitions in all states: columns with equal transitions get the same number. */
+/** Gives each column a number. Columns with equal transitions in all states of the automaton get the same number. */
 class RowNumbers {
   private readonly ids = new Map<string, number>();
   private readonly known = new Map<number, number>();

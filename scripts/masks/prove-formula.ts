@@ -41,7 +41,7 @@ type Proof =
 
 /** The proof gives up after this many situations. Named patterns have at most a hundred. */
 export const situationCountMax = 20_000;
-/** The proof gives up if this many ends are pending. */
+/** The proof gives up if more ends than this are pending. */
 export const pendingCountMax = 16;
 
 // The value of a slot: the index of a pending end, or one of these.
@@ -286,14 +286,14 @@ export class BitOps implements Ops<boolean> {
     return before === 1;
   };
 
-  /** Remembers itself. */
+  /** Remembers its result. */
   readonly span = (start: boolean, hold: boolean): boolean => {
     const holds = (start || this.recall() === 1) && hold;
     this.keep(Number(holds));
     return holds;
   };
 
-  /** Remembers the claim: 1, the run continues or the text ends; 2, another character follows. */
+  /** Remembers the claim: 1, the run continues or the text ends; 2, a character outside the run follows. */
   readonly last = (run: boolean): boolean => {
     const claim = this.recall();
     if (claim !== 0 && (claim === 1) !== run) this.isRefuted = true;
@@ -313,7 +313,7 @@ export class BitOps implements Ops<boolean> {
     return isFollowed;
   };
 
-  /** Remembers the claim for the current run: 1, no target follows it; 2, there is one. */
+  /** Remembers the claim for the current run: 1, no target follows it; 2, a target follows it. */
   readonly before = (where: boolean, run: boolean, target: boolean, atEnd: boolean): boolean => {
     let claim = this.recall();
     if (!run) {
@@ -327,7 +327,7 @@ export class BitOps implements Ops<boolean> {
     return where && claim === 2;
   };
 
-  /** Remembers the number of characters in the current group; with count 0, that there was one. */
+  /** Remembers the number of characters in the current group; if `count` is 0, only whether a run is being read. */
   readonly every = ({ value: count }: Count, run: boolean): boolean => {
     const size = this.recall();
     const isFirst = run && (size === 0 || size === count);
@@ -354,12 +354,13 @@ export class BitOps implements Ops<boolean> {
   };
 }
 
-// Claims of `contractions`: no contraction follows.
+// The claims of `contractions`.
 const noClaim = 0;
+// No contraction follows. After the first letter of a possible one, only its second letter can still refute this.
 const noContraction = 1;
 const noL = 2;
 const noE = 3;
-// A contraction follows: of one letter; of two letters, with the role of the second.
+// A contraction of one letter follows, or one of two letters; or the second letter follows.
 const oneLetter = 4;
 const twoLetters = 5;
 const secondL = 6;

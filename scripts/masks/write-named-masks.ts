@@ -37,8 +37,8 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 }
 
 /**
- * Writes which lead bytes of two- and three-byte characters have characters of only one kind, for the two kinds that
- * have most such bytes.
+ * Writes which lead bytes of two- and three-byte characters have characters of only one kind, for three-byte characters
+ * from some second byte on. Only the two kinds with the most such lead bytes are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
@@ -68,9 +68,8 @@ type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond
 const leastBlocks = 8;
 
 /**
- * Returns the second bytes, up to the last one, with which all characters of a lead byte are of one kind. Returns
- * undefined if they are fewer than `leastBlocks`, or, for a two-byte character's lead byte, if its characters are of
- * several kinds.
+ * Returns the part of a lead byte's characters that ends with its last character and has only one kind. Returns
+ * undefined if this part has fewer than `leastBlocks` blocks, or, for two-byte characters, if it is not all of them.
  */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {

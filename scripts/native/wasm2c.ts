@@ -15,8 +15,8 @@ export const generatedDirectory = (isSmallScale: boolean) =>
 const modules = { kernel: "kernel-encode", text: "kernel-text" };
 
 /**
- * Writes the C and the header of each module of a scale, and kernel-digest.h, at most once. Throws the error output of
- * wasm2c.
+ * Writes the C and the header of each module of a scale, kernel-state.h and kernel-digest.h, at most once in this
+ * process. Throws the error output of wasm2c.
  */
 export function generateC(isSmallScale: boolean): Promise<void> {
   const made = generated.get(isSmallScale) ?? generate(isSmallScale);
@@ -86,8 +86,8 @@ static inline u64 I64_POPCNT(u64 x) {
 #endif`;
 
 /**
- * The changes to the C of wasm2c 1.0.39. Each place to change must be found, which fails if another version writes
- * other C.
+ * Adapts the C that wasm2c 1.0.39 writes. Throws if it does not find a place to change, because another version may
+ * write other C.
  */
 function adapted(c: string): string {
   const replaced = (text: string, from: RegExp, to: string) => {

@@ -25,8 +25,8 @@ const libraries: readonly Library[] = [
 ];
 
 /**
- * Prepares sources for a single script for browsers: imported files become compressed text, and our own class replaces
- * Node's Buffer.
+ * Prepares sources for a single script for browsers: the kernel's modules become compressed text, our own class
+ * replaces Node's Buffer, and functions that throw replace Node's other modules.
  */
 const forBrowsers: BunPlugin = {
   name: "browser",

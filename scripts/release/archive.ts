@@ -63,7 +63,7 @@ export function tarGz(files: readonly ArchivedFile[], seconds: number): Buffer {
  *   10       4       DOS time and date       38       4       mode of Unix, shifted by 16 bits
  *   14       4       CRC-32                  42       4       where the head is
  *   18       4, 4    size packed, unpacked   46               path
- *   26       2, 2    length of path, of more: 0
+ *   26       2, 2    length of path, of extra fields: 0
  *   30               path, content
  */
 export function zip(files: readonly ArchivedFile[], seconds: number): Buffer {

@@ -59,7 +59,7 @@ const licenceNames = [
   ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],
 ];
 
-/** The text of NOTICE: third-party code in the executable, and its licences. */
+/** The text of NOTICE: third-party code in the executable and the native parts, and its licences. */
 export function notice(root: string): string {
   const sections = [
     "The third-party code in the executable and the libraries, and its licences. LICENSE has the licence of bpe itself,",
@@ -80,7 +80,7 @@ export function notice(root: string): string {
   return joined(sections);
 }
 
-/** Packages that only the libraries contain: picomatch and xxhash-wasm for Node, fflate for browsers. */
+/** Packages that only the npm libraries contain: picomatch and xxhash-wasm for Node, fflate for browsers. */
 const packagesOfLibraries = ["fflate", "picomatch", "xxhash-wasm"];
 /** Whether only the native parts contain the package. */
 const isNative = ({ name }: BundledPackage) => name === "wabt";

@@ -116,7 +116,10 @@ function checkContents(): string {
   return `${names.length} packages and parts`;
 }
 
-/** Installs both packages into a new project, without a registry. `npm run suite npm` tests the library in detail. */
+/**
+ * Installs the npm package `bpe` and that of this machine's executable into a new project, without a registry.
+ * `npm run suite npm` tests the library in detail.
+ */
 function checkNpm(): string {
   const project = join(scratch, "project");
   mkdirSync(project);
@@ -232,8 +235,8 @@ function installWheel(platform: string, target: string): void {
 }
 
 /**
- * Checks that the manual page states this version, that groff accepts it, that the shell completions and the playground
- * are there, and that bash completes a command name with them.
+ * Checks that the manual page states this version, that the shell completions and the playground are in the archive,
+ * and that bash completes a command name.
  */
 function checkShellFiles(directory: string): void {
   const page = readFileSync(join(directory, "bpe.1"), "utf8");

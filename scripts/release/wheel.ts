@@ -19,8 +19,8 @@ export type WheelOptions = {
   readonly platform: string;
   readonly notice: string;
   /**
-   * Installed below the environment's prefix, where `man` and fish find them, because they look next to the directories
-   * of PATH.
+   * Files that are installed below the environment's prefix. `man` and fish find theirs there, because both look next
+   * to the directories of PATH.
    */
   readonly shellFiles: readonly ShellFile[];
   /** The time of every file in it, in seconds since 1970. */

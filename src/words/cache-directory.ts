@@ -24,7 +24,7 @@ import type { CountsOptions } from "./counts-format.ts";
  *   bpe-index                          maps files to contents (content-hash.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
  *   bpe-GROUP-ID.sum                   the summed words of many entries that share a run's options (cache-entries.ts)
- *   bpe-OUTPUT.result                  the sources of an output (`ResultSources`)
+ *   bpe-OUTPUT.result                  the sources and the files of an output (`Result`)
  *
  * SIZE is in bytes. OPTIONS, GROUP, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a
  * hidden directory of its process.
@@ -340,10 +340,7 @@ function lstatOrUndefined(path: string): Stats | undefined {
   }
 }
 
-/**
- * The sources of an output, stored in the cache under a name made from the output's path: a line with the xxHash64 of
- * the rest, then JSON. A run with equal sources whose output files are unchanged has nothing to do.
- */
+/** The sources of an output. A run with equal sources whose output files are unchanged has nothing to do. */
 export type ResultSources = {
   readonly version: string;
   readonly bunVersion: string;
@@ -355,6 +352,10 @@ export type ResultSources = {
   readonly counts: readonly (readonly [path: string, sha256: string])[];
 };
 
+/**
+ * The sources and the files of an output. The file, named after the output's path, has a line with the xxHash64 of the
+ * rest, then this object as JSON.
+ */
 export type Result = { readonly madeOf: ResultSources; readonly files: Files };
 type Files = readonly (readonly [path: string, sha256: string])[];
 

@@ -372,7 +372,7 @@ export class Cache {
     if (isStream || sizeBytes === 0) return undefined;
     try {
       const state = stateOf(path, this.settings.nowMs());
-      // If the file has grown since it was found, only a part of it will be read.
+      // A file that has changed since it was found is not cached. If it has grown, only a part of it will be read.
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
         state,
@@ -390,7 +390,7 @@ export class Cache {
     this.index.add(known.state, known.sha256);
   }
 
-  /** Verifies the entries of a plan, and records the statistics of its contents. Throws `DamagedFile`. */
+  /** Verifies the entries of a plan, and records the statistics of its contents. `setAside` handles what it throws. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {

@@ -191,7 +191,7 @@ function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<un
   return [...runs, ...counter.runs];
 }
 
-/** Numbers the writers of sorted runs: each has a unique name, even if a corpus is counted in several passes. */
+/** The number of names given so far: each writer of sorted runs has its own, even if a corpus is counted in passes. */
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 
@@ -357,9 +357,9 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   /**
-   * Ends counting. The words in memory move to a sorted run if one with words that may be from several inputs exists
-   * already, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written. Otherwise they
-   * stay.
+   * Ends counting. The words in memory move to a sorted run in two cases: this thread has already written a run with
+   * words that may be from several inputs, or another thread needs this memory (`leavesMemory`) and sorted runs may be
+   * written. Otherwise they stay in memory.
    */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);

@@ -98,7 +98,7 @@ export function slicedWordsFor(threadCount: number, coreCount: number): number {
   return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);
 }
 
-/** Counts the corpus. Does not yet add up the words of the threads, sorted runs and counts files. */
+/** Counts the corpus. Leaves the words in parts: in memory, slices, sorted runs and sorted counts files. */
 export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
   report: Report,

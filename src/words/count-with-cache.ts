@@ -68,8 +68,8 @@ export async function countWithCache(
     }
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
-  // Words that are already on disk are stored in the cache at once, because the run may still fail. If the corpus has
-  // several parts, all words are stored at once, which frees memory.
+  // Words that are already on disk are stored in the cache now, because the run may still fail. If the corpus has
+  // several parts, all words of this part are stored now, which frees memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh
