@@ -4,7 +4,6 @@ import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import type { Cutting } from "../../../src/text/cutting.ts";
 import * as cuttings from "../../../src/text/cutting.ts";
 import * as textPieces from "../../../src/text/text-pieces.ts";
-import { sectionsOf } from "../../../src/text/text-pieces.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 
 const pattern = compiledPatterns.compile(["'s| ?\\p{L}+| ?[^\\s\\p{L}]+|\\s+(?!\\S)|\\s+"]);
@@ -57,13 +56,15 @@ test("the pieces are the pretokens that encoding merges, with added tokens verba
     // Between added tokens nothing is lost, and a token's piece includes the white space that it strips.
     if (cutting.normalization === null && !cutting.addsPrefixSpace)
       expect({ i, joined: Buffer.concat(pieces) }).toEqual({ i, joined: Buffer.from(text) });
-    const twin = sectionsOf(cutting, text).map((section) =>
-      section.id !== undefined
-        ? section.id
-        : cutText(cutting.pattern, section.bytes).map((end, k, ends) =>
-            section.bytes.subarray(ends[k - 1] ?? 0, end),
-          ),
-    );
+    const twin = textPieces
+      .sectionsOf(cutting, text)
+      .map((section) =>
+        section.id !== undefined
+          ? section.id
+          : cutText(cutting.pattern, section.bytes).map((end, k, ends) =>
+              section.bytes.subarray(ends[k - 1] ?? 0, end),
+            ),
+      );
     const found = spelled(pieces);
     for (const section of twin) {
       if (typeof section === "number") found.shift();
