@@ -20,7 +20,10 @@ export type LoadRequest = {
 
 /** The loading thread's answer. */
 type LoadedTokenizer = {
-  /** The parts without the table. Its key stays, because `digestOfParts` depends on the order of keys. */
+  /**
+   * The parts, with `tokens` undefined. The key `tokens` keeps its place, because `digestOfParts` depends on the order
+   * of keys.
+   */
   readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
 };

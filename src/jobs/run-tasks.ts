@@ -288,7 +288,7 @@ export class TaskQueue {
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
-  /** The taker that gets the next task, because its range continues there; -1 if there is none. */
+  /** The taker that must get the next task, because it got the chunk before; -1 if any taker may get the task. */
   private holder = -1;
 
   /**
@@ -396,9 +396,9 @@ export type Sink<Part extends OutputPart, Found> = {
   /** Called after each task. `found` is undefined if there was nothing to do. */
   endTask(task: Task, found: Found | undefined): void;
   /**
-   * Returns a promise that resolves once the sink can take more. If it is undefined, or there is no `drain`, the sink
-   * can take more now. Until then, the memory of what was written does not go back to the threads. The promise does not
-   * reject: the next `write` throws any error.
+   * Returns a promise that resolves once the sink can take more. Until it resolves, the memory of what was written does
+   * not go back to the threads. The promise does not reject: the next `write` throws any error. If `drain` returns
+   * undefined or is left out, the sink can take more now.
    */
   drain?(): Promise<void> | undefined;
 };
@@ -465,7 +465,7 @@ export type SharedTasks<Part extends OutputPart, Found> = {
 export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>
   implements Sharer<Rest, Common>
 {
-  /** The worker's tasks, in order. */
+  /** The tasks that were sent to the worker and are not done, in order. */
   private readonly turns: Turn<Part, Found>[] = [];
   private readonly thread: jobs.Thread<TaskServer<Setup, Part, Found, Rest, Common>, TaskNews<Part, Found>>;
   private hasBegun = false;
@@ -548,8 +548,8 @@ type Sent = { readonly done: Promise<void> };
 
 /**
  * The work of one thread of a job, which is the main thread or a worker: takes tasks, one after the other. `Found` is
- * the result of a task, `Rest` the final result. A job is a module whose `start…` creates one of these from plain data
- * (its setup).
+ * the result of a task, `Rest` the final result. The module of a job has a function `start…`, which creates a
+ * `ThreadJob` from plain data, the setup.
  */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
   /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */

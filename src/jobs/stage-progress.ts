@@ -17,7 +17,7 @@ export type StageProgress = {
   /** Null while it is unknown, because a stream has not ended. */
   readonly total: number | null;
   readonly unit: "bytes" | "merges";
-  /** Given while counting and merging. */
+  /** Given while counting, lifting and merging. */
   readonly distinctWordCount?: number;
 };
 
@@ -28,8 +28,9 @@ export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: 
 export type Report = (progress: StageProgress) => void;
 
 /**
- * @internal Wraps a report with a function to await between slices of work that has no measurable progress. It repeats
- * the last report, because `report` may throw to end the run.
+ * @internal Returns a report that remembers its last progress, and the function `rest`, to be awaited between slices of
+ * work without measurable progress. `rest` yields to the event loop, and reports the last progress again, because
+ * `report` may throw to end the run.
  */
 export function repeatReport(report: Report, first: StageProgress) {
   let last = first;
@@ -45,7 +46,7 @@ export function repeatReport(report: Report, first: StageProgress) {
   };
 }
 
-/** @internal Receives the progress of the main thread, between slices of work. */
+/** @internal Receives the progress of all threads, in the main thread between slices of work. */
 export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;
 
 /** @internal Turns a report into one of a stage whose progress is measured in bytes of the inputs. */

@@ -56,7 +56,7 @@ export type Warning =
   | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: Message }
-  /** A sentence about a tokenizer's files, the cache or the inputs of languages. */
+  /** Any other warning, as a sentence: for example, about the files of a tokenizer or the cache. */
   | { readonly kind: "note"; readonly message: Message };
 
 /** Formats a warning as a sentence. */

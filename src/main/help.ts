@@ -245,7 +245,7 @@ export function describeOption(option: optionTables.Option): string {
 const usage = (command: CommandSpec, page: Page): string[] =>
   withBold("Usage:", wrap(`Usage: ${usageLine(command)}`, page, 7, 0), page.styles);
 
-/** Highlights the first words of lines. */
+/** Makes `words` bold where they begin the first line. */
 const withBold = (
   words: string,
   [first = "", ...rest]: readonly string[],

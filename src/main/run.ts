@@ -114,7 +114,7 @@ async function explained({ command, shown, argument }: UnknownOption): Promise<U
   return unknownOption(command, shown, argument);
 }
 
-/** Loads the code for token lists on demand, because few runs need it. */
+/** Adds the tokens in the files of `--special-tokens` to the values of `--special-token`. */
 async function takeListedTokens(
   command: CommandSpec,
   { options }: Invocation,

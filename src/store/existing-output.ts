@@ -161,8 +161,8 @@ function refusedError(place: Place, reason: string, hint: string): UserError {
 }
 
 /**
- * Former results that `--keep N` leaves next to their place, named by the start time of the run that made them. The
- * name gives their order:
+ * Matches the part after NAME in the names of kept results. `--keep N` leaves former results next to their place, and
+ * names each by the start time of the run that made it. These names give the order of the results:
  *
  *   NAME.20261120T020000Z      and, for another that began in the same second, NAME.20261120T020000Z-2
  */

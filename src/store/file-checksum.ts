@@ -60,7 +60,7 @@ export class ChecksummedFile implements ByteSink {
 const block = new Uint8Array(scaled(1 << 18, 16));
 const sliceBytes = scaled(1 << 22, 64);
 
-/** Computes the checksum of an open file. Yields the bytes read since the last yield. */
+/** Computes the checksum of an open file. Yields the number of bytes read since the last yield. */
 export function* checksumOf(fd: number): Generator<number, string> {
   const checksum = new FileChecksum();
   let pending = 0;

@@ -107,8 +107,8 @@ export function freePath(place: Place, ending: string): string {
 }
 
 /**
- * Lists the names in a directory. Returns an empty list if it cannot be read; callers then find no stale files in it,
- * and leave them.
+ * Lists the names in a directory. Returns an empty list if the directory cannot be read; callers then leave any stale
+ * files in it where they are.
  */
 export function namesIn(path: string): string[] {
   try {

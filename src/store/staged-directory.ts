@@ -262,10 +262,11 @@ class StagedDirectory {
   }
 
   /**
-   * Moves the result to its place. Returns the path of the former result, or null if there was none. If the former
-   * result is to be kept, the staged result takes its `keep-…` name before the exchange: the former result then has
-   * that name, by which a later run finds it even if this run dies. If another run publishes meanwhile, the loop tries
-   * again.
+   * Moves the result to its place. Returns the path of the former result, or null if there was none. If another run
+   * publishes meanwhile, tries again.
+   *
+   * If the former result is to be kept, the staged result is first renamed to a `keep-…` name. The exchange gives this
+   * name to the former result, so a later run finds it even if this run dies.
    */
   private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     const { staged, place } = this;

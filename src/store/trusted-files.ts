@@ -17,14 +17,17 @@ import { dirname, isAbsolute } from "node:path";
 import { systemError, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
-/**
+/*
  * Files in directories that others may write to. There, a file with one of our names may be anyone's: a pipe that
  * blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. So everything next
- * to outputs and in caches is opened by the functions of this module: they follow no link, do not block, and check the
- * open descriptor.
- *
- * Who is trusted in a directory: this user, root, and the directory's owner; also the users to whom the owner gave
- * write permission, such as the members of a group, unless that is everybody.
+ * to outputs and in caches is opened by the functions of this file: they follow no untrusted link, do not block, and
+ * check the open descriptor.
+ */
+
+/**
+ * Whether the owner of an entry is trusted in its directory. Trusted are this user, root, and the directory's owner;
+ * also the users to whom the directory's owner gave write permission, such as the members of a group, unless that is
+ * everybody.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
@@ -106,7 +109,7 @@ export function readTrusted(path: string): Buffer {
 
 /**
  * Removes a file with one of our names, if it exists. If it is a link, the link itself is removed. Throws `Untrusted`
- * for another user's file.
+ * if its owner is not trusted.
  */
 export function remove(path: string): void {
   const stats = lstatOrNull(path);

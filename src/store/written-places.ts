@@ -40,7 +40,10 @@ type Place = RunOutput & {
   readonly isHarmless: boolean;
 };
 
-/** Thrown if an output is an input of the run or contains one, or if an output is inside another output. */
+/**
+ * Thrown if an output is an input of the run or contains one, if an output is inside another output, or if the log is
+ * also another output.
+ */
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,
@@ -78,7 +81,10 @@ export class WrittenPlaces {
     }
   }
 
-  /** Refuses outputs inside a directory that is replaced or is a cache, and a log that is also another output. */
+  /**
+   * Refuses a file, a log or a cache inside a directory that is replaced or is a cache, and a log that is also another
+   * output. Standard output is never refused.
+   */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {
       const { name, path, real, kind } = place;
@@ -144,8 +150,8 @@ function statsOf(path: string | number): BigIntStats | null {
 }
 
 /**
- * The identity of a file; null if writing cannot harm it (a terminal, /dev/null), or if the file system has no inode
- * numbers.
+ * The identity of a file; null if there is no file, if writing cannot harm it (a terminal, /dev/null), or if the file
+ * system has no inode numbers.
  */
 const idOf = (stats: BigIntStats | null) =>
   stats === null || stats.isCharacterDevice() || stats.ino === 0n ? null : `${stats.dev} ${stats.ino}`;

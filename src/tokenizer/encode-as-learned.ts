@@ -39,7 +39,7 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
 
 /**
  * Returns the fingerprint of behavior for a tokenizer that was just learned. If it only cuts and merges, this takes a
- * fraction of the time.
+ * fraction of the time of `fingerprints.ofBehavior`.
  */
 export function fingerprint(parts: TokenizerParts): string {
   const ids = encode(parts, new TextEncoder().encode(probe.text));

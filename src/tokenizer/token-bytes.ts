@@ -53,8 +53,8 @@ export class TokenBytes {
   }
 
   /**
-   * Returns the bytes of the tokens with these ids, in this order. `left` and `right` are the halves of the merged
-   * ones.
+   * Returns the bytes of the tokens with these ids, in this order. The first 256 are single bytes; `left` and `right`
+   * are the halves of the others.
    */
   static ofIds(
     table: TokenTable,

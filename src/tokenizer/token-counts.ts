@@ -3,11 +3,12 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 /**
  * TokenCounts: how often each token occurs in the corpus, both when it was created and at the end of training. The
- * counts follow from those of the merges, so the corpus is not read again. Tokens have the engine's numbers: bytes come
- * first, and merge k makes `startCount + k`.
+ * counts follow from those of the merges, so the corpus is not read again. Tokens have the engine's numbers: the
+ * `startCount` start tokens come first, and merge k makes token `startCount + k`.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
- *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; of bytes, at the start
+ *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; for a start token, before
+ *                                                the first merge
  *   endCounts      Float64Array  tokenCount      occurrences after all merges
  *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if
  *                                                they overlap

@@ -8,8 +8,8 @@ import type { RecordWords } from "./word-counter.ts";
 import type { TokenWords, TokenWordsSize, WordTable } from "./word-table.ts";
 
 /**
- * The pretokens of a corpus, lifted to sequences of ids (lifted-pretokens.ts) and counted. Threads, sorted runs and
- * slices are not yet added up.
+ * The pretokens of a corpus, lifted to sequences of ids (lifted-pretokens.ts) and counted. Their counts are in parts
+ * (parts.ts) that are not added up yet.
  */
 export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */

@@ -43,8 +43,8 @@ export async function settleWithCounts<T extends CutSettings>(
 }
 
 /**
- * Throws a UserError if neither the files nor the caller say how the words were counted, or if the files disagree on
- * the order of the special tokens and the caller gives none.
+ * Throws a UserError if a file does not say how its words were counted and the caller does not, either. Also throws one
+ * if the files disagree on the order of the special tokens and the caller gives none.
  */
 function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(

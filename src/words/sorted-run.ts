@@ -20,11 +20,11 @@ export type SortedRun = {
   /** For a run of one input: whether its words are also in the thread's memory, mixed with those of other inputs. */
   readonly isInMemoryToo: boolean;
   /**
-   * Why the file could not be written; null if it was written, or need not be so far (`table`). A failure is no error,
-   * because the words are also in memory.
+   * Why the file could not be written; null if it was written, or if writing it was put off (`table`). A failure is no
+   * error, because the words are also in memory.
    */
   readonly failure: string | null;
-  /** The words of an input, unsorted, if they are so few that the file is not written yet. */
+  /** The words of an input, unsorted, if they are so few that writing the file was put off; otherwise null. */
   readonly table: WordTable | null;
 };
 

@@ -6,7 +6,7 @@ import * as wordTables from "./word-table.ts";
 
 /**
  * A cursor over distinct words in ascending order of their bytes. The first call of `next` moves to the first word;
- * `next` is false at the end. The fields describe the current word.
+ * `next` is false at the end. All fields except `totals` describe the current word.
  */
 export type SortedWords = {
   next(): boolean;
@@ -426,7 +426,8 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // The prefix that a word shares with the last kept one is the shortest that two neighbours between them share.
+    // Words between the last kept word and this one may have been left out. The prefix that the two share is as long
+    // as the shortest `sharedLength` of the words after the last kept one, up to this word.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);

@@ -21,7 +21,7 @@ export type SpillingOptions = {
   readonly runOptions?: SortedRunOptions | undefined;
   /** An upper bound of the bytes of text that all threads together count, if known. */
   readonly textBytesMax?: number | undefined;
-  /** How many memories for words all threads together have at a time. */
+  /** The number of memories for words that exist at the same time, in all threads together. */
   readonly memoryCount?: number;
 };
 
@@ -98,9 +98,9 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if one with
-   * words that may be from several inputs exists already, or if another thread needs this memory (`leavesMemory`) and
-   * sorted runs may be written.
+   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if memory
+   * was full before, so that words from several inputs are in a sorted run already. They also move if another thread
+   * needs this memory (`leavesMemory`) and sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
    */

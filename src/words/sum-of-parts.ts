@@ -73,7 +73,7 @@ export class SumOfParts {
   }
 }
 
-/** Does what `addUp` does if some of the words are in files. */
+/** Adds up parts for `addUp`, if some of their words are in files. */
 export function* addUpSources(
   parts: Parts,
   check: (totals: wordTables.CountsTotals) => void,
@@ -126,15 +126,16 @@ type RunsOfSums = {
 };
 
 /**
- * Numbers the sums of this process, which may count several times in one directory: once per language, or per stage of
- * superwords.
+ * The number of sums that this process has written. It makes their names unique: a process may count several times in
+ * one directory, once per language or per stage of superwords.
  */
 let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 
 /**
- * Reduces the number of sources until all can be open at once, each with one frame in memory: replaces the smallest
- * ones by their sum, a sorted run in the scratch directory. Removes those that are files of that directory themselves.
+ * Reduces the number of sources until all can be open at once, each with one frame (counts-format.ts) in memory.
+ * Replaces the smallest sources by their sum, which is a sorted run in the scratch directory. A replaced source that is
+ * itself in that directory is removed.
  */
 export function* reduceSources(
   sources: readonly CountsSource[],

@@ -29,7 +29,7 @@ export const isTsvHead = (lineStart: string) => lineStart.startsWith(start);
 export type TsvHead = {
   /** The options that the words were made with; null if there is no header. */
   readonly options: CountsOptions | null;
-  /** The bytes that were read after the header. */
+  /** The bytes that were read after the header; without a header, all bytes that were read. */
   readonly rest: Uint8Array;
 };
 

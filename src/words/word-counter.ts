@@ -48,7 +48,7 @@ export type PackedTables = {
   readonly keyCounts: readonly [short: number, middle: number, long: number];
   /** The size in bytes of the slots of all kinds and of the records. */
   readonly tableBytes: number;
-  /** An upper bound of the size of a `WordTable` with these words. */
+  /** An upper bound of the memory for a `WordTable` with these words, and for sorting it. */
   readonly wordTableBytes: number;
   /** The part of the text's region that was written. */
   readonly text: Place;
@@ -60,10 +60,10 @@ type Place = { readonly address: number; readonly byteCount: number };
 export type Slice = { readonly index: number; readonly count: number };
 const wholeSlice: Slice = { index: 0, count: 1 };
 
-/** Initial sizes of the tables, as powers of two. Tests pass others. */
+/** The initial number of slots of each table, as an exponent of two. Tests pass other exponents. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
-/** 64 + 12 + 2 KB. For a corpus of 130 KB the tables grow a few times. */
+/** Tables of 64, 12 and 2 KB. For a corpus of 130 KB they grow a few times. */
 const firstSlotBits: FirstSlotBits = { short: scaled(12, 1), middle: scaled(9, 1), long: scaled(8, 1) };
 
 /** The numbers that the kernel gives its tables (src/kernel/words/word-tables.ts). */
@@ -86,7 +86,7 @@ export class WordCounter {
 
   /**
    * @param textBytesMax an upper bound of the size of all text whose words this counter will count or absorb
-   * @param memoryCount how many counters of all threads have a memory at a time
+   * @param memoryCount the number of memories for words that exist at the same time, in all threads together
    */
   constructor(
     private readonly textBytesMax = Number.POSITIVE_INFINITY,
@@ -184,7 +184,7 @@ export class WordCounter {
     sumOfCounts(this.pretokenCount, 0);
   }
 
-  /** Adds `count` occurrences of the word at bytes [start, end) of a text, which is copied to the kernel's text. */
+  /** Adds `count` occurrences of the word at bytes [start, end) of a text. Copies the word to the kernel's text. */
   add({ bytes }: Text, start: number, end: number, count: number): void {
     const { exports } = this.kernel;
     sumOfCounts(exports.pretokenCount(), count);
@@ -219,7 +219,7 @@ export class WordCounter {
     return this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + newBytes;
   }
 
-  /** The size of the slots once `keyCounts` keys of each kind have been added. */
+  /** The size of all slots once `keyCounts` more keys of each kind have been added. */
   private slotsBytesWith(keyCounts: readonly number[]): number {
     const { exports } = this.kernel;
     return keyCounts.reduce((sum, count, kind) => sum + exports.slotsBytesWith(kind, count), 0);
@@ -359,9 +359,9 @@ export class WordCounter {
    * Adds the words of another table that are in this counter's slice: a run of the table's slots, in some 64 portions,
    * or more if these would be larger than `mostPortionSlots`. Each portion is copied to the text's region.
    *
-   * Tables of one corpus share most keys, so far fewer slots are needed than both tables have, and growing costs more
-   * than adding. So the number of new keys is estimated. Both tables are in the order of hashes, which are as good as
-   * random, so the share of new keys is the same everywhere, and looking up the first portion shows it. Subtle: this
+   * Tables of one corpus share most keys, so their sum needs far fewer slots than both tables have, and growing costs
+   * more than adding. So the number of new keys is estimated. Both tables are in the order of hashes, which are as good
+   * as random, so the share of new keys is the same everywhere, and looking up the first portion shows it. Subtle: this
    * table must grow before anything is added. Keys arrive in the order of their hashes, and would cluster at the front
    * of a table that is too small.
    */
@@ -575,7 +575,10 @@ const textOf = ({ exports }: Kernel, byteCount: number): Place => ({
   byteCount,
 });
 
-/** An upper bound of the size of a `WordTable` of all words: short words have up to 7 bytes, middle ones up to 15. */
+/**
+ * Returns an upper bound of the memory for a `WordTable` of all words, and for sorting it. Short words have up to 7
+ * bytes, middle ones up to 15.
+ */
 function wordTableBytesOf({ exports }: Kernel): number {
   const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
   const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;

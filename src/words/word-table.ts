@@ -1,13 +1,13 @@
 import { asOption, phrase, UserError } from "#runtime";
 
 /**
- * WordTable: every distinct word of the corpus, once. Counting builds it, the merge engine reads it; in between it does
- * not change.
+ * WordTable: distinct words, each once, with their counts. Counting builds tables of parts of a corpus, and adds them
+ * up to one table, which the merge engine reads.
  *
  *   ARRAY    TYPE           LENGTH          MEANING
  *   bytes    Uint8Array     byteCount       concatenated words, no separator
  *   starts   Uint32Array    wordCount + 1   offset into bytes; word w is bytes[starts[w] .. starts[w + 1])
- *   counts   Float64Array   wordCount       occurrences in the corpus: integers, exact to 2^53
+ *   counts   Float64Array   wordCount       occurrences of each word: integers, exact to 2^53
  *
  * "a bc bc" gives bytes = "a bc", starts = [0, 1, 4], counts = [1, 2].
  *
@@ -61,7 +61,7 @@ export function tooManyWordsError(what: string): UserError {
 }
 
 /**
- * TokenWords: distinct words as sequences of start tokens, with their counts: the input of the merge engine.
+ * TokenWords: words as sequences of start tokens, with their counts: the input of the merge engine.
  *
  *   ARRAY    TYPE                    LENGTH          MEANING
  *   tokens   Uint8Array, 16 or 32    positionCount   ids of start tokens of concatenated words, no separator
