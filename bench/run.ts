@@ -14,8 +14,8 @@
 // limit of counting. `npm run bench` has these rows, too, and all others. Both print the goals (goals.ts), and whether
 // they are reached.
 //
-// `--write` keeps all numbers, of one day, in bench/record/speed.json, and puts the table into docs/speed.md and a few
-// of its rows into README; after `--quick`, it only keeps bench/record/quick.json.
+// `--write` keeps all numbers, from this run alone, in bench/record/speed.json, and puts the table into docs/speed.md
+// and a few of its rows into README; after `--quick`, it only keeps bench/record/quick.json.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

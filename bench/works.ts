@@ -130,7 +130,7 @@ function mergeMadeWords(setting: Setting, english: string): Cost[] {
   }));
 }
 
-/** Makes works of one row, with its name and costs. */
+/** Returns a work for each row. A row is given by its name and a function that measures its costs. */
 function worksOf(
   rows: Readonly<Record<string, () => Cost[]>>,
   flags: { isQuick: boolean; isOnlyRecorded?: true },

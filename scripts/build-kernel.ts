@@ -88,7 +88,7 @@ const smallFlavours = {
 const flavours = { ...usualFlavours, ...smallFlavours };
 type ModuleName = keyof typeof flavours;
 
-/** The file next to a module that holds the digest of its sources. */
+/** Returns the path of the file with the digest of a module's sources, which is next to the module. */
 const digestPath = (path: string) => `${path}.digest`;
 
 /**

@@ -54,7 +54,7 @@ export function commonCode(directory: string): BunPlugin {
       .join("");
   const atStartOnly = asked(atStart);
   const all = asked([...atStart, ...shared]);
-  /** Tables of commands, and code for runs without a command: help, the manual, the check of paths. */
+  /** Whether a file is a table of commands or code for runs without a command: help, the manual, the check of paths. */
   const isForStart = (path: string) =>
     tables.includes(path) || (importsOf(start).later.includes(path) && !isCommand(path));
   return {

@@ -51,7 +51,7 @@ export async function bundleForPage(
 
 type Page = {
   readonly title: string;
-  /** Additional content of the head, such as the mark. */
+  /** An element for the head by which our pages are recognized (src/reports/page-mark.ts). */
   readonly mark?: string;
   readonly content: string;
   readonly style: string;

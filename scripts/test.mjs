@@ -6,9 +6,10 @@
 // Files that compare with a simple implementation, another program or the text itself run again at small scale, where
 // every size is tiny (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
 //
-// A test file runs in its own process: after other files, tests that make many memories would take up to three times as
-// long, and its output can be shown together. Prints the output of failed files, then the numbers of passed and failed
-// tests, as reported by Bun for each file. A file gets a temporary directory and has to leave it empty.
+// A test file runs in its own process, for two reasons. After other files, tests that make many memories would take up
+// to three times as long. And the output of a file can be shown together. Prints the output of failed files, then the
+// numbers of passed and failed tests, as reported by Bun for each file. A file gets a temporary directory and has to
+// leave it empty.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,9 +25,9 @@ const smallScale = " at small scale";
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
- * The engine gives a memory of the kernel 4 GB of addresses, instead of checking each access, but only to a few at a
- * time: before each further one it collects all garbage. A test file that makes hundreds takes half as long without
- * that.
+ * Turns off the engine's fast WebAssembly memories, which have 4 GB of addresses each, so that accesses need no check.
+ * Before the engine makes more than a few of these at a time, it collects all garbage. A test file that makes hundreds
+ * of memories takes half as long without.
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 

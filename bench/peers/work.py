@@ -38,7 +38,7 @@ class Job(NamedTuple):
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
-    #: Runs before processor time and memory are read, because those of child processes are known when they have ended.
+    #: Runs before processor time and memory are read, because a child process is counted only when it has ended.
     end: Callable[[], Any] = lambda: None
 
 
@@ -352,7 +352,7 @@ def job_of(ask: Ask) -> Job:
 
 
 def spelled(merges: Iterable[Any]) -> list[str]:
-    """Returns each merge as its two tokens in byte-to-character form, which has no space."""
+    """Returns each merge as a text: its two tokens in byte-to-character form, with a space between them."""
     return [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
 
 

@@ -44,7 +44,7 @@ async function generate(isSmallScale: boolean): Promise<void> {
   const wasm2c = join(root, "node_modules/wabt/bin/wasm2c");
   for (const { name, path } of parts) {
     const output = join(directory, `${name}.c`);
-    // Its launcher is a script for Node, which Bun runs as well.
+    // The launcher of wasm2c is a script for Node, which Bun runs as well.
     const made = spawnSync(process.execPath, [wasm2c, path, "-n", name, "-o", output], { encoding: "utf8" });
     if (made.status !== 0) throw new Error(`wasm2c failed: ${made.stderr || made.error}`);
     writeFileSync(output, adapted(readFileSync(output, "utf8")));

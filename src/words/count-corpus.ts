@@ -83,7 +83,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
     return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics, idCounts: [] };
-  // One for each worker, for the main thread, and for a worker that replaces the main thread.
+  // An entry for each worker, for the main thread, and for a worker that replaces the main thread.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
   // When the words are added up, this thread may use the memory of all threads.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
