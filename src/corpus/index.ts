@@ -3,48 +3,17 @@
 
 export { zlib } from "./content.ts";
 export type { RangePlanOptions } from "./cut-into-ranges.ts";
-export {
-  checkNames,
-  type FoundInputs,
-  filesMatching,
-  findCorpus,
-  findInputs,
-  includeFilter,
-  reasonSkipped,
-  type Skipped,
-} from "./find-inputs.ts";
+export * as inputSearch from "./find-inputs.ts";
 export type { Texts } from "./given-texts.ts";
-export {
-  canBeCutByBytes,
-  canSeek,
-  checkUnchanged,
-  emptyCorpusError,
-  expectedTextBytes,
-  hasFields,
-  type Input,
-  type InputFormat,
-  inputFormats,
-  openInput,
-  type Range,
-  shrunkError,
-  sizeOfRanges,
-  totalBytesOf,
-  wholeRange,
-} from "./input.ts";
-export {
-  type InputOptions,
-  inspectFirstStream,
-  inspectInput,
-  type Reading,
-  readHead,
-} from "./inspect-input.ts";
+export type { Input, InputFormat, Range } from "./input.ts";
+export * as corpusInputs from "./input.ts";
+export * as inspection from "./inspect-input.ts";
 export { checkPlainText } from "./plain-text.ts";
 export * as planFile from "./plan-file.ts";
 export { FileSource, readFully, TextMemory } from "./range-reader.ts";
 export * as keptField from "./records/kept-fields.ts";
 export * as parquet from "./records/parquet/parquet.ts";
 export { RecordBatch } from "./records/record-batch.ts";
-export type { Task } from "./task.ts";
 export * as tasks from "./task.ts";
 export { type RangeStatistics, TaskTexts } from "./task-texts.ts";
 export { joinChecksums } from "./text-checksum.ts";

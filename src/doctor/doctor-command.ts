@@ -1,5 +1,5 @@
 import { countNoun, groupDigits } from "#bytes";
-import { expectedTextBytes, findInputs, inspectFirstStream } from "#corpus";
+import { corpusInputs, inputSearch, inspection } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { findTokenizer, recordFiles } from "#formats";
 import { jobs } from "#jobs";
@@ -49,7 +49,7 @@ async function countText(
 ): Promise<Counted | null> {
   const reading = { ...asked, trained: recordFiles.readReading([tokenizer.path]) };
   const files = asked.texts!.map((typed) => kinds.readNamed(asOption("text"), typed).path);
-  const inputs = await inspectFirstStream(findInputs(files, reading), reading);
+  const inputs = await inspection.inspectFirstStream(inputSearch.findInputs(files, reading), reading);
   output.keepOutputsFrom(inputs);
   const parts = await givenTokenizers.open(tokenizer, true, output).catch((error: unknown) => {
     if (error instanceof UserError) return null;
@@ -57,7 +57,7 @@ async function countText(
   });
   if (parts === null) return null;
   const survey = new TextSurvey(inputs, parts);
-  const workerCount = machine.defaultWorkerCount(expectedTextBytes(inputs));
+  const workerCount = machine.defaultWorkerCount(corpusInputs.expectedTextBytes(inputs));
   await corpusEncoding.encodeCorpus({ inputs, parts, workerCount }, survey, output.encoding);
   output.endStage();
   return survey.result();

@@ -1,4 +1,4 @@
-import { type Input, inspectInput } from "#corpus";
+import { type Input, inspection } from "#corpus";
 import type { RequestedTraining } from "#options";
 import { modelSettings } from "#tokenizer";
 import type { RecordedInput, VerifiedRecord } from "./training-record.ts";
@@ -138,7 +138,7 @@ function weightsAt(weighted: readonly (readonly [path: string, weight: number | 
 
 /** Inspects an input that must be read as in the recorded training. */
 export const inputAt = (path: string, { format, textField }: RecordedInput): Input =>
-  inspectInput(path, {
+  inspection.inspectInput(path, {
     inputFormat: format,
     textField,
     ...(format === "text" && { binary: "text" }),

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
-import { checkNames } from "#corpus";
+import { inputSearch } from "#corpus";
 import { countTokensOf } from "#encoding";
 import { recordFiles } from "#formats";
 import { optionTables, sharedOptions } from "#options";
@@ -24,7 +24,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const asked = await readOptions("prune", invocation, startMs);
   const typed = optionTables.readTyped(pruneOptions, options);
   const { texts, vocabSize, workers } = typed;
-  checkNames(texts!, typed);
+  inputSearch.checkNames(texts!, typed);
   await dataOutput.lockDirectory(output, asked.output);
   const reading = { ...typed, trained: recordFiles.readReading([asked.path]) };
   const found = await inputFiles.openInputs(texts!, reading, output);

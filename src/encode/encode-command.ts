@@ -1,5 +1,5 @@
 import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from "#bytes";
-import { expectedTextBytes, type FoundInputs, type keptField, sizeOfRanges } from "#corpus";
+import { corpusInputs, type inputSearch, type keptField } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { type IdType, idFormats, idWriters } from "#ids";
@@ -48,7 +48,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   // after loading, so no threads start here.
   const budget = new MemoryBudget(asked.memoryLimit);
   const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
-  const namedThreads = plan === undefined ? threadCountFor(expectedTextBytes(named.inputs)) : 1;
+  const namedThreads = plan === undefined ? threadCountFor(corpusInputs.expectedTextBytes(named.inputs)) : 1;
   const workers =
     namedThreads > 1 ? corpusEncoding.startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
@@ -72,7 +72,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const type = asked.idType ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idWriters.typeFor(parts);
     const encoding: corpusEncoding.EncodeIntoOptions = {
       ...{ inputs, ranges, parts, budget, workers, type },
-      workerCount: ranges === undefined ? namedThreads : threadCountFor(sizeOfRanges(ranges)),
+      workerCount: ranges === undefined ? namedThreads : threadCountFor(corpusInputs.sizeOfRanges(ranges)),
       appendId: appendToken === undefined ? undefined : tokenizers.specialTokenId(parts, appendToken),
       report: output.encoding,
     };
@@ -94,7 +94,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
 function summarize(
   output: Output,
   encoded: corpusEncoding.EncodedFile | EncodedFiles,
-  found: FoundInputs,
+  found: inputSearch.FoundInputs,
   {
     dtype,
     elapsedMs,

@@ -1,14 +1,6 @@
 import { rmSync } from "node:fs";
 import { groupDigits } from "#bytes";
-import {
-  canBeCutByBytes,
-  hasFields,
-  type Input,
-  keptField,
-  type Range,
-  type Task,
-  wholeRange,
-} from "#corpus";
+import { corpusInputs, type Input, keptField, type Range, type tasks } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { type IdSink, type IdType, idFormats, idWriters } from "#ids";
 import { asOption, assert, files, phrase, UserError } from "#runtime";
@@ -84,7 +76,7 @@ export async function encodeIntoFiles(
   const { inputs, ranges, type, appendId } = encoding;
   const { format, shardSize, documentEnd: typed, keptFields } = asked;
   if (format.hasDocuments && !isPart(format)) refuseParts(inputs, ranges, format);
-  const plain = keptFields && inputs.find((input) => !hasFields(input.format));
+  const plain = keptFields && inputs.find((input) => !corpusInputs.hasFields(input.format));
   if (plain !== undefined)
     throw new UserError(
       phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
@@ -152,7 +144,14 @@ export const isPart = ({ name }: idFormats.IdFormat) => name === "part";
  * with it.
  */
 function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
-  const facts = { path, sizeBytes, modifiedMs, compression, format, ...(hasFields(format) && { textField }) };
+  const facts = {
+    path,
+    sizeBytes,
+    modifiedMs,
+    compression,
+    format,
+    ...(corpusInputs.hasFields(format) && { textField }),
+  };
   return isStream ? { ...facts, readAt: new Date().toISOString() } : facts;
 }
 
@@ -225,7 +224,7 @@ export class IdFiles implements IdSink {
     private readonly request: object,
     manifest: Manifest | undefined,
   ) {
-    const { inputs, ranges = (inputs as Input[]).map(wholeRange) } = options;
+    const { inputs, ranges = (inputs as Input[]).map(corpusInputs.wholeRange) } = options;
     this.ranges = ranges;
     this.shards = [...(manifest?.shards ?? [])];
     this.begunCount = this.shards.length;
@@ -309,10 +308,10 @@ export class IdFiles implements IdSink {
     this.write(new Uint16Array(0), Uint32Array.of(0));
   }
 
-  endTask({ endsInput, endByte, endsInside, inputIndex }: Task): void {
+  endTask({ endsInput, endByte, endsInside, inputIndex }: tasks.Task): void {
     if (endsInput) [this.isOpen, this.hasEnded] = [false, false];
     const { rangeIndex } = this.point;
-    const isCut = canBeCutByBytes(this.options.inputs[inputIndex] as Input);
+    const isCut = corpusInputs.canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
     // Encoding can continue here only in an input that can be read from any byte. In any other input it continues at
     // the first byte.

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
-import { filesMatching } from "#corpus";
+import { inputSearch } from "#corpus";
 import { idMergesNames } from "#formats";
 import { type IdMerges, type IdType, idMerges, idReaders, idWriters } from "#ids";
 import { warnings } from "#jobs";
@@ -107,7 +107,9 @@ function readTrainOptions(typed: TypedOptions) {
 /** Returns the files that names and globs refer to now. `-` is standard input. */
 export function findIdFiles(names: readonly string[]): IdInput[] {
   const paths = names.flatMap((name) =>
-    name === "-" || existsSync(name) || !/[*?[]/.test(name) ? [name] : [...filesMatching(name).paths],
+    name === "-" || existsSync(name) || !/[*?[]/.test(name)
+      ? [name]
+      : [...inputSearch.filesMatching(name).paths],
   );
   if (paths.length === 0) throw new UserError(`no file matches "${names.join('", "')}"`);
   return paths.map((path) => {

@@ -1,5 +1,5 @@
 import { countNoun, formatSeconds } from "#bytes";
-import { filesMatching } from "#corpus";
+import { inputSearch } from "#corpus";
 import { optionTables } from "#options";
 import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { dataOutput, type Invocation, type Output, stopping } from "#terminal";
@@ -23,7 +23,9 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
     );
   await dataOutput.lockFiles(output, ...pathsToLock(idFiles));
   const partPaths = invocation.files.flatMap((path) =>
-    files.stat(path) === undefined && /[*?[]/.test(path) ? [...filesMatching(path).paths] : [path],
+    files.stat(path) === undefined && /[*?[]/.test(path)
+      ? [...inputSearch.filesMatching(path).paths]
+      : [path],
   );
   if (partPaths.length === 0) throw new UserError(`no file matches "${invocation.files.join('", "')}"`);
   const joined = await joinParts({

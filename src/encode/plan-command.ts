@@ -1,5 +1,5 @@
 import { countNoun, escapeText, formatBytes, formatSeconds } from "#bytes";
-import { canBeCutByBytes, checkUnchanged, type Input, planFile } from "#corpus";
+import { corpusInputs, type Input, planFile } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
 import { optionTables } from "#options";
@@ -36,7 +36,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
       out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
       await dataOutput.drain(out);
     }
-    for (const input of inputs) checkUnchanged(input);
+    for (const input of inputs) corpusInputs.checkUnchanged(input);
   });
 
   const elapsed = (performance.now() - startMs) / 1000;
@@ -52,7 +52,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
 
 /** Returns lines about inputs that become a single range, whatever their size. */
 function uncutLines(inputs: readonly Input[]): string[] {
-  const uncut = inputs.filter((input) => !canBeCutByBytes(input));
+  const uncut = inputs.filter((input) => !corpusInputs.canBeCutByBytes(input));
   if (uncut.length === 0) return [];
   const files = `${countNoun(uncut.length, "file")}, such as ${escapeText(uncut[0]!.path)}`;
   return [`compressed, JSON and Parquet files are not cut, but get one range each: ${files}`];

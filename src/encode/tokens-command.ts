@@ -1,5 +1,5 @@
 import { countNoun, formatBytes, formatSeconds, formatSpeed } from "#bytes";
-import { expectedTextBytes, type FoundInputs } from "#corpus";
+import { corpusInputs, type inputSearch } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { evaluations } from "#evaluation";
 import { recordFiles } from "#formats";
@@ -23,7 +23,7 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
   const workerCount = corpusEncoding.encodingThreadsFor(
     askedWorkers,
     budget,
-  )(expectedTextBytes(named.inputs));
+  )(corpusInputs.expectedTextBytes(named.inputs));
   const workers =
     workerCount > 1 ? corpusEncoding.startEncodingWorkers(workerCount, named.inputs) : undefined;
   try {
@@ -52,7 +52,7 @@ type TokenCounts = {
    */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
-  readonly skipped: FoundInputs["skipped"];
+  readonly skipped: inputSearch.FoundInputs["skipped"];
 };
 
 type Tokens = {
@@ -70,7 +70,7 @@ type DirectoryTokens = { readonly path: string; readonly firstFile: number } & T
 function tokenCounts(
   tokenizer: string,
   names: readonly string[],
-  { inputs, inputCounts = [], skipped }: FoundInputs,
+  { inputs, inputCounts = [], skipped }: inputSearch.FoundInputs,
   counts: readonly corpusEncoding.EncodedTask[],
 ): TokenCounts {
   const sumOf = (first: number, end: number): TotalTokens => {
@@ -141,7 +141,12 @@ function tableOf({ files, directories, total }: TokenCounts): styling.Line[] {
   ];
 }
 
-function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elapsedMs: number): void {
+function summarize(
+  output: Output,
+  found: TokenCounts,
+  inputs: inputSearch.FoundInputs,
+  elapsedMs: number,
+): void {
   const { files, total, skipped } = found;
   const { tokens, bytes: sizeBytes, bytesPerToken } = total;
   const first = files.find((file) => file.invalidBytes > 0);

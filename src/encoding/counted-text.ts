@@ -1,4 +1,4 @@
-import { expectedTextBytes, type Input } from "#corpus";
+import { corpusInputs, type Input } from "#corpus";
 import { machine } from "#runtime";
 import type { TokenizerParts } from "#tokenizer";
 import { type CountedIds, countIds } from "./encode-corpus.ts";
@@ -12,6 +12,6 @@ export async function countTokensOf(
   { path, inputs, workers }: Pick<CountedText, "path" | "inputs"> & { workers?: number | undefined },
   report: Parameters<typeof countIds>[1],
 ): Promise<CountedText> {
-  const workerCount = workers ?? machine.defaultWorkerCount(expectedTextBytes(inputs));
+  const workerCount = workers ?? machine.defaultWorkerCount(corpusInputs.expectedTextBytes(inputs));
   return { path, inputs, ...(await countIds({ inputs, parts, workerCount }, report)) };
 }

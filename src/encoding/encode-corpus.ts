@@ -1,18 +1,14 @@
 import {
-  canSeek,
-  checkUnchanged,
-  emptyCorpusError,
+  corpusInputs,
   type Input,
   keptField,
   type planFile,
   type Range,
   type RangePlanOptions,
   type RecordBatch,
-  type Task,
   TaskTexts,
   TextMemory,
   tasks,
-  totalBytesOf,
 } from "#corpus";
 import { type IdSink, type IdType, idWriters } from "#ids";
 import {
@@ -87,7 +83,7 @@ export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudg
  * take long to set up, because it could not handle signals meanwhile; a worker can be terminated.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingParts) =>
-  inputs.every(canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
+  inputs.every(corpusInputs.canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
 /**
  * Whether each step of encoding is short enough for the main thread, which handles signals between steps. Setting up
@@ -118,7 +114,8 @@ export async function encodeCorpus(
   await encodeTasks(options, inOrder(sink, inputs, all), true, report);
   const { textBytes, invalidByteCount } = all;
   // The ranges of a plan may be empty.
-  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpusError(inputs);
+  if (textBytes === 0 && ranges === undefined && !inputs.every(corpusInputs.canSeek))
+    throw corpusInputs.emptyCorpusError(inputs);
   return { textBytes, invalidByteCount };
 }
 
@@ -158,7 +155,7 @@ export async function countTokens(
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedTask[]> {
   const counts = options.inputs.map(emptyEncodedSum);
-  const endTask = ({ inputIndex }: Task, found: EncodedTask | undefined) =>
+  const endTask = ({ inputIndex }: tasks.Task, found: EncodedTask | undefined) =>
     addEncoded(counts[inputIndex]!, found);
   await encodeTasks(options, { endTask }, false, report);
   return counts;
@@ -182,7 +179,7 @@ async function encodeTasks(
     phrase`use fewer workers (${asOption("workers", 1, "w")})`,
   );
   const textBytesMax = budget.shareBytes(workerCount);
-  const bytesTotal = totalBytesOf(inputs, ranges);
+  const bytesTotal = corpusInputs.totalBytesOf(inputs, ranges);
   const cutting = { ...rangePlanOf(options), textBytesMax };
   const setup = {
     kernelModule: kernels.sharedModule(),
@@ -209,7 +206,7 @@ async function encodeTasks(
     },
     (bytesDone) => report({ bytesDone, bytesTotal }),
   );
-  for (const input of inputs) checkUnchanged(input);
+  for (const input of inputs) corpusInputs.checkUnchanged(input);
 }
 
 /**
@@ -244,7 +241,7 @@ export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.Encod
  * line of that length, or is a range that grew because no cut was found; it may be a single word.
  */
 function longBytesOf(
-  task: Task,
+  task: tasks.Task,
   { inputs }: EncodeCorpusOptions,
   { rangeSizeBytes, keepsTextsWhole }: RangePlanOptions,
 ): number {
@@ -255,7 +252,9 @@ function longBytesOf(
 /** Returns how inputs are split into tasks. */
 function rangePlanOf(options: EncodeCorpusOptions): RangePlanOptions {
   const { inputs, ranges, parts, workerCount, chunkSizeBytes } = options;
-  const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
+  const evenSizeBytes = Math.ceil(
+    (corpusInputs.totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread),
+  );
   const rangeSizeBytes =
     options.rangeSizeBytes ??
     Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
@@ -379,7 +378,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   /**
    * After each window, yields the number of bytes done. If ids are only counted, they are removed before each yield.
    */
-  *take(task: Task): Generator<number, EncodedTask> {
+  *take(task: tasks.Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;
     const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
     if (this.output !== undefined) this.output.hasRecords = this.inputs[task.inputIndex]!.format !== "text";
@@ -400,7 +399,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   }
 
   /** Runs the next step of work. If memory runs out, adds the position in the text to the error. */
-  private next<Step>(work: Iterator<number, Step>, { inputIndex }: Task): IteratorResult<number, Step> {
+  private next<Step>(work: Iterator<number, Step>, { inputIndex }: tasks.Task): IteratorResult<number, Step> {
     try {
       return work.next();
     } catch (error) {

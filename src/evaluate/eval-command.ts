@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
-import { expectedTextBytes } from "#corpus";
+import { corpusInputs } from "#corpus";
 import { type evaluations, findings, measures } from "#evaluation";
 import { recordFiles } from "#formats";
 import { warnings } from "#jobs";
@@ -87,7 +87,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
       texts: texts.map(({ name }) => name),
       skipped: found.skipped,
       elapsedMs: Math.round(elapsedMs),
-      expectedBytes: expectedTextBytes(found.inputs),
+      expectedBytes: corpusInputs.expectedTextBytes(found.inputs),
     },
   );
 }

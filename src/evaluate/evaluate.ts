@@ -1,4 +1,4 @@
-import { expectedTextBytes, type Input } from "#corpus";
+import { corpusInputs, type Input } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { differences, evaluations, type measures, type modelCosts, textWords } from "#evaluation";
 import { byBytes, type Report, type StageProgress } from "#jobs";
@@ -37,12 +37,12 @@ async function readText(
   progress: EvaluationProgress,
 ) {
   const { tokenizers } = options;
-  const workerCount = options.workerCountFor(expectedTextBytes(inputs));
+  const workerCount = options.workerCountFor(corpusInputs.expectedTextBytes(inputs));
   const encodersBudget = options.budget.withReserved(encodersBytes(options));
   const pass = { ...options, inputs, workerCount, budget: encodersBudget };
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
   // The table of counted words, and the table that found equal words, are garbage by now.
-  if (expectedTextBytes(inputs) > smallTextBytes) host.collectGarbage();
+  if (corpusInputs.expectedTextBytes(inputs) > smallTextBytes) host.collectGarbage();
   const wordsBytes =
     wordTables.bytesOf(wordTables.sizeOf(words.placed)) + factsBytes * words.placed.wordCount;
   const budgetWithTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
@@ -139,7 +139,7 @@ const factsBytes = 40;
 /** Starts the threads that encode the words of all texts. The caller must close them. */
 function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
-  const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
+  const textBytes = Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs)));
   // Workers do long work, because the main thread cannot handle signals while it works.
   const mainWorks =
     textBytes <= smallTextBytes && tokenizers.every(({ parts }) => corpusEncoding.hasOnlyQuickSteps(parts));
@@ -157,7 +157,7 @@ const cacheBytes = 46e6;
 const cacheShrinkBitsMax = scaled(5, 0);
 
 const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
-  workerCountFor(Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs))));
+  workerCountFor(Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs))));
 
 /**
  * Returns the number of times that the encoders' caches are halved, so that together they take at most an
@@ -184,7 +184,7 @@ export const evaluatingThreadsMax = (budget: MemoryBudget) =>
  */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
-  const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
+  const textBytes = Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs)));
   const mergeCounts = tokenizers.map(({ parts }) => parts.model.merges.left.length).sort((a, b) => b - a);
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
   const loadedBytes = loadedMergeBytes * sum(mergeCounts);

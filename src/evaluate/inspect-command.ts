@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { countNoun, formatBytes, groupDigits } from "#bytes";
-import { findInputs, inspectFirstStream } from "#corpus";
+import { inputSearch, inspection } from "#corpus";
 import { type CountedText, countTokensOf } from "#encoding";
 import { evaluations, vocabularyStatistics } from "#evaluation";
 import { findTokenizer, modelFiles, recordFiles } from "#formats";
@@ -77,7 +77,7 @@ type Described = {
 /** Encodes a text, and counts its tokens. */
 export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
   const options = { trained: recordFiles.readReading([parts.description.path]) };
-  const inputs = await inspectFirstStream(findInputs([path], options), options);
+  const inputs = await inspection.inspectFirstStream(inputSearch.findInputs([path], options), options);
   output.keepOutputsFrom(inputs);
   return countTokensOf(parts, { path, inputs }, output.encoding);
 }

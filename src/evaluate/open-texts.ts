@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { type FoundInputs, findCorpus, type Input, type InputOptions, type Skipped } from "#corpus";
+import { type Input, inputSearch, type inspection } from "#corpus";
 import type { evaluations } from "#evaluation";
 import type { kinds } from "#options";
 import { usageError, withForwardSlashes } from "#runtime";
@@ -38,12 +38,12 @@ export function nameOfText(path: string): string {
  */
 export async function openTexts(
   texts: readonly TypedText[],
-  options: InputOptions,
+  options: inspection.InputOptions,
   scratch: ScratchDirectory,
   output: Output,
-): Promise<{ texts: evaluations.NamedText[]; found: FoundInputs }> {
+): Promise<{ texts: evaluations.NamedText[]; found: inputSearch.FoundInputs }> {
   const opened: evaluations.NamedText[] = [];
-  const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
+  const all = { inputs: [] as Input[], skipped: [] as inputSearch.Skipped[] };
   let copyCount = 0;
   for (const { name, paths } of texts) {
     /** Maps a copy to the name of its source. */
@@ -58,7 +58,7 @@ export async function openTexts(
       await pipes.copyPipe(path === "-" ? "/dev/stdin" : path, file);
       copied.set(withForwardSlashes(file), path);
     }
-    const { inputs, skipped } = findCorpus(files, options);
+    const { inputs, skipped } = inputSearch.findCorpus(files, options);
     output.keepOutputsFrom(inputs);
     output.tellSkipped(skipped);
     opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { schema } from "#bytes";
-import type { Reading } from "#corpus";
+import type { inspection } from "#corpus";
 import { asOption, files, phrase, UserError } from "#runtime";
 import type { Normalization } from "#text";
 import type { Compat, tokenCounting } from "#tokenizer";
@@ -115,7 +115,7 @@ const readingFields = schema.object({
  * Returns the format and the text field of the inputs of a training, from the first of these tokenizers whose record
  * has the same for all inputs. Returns undefined if there is none.
  */
-export function readReading(paths: readonly string[]): Reading | undefined {
+export function readReading(paths: readonly string[]): inspection.Reading | undefined {
   for (const path of paths) {
     const [first, ...others] = recordOf(path, readingFields)?.inputs ?? [];
     const isOne = others.every(

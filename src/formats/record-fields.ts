@@ -1,5 +1,5 @@
 import { isPlainObject, schema } from "#bytes";
-import { inputFormats } from "#corpus";
+import { corpusInputs } from "#corpus";
 import { normalForms } from "#text";
 import type { Compat } from "#tokenizer";
 
@@ -26,7 +26,7 @@ export const input = {
   textBytes: schema.optional(count),
   documents: schema.optional(count),
   invalidBytes: schema.optional(count),
-  format: schema.oneOf(inputFormats),
+  format: schema.oneOf(corpusInputs.inputFormats),
   textField: schema.optional(schema.text),
   crc32: schema.optional(schema.text),
   language: schema.optional(schema.text),

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { ascii, countNoun, escapeBytes } from "#bytes";
-import { checkUnchanged, inspectInput, type keptField, openTextStream } from "#corpus";
+import { corpusInputs, inspection, type keptField, openTextStream } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
@@ -166,7 +166,7 @@ function numbersOf(buffer: ArrayBuffer, byteCount: number, descr: string): ReadI
 }
 
 async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
-  const input = inspectInput(path, { inputFormat: "text" });
+  const input = inspection.inspectInput(path, { inputFormat: "text" });
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowBytes);
@@ -186,7 +186,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
       const wrong = ids.findIndex(Number.isNaN);
       if (wrong >= 0) throw notAnId(path, words[wrong]!);
       yield ids;
-      if (readBytes === 0) return checkUnchanged(input);
+      if (readBytes === 0) return corpusInputs.checkUnchanged(input);
     }
   } finally {
     stream.close();
@@ -302,7 +302,7 @@ function findOutOfRange(ids: ReadIds, idLimit: number): number {
 }
 
 async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
-  const input = inspectInput(path, { inputFormat: "text" });
+  const input = inspection.inspectInput(path, { inputFormat: "text" });
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowBytes);
@@ -310,7 +310,7 @@ async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
     for (let atByte = 0; ; ) {
       const readBytes = await stream.read(window, 0);
       if (readBytes === 0) {
-        checkUnchanged(input);
+        corpusInputs.checkUnchanged(input);
         return lines.end();
       }
       lines.take(window, readBytes);

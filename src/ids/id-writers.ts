@@ -1,5 +1,5 @@
 import { ascii, bytesOf, decimal } from "#bytes";
-import type { keptField, Task } from "#corpus";
+import type { keptField, tasks } from "#corpus";
 import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
 /**
@@ -55,7 +55,7 @@ export type IdSink = {
   /** Called at the end of a plain-text input. */
   endInput(): void;
   /** Called after all ids of a task. */
-  endTask?(task: Task): void;
+  endTask?(task: tasks.Task): void;
   /**
    * Returns a promise to await before the next `write`. If it is absent or returns undefined, the caller may
    * continue at once. Errors are thrown by the next `write`.

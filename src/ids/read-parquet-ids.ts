@@ -1,10 +1,10 @@
 import { closeSync } from "node:fs";
 import {
+  corpusInputs,
   FileSource,
   type Input,
-  inspectInput,
+  inspection,
   type keptField,
-  openInput,
   parquet,
   readFully,
   TextMemory,
@@ -47,8 +47,8 @@ const kinds: Readonly<Record<string, keptField.Kind>> = {
 };
 
 function openParquetIds(path: string) {
-  const input: Input = inspectInput(path, { inputFormat: "parquet" });
-  const source = new FileSource(openInput(input), input);
+  const input: Input = inspection.inspectInput(path, { inputFormat: "parquet" });
+  const source = new FileSource(corpusInputs.openInput(input), input);
   try {
     const metadata = parquet.readAsParquet(path, () => parquet.readMetadata(source, new TextMemory()));
     const [ids, ...others] = parquet.topLevel(metadata.schema);

@@ -1,4 +1,4 @@
-import { type Input, type Range, type RangePlanOptions, type Task, tasks } from "#corpus";
+import { type Input, type Range, type RangePlanOptions, tasks } from "#corpus";
 import {
   type JobName,
   runSliced,
@@ -35,7 +35,7 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** Whether the main thread does tasks, too. Otherwise it only plans, reads chunks and receives results. */
   readonly mainWorks: boolean;
   /** Whether a task may keep the main thread from handling signals for long. */
-  readonly mayTakeLong: (task: Task) => boolean;
+  readonly mayTakeLong: (task: tasks.Task) => boolean;
   /**
    * Makes the data that each thread needs to combine the results of all threads at the end (`ThreadJob.share`). If it
    * is left out or returns undefined, nothing is combined.
@@ -241,7 +241,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   /** Does a task in this thread. Stops in the middle of it if the job is stopped. */
   private async takeTask(
     thread: TaskThread<Part, Found, Rest>,
-    task: Task,
+    task: tasks.Task,
     outbox: Outbox<Part> | undefined,
   ): Promise<Found | undefined> {
     const work = thread.take(task);
@@ -279,12 +279,12 @@ const batchBytes = scaled(1 << 18, 256);
 const aheadCountMax = scaled(1000, 2);
 
 /** A taker that may leave a task, and all tasks after it, to the others. */
-export type PickyTaker = { readonly taker: number; readonly leaves: (task: Task) => boolean };
+export type PickyTaker = { readonly taker: number; readonly leaves: (task: tasks.Task) => boolean };
 
 /** Hands out tasks in order, each to one of several takers, and plans some ahead. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
-  private readonly ready: Task[] = [];
+  private readonly ready: tasks.Task[] = [];
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
@@ -299,7 +299,7 @@ export class TaskQueue {
 
   /** @param aheadBytes at least this many bytes of text, or `aheadCountMax` tasks, are planned ahead */
   constructor(
-    private readonly tasks: AsyncGenerator<Task, void>,
+    private readonly tasks: AsyncGenerator<tasks.Task, void>,
     private readonly aheadBytes: number,
     private picky?: PickyTaker,
   ) {
@@ -310,8 +310,8 @@ export class TaskQueue {
    * Returns the next tasks for a taker; empty if there are no more, or if the taker leaves the next one. Takers that
    * wait at the same time resume in the order of their tasks.
    */
-  next(taker: number): Promise<Task[]> {
-    const asked = new Promise<Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
+  next(taker: number): Promise<tasks.Task[]> {
+    const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
     // Deferred until the taker awaits the promise. Otherwise another taker that already waits, for a later task, would
     // resume first.
     queueMicrotask(() => {
@@ -365,7 +365,7 @@ export class TaskQueue {
     }
   }
 
-  private takeBatch(taker: number): Task[] {
+  private takeBatch(taker: number): tasks.Task[] {
     let count = 0;
     let sizeBytes = 0;
     for (const task of this.ready) {
@@ -382,7 +382,7 @@ export class TaskQueue {
 
 type Ask = {
   readonly taker: number;
-  readonly resolve: (tasks: Task[]) => void;
+  readonly resolve: (tasks: tasks.Task[]) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -394,7 +394,7 @@ export type Sink<Part extends OutputPart, Found> = {
    */
   write?(part: Part): void;
   /** Called after each task. `found` is undefined if there was nothing to do. */
-  endTask(task: Task, found: Found | undefined): void;
+  endTask(task: tasks.Task, found: Found | undefined): void;
   /**
    * Returns a promise that resolves once the sink can take more. Until it resolves, the memory of what was written does
    * not go back to the threads. The promise does not reject: the next `write` throws any error. If `drain` returns
@@ -405,7 +405,7 @@ export type Sink<Part extends OutputPart, Found> = {
 
 /** The position of one task in the order, and its results so far. */
 export type Turn<Part, Found> = {
-  readonly task: Task;
+  readonly task: tasks.Task;
   readonly parts: Part[];
   /** Called with the number of bytes that were written; returns their memory to the thread. */
   readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
@@ -419,7 +419,7 @@ export class TaskOrder<Part extends OutputPart, Found> {
 
   constructor(private readonly sink: Sink<Part, Found>) {}
 
-  add(task: Task, written: Turn<Part, Found>["written"]): Turn<Part, Found> {
+  add(task: tasks.Task, written: Turn<Part, Found>["written"]): Turn<Part, Found> {
     const turn: Turn<Part, Found> = { task, parts: [], written, isFinished: false };
     this.turns.push(turn);
     return turn;
@@ -532,7 +532,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
   }
 
   /** Adds a task to the order. Returns false if the task has nothing to do. */
-  private addTurn(task: Task): boolean {
+  private addTurn(task: tasks.Task): boolean {
     const { order } = this.shared;
     const turn = order.add(task, (sizeBytes, memory) =>
       this.thread.note("written", { sizeBytes, memory }, [memory]),
@@ -553,7 +553,7 @@ type Sent = { readonly done: Promise<void> };
  */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
   /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */
-  take(task: Task): Generator<number, Found>;
+  take(task: tasks.Task): Generator<number, Found>;
   /**
    * Does the remaining work, when no more tasks will come. `leavesMemory`: another thread needs this thread's memory.
    */
@@ -654,7 +654,7 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   ) {}
 
   /** Does a task. Yields after each slice of work. */
-  *take(task: Task): Generator<undefined, Found> {
+  *take(task: tasks.Task): Generator<undefined, Found> {
     const { job, bytesDone, index } = this;
     const bytesBefore = bytesDone[index]!;
     try {
@@ -706,7 +706,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.outbox!.written(sizeBytes, memory);
   }
 
-  async take(received: readonly Task[]): Promise<void> {
+  async take(received: readonly tasks.Task[]): Promise<void> {
     // Yields to the event loop between two messages of tasks, to receive returned memory.
     await yieldToEventLoop();
     const { thread, outbox } = this;

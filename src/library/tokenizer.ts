@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { argument, describeValue } from "#bytes";
-import { findInputs, type InputFormat, inputFormats } from "#corpus";
+import { corpusInputs, type InputFormat, inputSearch } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles, tokenizerFiles } from "#formats";
 import { idWriters } from "#ids";
@@ -205,7 +205,7 @@ export class Tokenizer extends TextTokenizer {
     const place = stagedFile.placeOfFile(output);
     const lock = place === null ? null : outputLock.takeNow(place);
     try {
-      const inputs = findInputs([files].flat(), {
+      const inputs = inputSearch.findInputs([files].flat(), {
         inputFormat: asked.inputFormat,
         textField: asked.textField,
         // A tokenizer made in memory has no record next to it.
@@ -266,7 +266,7 @@ const encodeFileOptionKinds = {
   ...encodeOptionKinds,
   workers: numberArgument,
   dtype: wordOf(["uint16", "uint32"]),
-  inputFormat: wordOf(inputFormats),
+  inputFormat: wordOf(corpusInputs.inputFormats),
   textField: textArgument,
   binary: wordOf(["text"]),
   appendToken: textArgument,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { argument } from "#bytes";
-import { findCorpus, reasonSkipped } from "#corpus";
+import { inputSearch } from "#corpus";
 import { tokenizerFiles } from "#formats";
 import { type Warning, warnings } from "#jobs";
 import { optionTables, type RequestedTraining, trainingOptions } from "#options";
@@ -94,10 +94,10 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
       return unlock;
     },
     find(names, reading) {
-      const found = findCorpus(names, reading);
+      const found = inputSearch.findCorpus(names, reading);
       written.refuseOverlap(found.inputs);
       for (const file of found.skipped)
-        warn({ kind: "skipped file", path: file.path, reason: reasonSkipped(file) });
+        warn({ kind: "skipped file", path: file.path, reason: inputSearch.reasonSkipped(file) });
       return found;
     },
     writeFile: (path, chunks) =>

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { filesMatching, includeFilter } from "#corpus";
+import { inputSearch } from "#corpus";
 import { findTokenizer, tokenizerFiles } from "#formats";
 import type { optionTables } from "#options";
 import { asOption, files, host, type Message, phrase, withForwardSlashes } from "#runtime";
@@ -71,7 +71,7 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
   const named = { path, name };
   if (path === "-") return [{ path }];
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
-    return filesMatching(path).paths.map((path) => ({ path }));
+    return inputSearch.filesMatching(path).paths.map((path) => ({ path }));
   const parts =
     reads === "tokenizer" ? ifUsable(() => tokenizerFiles.pathsReadAt(findTokenizer(path).path), []) : [];
   return [named, ...parts.filter((part) => part !== path).map((path) => ({ path }))];
@@ -82,7 +82,7 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
  * is listed.
  */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
-  const include = includeFilter(options.get("include") ?? []);
+  const include = inputSearch.includeFilter(options.get("include") ?? []);
   const real = realPathOf(log);
   for (const { path, reads: kind, name } of reads) {
     if (kind === "tokenizer" || path === "-") continue;

@@ -1,4 +1,4 @@
-import { inputFormats } from "#corpus";
+import { corpusInputs } from "#corpus";
 import { asOption, phrase } from "#runtime";
 import {
   flag,
@@ -127,7 +127,7 @@ export const reading = optionTables.of({
   },
   inputFormat: {
     name: "input-format",
-    kind: word(inputFormats, "FORMAT"),
+    kind: word(corpusInputs.inputFormats, "FORMAT"),
     topic: "input",
     rare: true,
     excludes: [fixedByRanges],

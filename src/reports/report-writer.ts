@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import { basename } from "node:path";
-import { type Input, openInput, readHead } from "#corpus";
+import { corpusInputs, type Input, inspection } from "#corpus";
 import type { excerpts, findings } from "#evaluation";
 import type { pageData } from "#pages";
 import { build, type Message, UserError } from "#runtime";
@@ -84,13 +84,13 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
   const { path, isStream, format, textField } = input;
   if (isStream || format === "parquet" || format === "json") return null;
   try {
-    const fd = openInput(input);
+    const fd = corpusInputs.openInput(input);
     try {
       if (format !== "jsonl") return wholeWords(passageIn(fd, input, bytesMax), bytesMax);
       // A record in the middle may be longer than what is read there.
       const text =
         textOfLines(windowOf(fd, input, searchedBytes), textField) ??
-        textOfLines({ bytes: readHead(fd, path, searchedBytes).bytes, isStart: true }, textField);
+        textOfLines({ bytes: inspection.readHead(fd, path, searchedBytes).bytes, isStart: true }, textField);
       return text && wholeWords(text, bytesMax);
     } finally {
       closeSync(fd);
@@ -109,7 +109,7 @@ type Window = { readonly bytes: Uint8Array; readonly isStart: boolean };
  * Reads at least `bytesMax` bytes from the middle of a file, or of the beginning of a compressed one; or all it has.
  */
 function windowOf(fd: number, { path, compression, sizeBytes }: Input, bytesMax: number): Window {
-  const head = compression === "none" ? null : readHead(fd, path, 4 * searchedBytes).bytes;
+  const head = compression === "none" ? null : inspection.readHead(fd, path, 4 * searchedBytes).bytes;
   const start = Math.max(0, Math.floor(((head?.length ?? sizeBytes) - bytesMax) / 2));
   const end = start + bytesMax + skippedBytesMax + 1;
   if (head !== null) return { bytes: head.slice(start, end), isStart: start === 0 };

@@ -1,15 +1,5 @@
 import { countNoun, groupDigits } from "#bytes";
-import {
-  checkNames,
-  type FoundInputs,
-  findCorpus,
-  hasFields,
-  type Input,
-  type InputFormat,
-  type InputOptions,
-  inspectFirstStream,
-  type Skipped,
-} from "#corpus";
+import { corpusInputs, type Input, type InputFormat, inputSearch, inspection } from "#corpus";
 import type { RequestedTraining } from "#options";
 import { asOption, phrase, usageError } from "#runtime";
 import type { Output } from "./output.ts";
@@ -27,16 +17,24 @@ export function check(
     );
   }
   // With either option, no file need be named.
-  if (files.length > 0 || (ranges === undefined && counts === undefined)) checkNames(files, asked);
+  if (files.length > 0 || (ranges === undefined && counts === undefined))
+    inputSearch.checkNames(files, asked);
 }
 
 /** Lists the inputs and the skipped files, and inspects the first stream (`inspectStreams`). */
-export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
-  inspectStreams(find(names, options, output), options);
+export const openInputs = async (
+  names: readonly string[],
+  options: inspection.InputOptions,
+  output: Output,
+) => inspectStreams(find(names, options, output), options);
 
 /** Like `openInputs`, without inspecting streams. */
-export function find(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
-  const found = findCorpus(names, options);
+export function find(
+  names: readonly string[],
+  options: inspection.InputOptions,
+  output: Output,
+): inputSearch.FoundInputs {
+  const found = inputSearch.findCorpus(names, options);
   output.keepOutputsFrom(found.inputs);
   output.tellSkipped(found.skipped);
   return found;
@@ -46,9 +44,12 @@ export function find(names: readonly string[], options: InputOptions, output: Ou
  * Detects the format of the first stream, waiting for its beginning. Then refuses `--text-field` if no input has
  * fields, which is not known earlier.
  */
-export async function inspectStreams(found: FoundInputs, options: InputOptions): Promise<FoundInputs> {
-  const inputs = await inspectFirstStream(found.inputs, options);
-  if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
+export async function inspectStreams(
+  found: inputSearch.FoundInputs,
+  options: inspection.InputOptions,
+): Promise<inputSearch.FoundInputs> {
+  const inputs = await inspection.inspectFirstStream(found.inputs, options);
+  if (options.textField !== undefined && !inputs.some((input) => corpusInputs.hasFields(input.format))) {
     const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
     throw usageError(
       phrase`${asOption("text-field", `"${options.textField}"`)} does not apply: ${isSeen ? "all inputs are plain text" : "no input has fields (only the first stream is checked)"}`,
@@ -59,13 +60,13 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
 }
 
 /** Returns what was decided without an option about a corpus, as rows of a summary, each with a name and a text, which may be empty. */
-export const notes = ({ inputs, skipped }: FoundInputs): [name: string, text: string][] => [
+export const notes = ({ inputs, skipped }: inputSearch.FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],
 ];
 
 /** Like `notes`, as lines, for a summary without rows. */
-export const noteLines = (found: FoundInputs) =>
+export const noteLines = (found: inputSearch.FoundInputs) =>
   notes(found).flatMap(([name, text]) => (text === "" ? [] : [`${name} ${text}`]));
 
 const formatNames: Record<InputFormat, string> = {
@@ -93,7 +94,7 @@ function filesText(paths: readonly string[]): string {
   return paths.map((path) => `"${path}"`).join(", ");
 }
 
-function skippedText(skipped: readonly Skipped[]): string {
+function skippedText(skipped: readonly inputSearch.Skipped[]): string {
   if (skipped.length === 0) return "";
   const shown = skipped.slice(0, namesMax).map(({ path, reason }) => `"${path}" is ${reason}`);
   const rest = skipped.length - shown.length;

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { formatBytes, json } from "#bytes";
-import type { Skipped } from "#corpus";
+import type { inputSearch } from "#corpus";
 import { type EncodeProgress, type StageProgress, type Warning, warnings } from "#jobs";
 import { sharedOptions } from "#options";
 import {
@@ -166,7 +166,7 @@ export class Output {
    * Logs each file that is not read, and reports it to a watching program. The summary has the number of these files
    * and the first two.
    */
-  tellSkipped(skipped: readonly Skipped[]): void {
+  tellSkipped(skipped: readonly inputSearch.Skipped[]): void {
     for (const { path, reason } of skipped) {
       this.log?.line(`skipped "${path}": it is ${reason}`);
       if (this.mode === "json") this.event("skipped", { path, reason });

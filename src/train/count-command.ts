@@ -1,5 +1,5 @@
 import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
-import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
+import { corpusInputs, type inputSearch } from "#corpus";
 import { type StageProgress, warnings } from "#jobs";
 import { optionTables } from "#options";
 import { MemoryBudget, machine, runSliced } from "#runtime";
@@ -34,7 +34,10 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     ranges === undefined ? undefined : await openRanges(ranges, { ...countsOptions, textField }, output);
   const found = files.length === 0 ? nothingFound : await inputFiles.openInputs(files, asked, output);
   const inputs = planned?.inputs ?? found.inputs;
-  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
+  const expectedBytes =
+    planned === undefined
+      ? corpusInputs.expectedTextBytes(inputs)
+      : corpusInputs.sizeOfRanges(planned.ranges);
   const budget = new MemoryBudget(asked.memoryLimit);
   const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   const { memory, cached } = await openMemory(asked, cutting, budget, (message) => output.warn(message));
@@ -71,7 +74,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, { ...found, inputs }, output);
 }
 
-const nothingFound: FoundInputs = { inputs: [], skipped: [] };
+const nothingFound: inputSearch.FoundInputs = { inputs: [], skipped: [] };
 
 /** The sizes of the saved counts, and of the words that were left out. */
 type SavedCounts = Readonly<
@@ -89,7 +92,7 @@ type Counting = {
 function tellCounted(
   { totals, leftOut }: SavedCounts,
   run: Counting,
-  corpus: FoundInputs,
+  corpus: inputSearch.FoundInputs,
   output: Output,
 ): void {
   const { textBytes, minCount, startMs, place } = run;

@@ -1,4 +1,4 @@
-import type { FoundInputs } from "#corpus";
+import type { inputSearch } from "#corpus";
 import type { trainingRecords } from "#formats";
 import type { RequestedTraining } from "#options";
 import { asOption, type Message, phrase, usageError } from "#runtime";
@@ -41,7 +41,7 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
  */
 export function languagesOf(
   files: readonly LanguageFile[],
-  { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
+  { inputs, inputCounts = [] }: Pick<inputSearch.FoundInputs, "inputs" | "inputCounts">,
   warn: (message: Message) => void,
 ): trainingRecords.LanguageOfInput[] {
   const textOf = ({ language, isDev }: trainingRecords.LanguageOfInput) =>

@@ -1,11 +1,4 @@
-import {
-  checkNames,
-  expectedTextBytes,
-  type FoundInputs,
-  type Input,
-  type InputOptions,
-  type Texts,
-} from "#corpus";
+import { corpusInputs, type Input, inputSearch, type inspection, type Texts } from "#corpus";
 import { Pace, type Report, type Warning, warnings } from "#jobs";
 import { type learning, seeds } from "#merge";
 import type { RequestedTraining } from "#options";
@@ -61,7 +54,10 @@ export type TrainingHost = {
    */
   readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
   /** Finds the named inputs, as they are now. None of them may be an output of the run. */
-  readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
+  readonly find: (
+    names: readonly string[],
+    reading: inspection.InputOptions,
+  ) => inputSearch.FoundInputs | Promise<inputSearch.FoundInputs>;
   /** Opens sources that can be read only once: pipes. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
@@ -106,7 +102,7 @@ export async function runTraining(
   const languageCode = asked.languages === undefined ? undefined : await import("./language-files.ts");
   const languageFiles = languageCode?.languageFilesOf(asked);
   const names = languageFiles?.map(({ file }) => file) ?? given.files;
-  if (names.length > 0) checkNames(names, asked);
+  if (names.length > 0) inputSearch.checkNames(names, asked);
   const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
   if (asked.vocabSize === undefined && !isEmpty) {
     const name = asOption("vocab-size");
@@ -149,7 +145,7 @@ export async function runTraining(
   }
 }
 
-const noInputs: FoundInputs = { inputs: [], skipped: [] };
+const noInputs: inputSearch.FoundInputs = { inputs: [], skipped: [] };
 
 /** Loads the code for bases, which few trainings need. */
 const codeForBases = () => import("./extend-tokenizer.ts");
@@ -196,7 +192,9 @@ async function threadsFor(
     ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
     : undefined;
   const textBytes =
-    givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(files) + givenBytes;
+    givenBytes === undefined
+      ? corpusInputs.expectedTextBytes(inputs)
+      : corpusInputs.expectedTextBytes(files) + givenBytes;
   const budget = new MemoryBudget(asked.memoryLimit);
   const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   return { inputs, budget, workerCount: workerCountFor(textBytes), workerCountFor };

@@ -1,4 +1,4 @@
-import { type Input, totalBytesOf } from "#corpus";
+import { corpusInputs, type Input } from "#corpus";
 import { type Report, repeatReport } from "#jobs";
 import { learnFromBytes, type learning } from "#merge";
 import { UserError } from "#runtime";
@@ -25,7 +25,7 @@ export async function train<B extends Base | null>(
   given: TrainRun<B>,
   reportGiven: Report,
 ): Promise<TrainedOf<B>> {
-  const total = given.inputs.length === 0 ? null : totalBytesOf(given.inputs, given.ranges);
+  const total = given.inputs.length === 0 ? null : corpusInputs.totalBytesOf(given.inputs, given.ranges);
   const { report, rest } = repeatReport(reportGiven, { stage: "counting", done: 0, total, unit: "bytes" });
   const run = { ...given, rest };
   const { base, superwords, weights, parity } = training;

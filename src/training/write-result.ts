@@ -1,5 +1,5 @@
 import { join, posix } from "node:path";
-import { hasFields, type Skipped } from "#corpus";
+import { corpusInputs, type inputSearch } from "#corpus";
 import {
   formats,
   mergesSha256,
@@ -50,7 +50,7 @@ export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabu
     readonly training: Training;
     readonly corpus: Pick<learning.Corpus, "inputs" | "languages" | "workerCount">;
     /** Files in directories that were skipped. */
-    readonly skipped: readonly Skipped[];
+    readonly skipped: readonly inputSearch.Skipped[];
     readonly counts: readonly trainingRecords.Counts[];
     readonly trained: Trained;
   };
@@ -331,7 +331,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
       ...checksumRecord(trained.statistics[i]!),
       format,
       formatFrom,
-      ...(hasFields(format) && { textField }),
+      ...(corpusInputs.hasFields(format) && { textField }),
       ...weightAt(i),
       ...languages?.[i],
     })),

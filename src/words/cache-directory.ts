@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { schema } from "#bytes";
-import { hasFields, type Input, type RangeStatistics } from "#corpus";
+import { corpusInputs, type Input, type RangeStatistics } from "#corpus";
 import { asOption, files, host, type Message, phrase, systemError, UserError } from "#runtime";
 import { namesBelow, pathOf, placeOf, rename, trustedFiles } from "#store";
 import type { CountsOptions } from "./counts-format.ts";
@@ -87,7 +87,9 @@ export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
 ): string {
-  return shortHash(JSON.stringify([group, format, compression, hasFields(format) ? textField : null]));
+  return shortHash(
+    JSON.stringify([group, format, compression, corpusInputs.hasFields(format) ? textField : null]),
+  );
 }
 
 export function shortHash(text: string): string {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { type Input, openInput, shrunkError } from "#corpus";
+import { corpusInputs, type Input } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { host, runSliced, scaled } from "#runtime";
 
@@ -13,10 +13,10 @@ const sliceBytes = scaled(1 << 20, 128);
  * yield.
  */
 export function* hashInput(input: Input): Generator<number, string> {
-  const fd = openInput(input);
+  const fd = corpusInputs.openInput(input);
   try {
     const { sha256, sizeBytes } = yield* hashFile(fd, input.sizeBytes);
-    if (sizeBytes < input.sizeBytes) throw shrunkError(input, sizeBytes);
+    if (sizeBytes < input.sizeBytes) throw corpusInputs.shrunkError(input, sizeBytes);
     return sha256;
   } finally {
     closeSync(fd);

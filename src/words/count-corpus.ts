@@ -1,15 +1,13 @@
 import {
-  canSeek,
+  corpusInputs,
   type Input,
   joinChecksums,
   type Range,
   type RangePlanOptions,
   type RangeStatistics,
-  type Task,
   TaskTexts,
   TextMemory,
   tasks,
-  totalBytesOf,
 } from "#corpus";
 import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
 import { kernels, machine, runSliced, scaled } from "#runtime";
@@ -205,7 +203,7 @@ const rangesPerThread = 16;
  * while it counted a window. With one thread, a single such input is counted where it is read.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
-  inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
+  inputs.every(corpusInputs.canSeek) || (workerCount === 1 && inputs.length === 1);
 
 /** Whether these ranges are whole inputs. */
 const areWhole = (inputs: readonly Input[], ranges: readonly Range[] = []) =>
@@ -259,7 +257,7 @@ function rangePlanOf(options: CountOptions): RangePlanOptions {
   // Each thread that counts a part of an input in `countedPerInput` sorts and writes the words of that part, so parts
   // are large.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
-  const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
+  const evenSizeBytes = (corpusInputs.totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
     options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);
   return {
@@ -341,7 +339,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   /** Counts a task, window by window. Returns the statistics of the range if the task ends it. */
-  *take(task: Task): Generator<number, RangeStatistics | undefined> {
+  *take(task: tasks.Task): Generator<number, RangeStatistics | undefined> {
     const { counter, setup, index } = this;
     const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;
     for (const _ of counter.startTask(isApart ? task.inputIndex : null)) yield 0;

@@ -1,5 +1,5 @@
 import { groupBy } from "#bytes";
-import { checkUnchanged, type RangeStatistics, sizeOfRanges, totalBytesOf, wholeRange } from "#corpus";
+import { corpusInputs, type RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
 import type { Report, StageProgress } from "#jobs";
 import { runSliced, UserError } from "#runtime";
@@ -31,7 +31,7 @@ export async function countGroups(
   check?: Parameters<typeof countWords>[2],
 ) {
   const { inputs, countsFiles, memory, rest } = options;
-  const bytesTotal = totalBytesOf(inputs);
+  const bytesTotal = corpusInputs.totalBytesOf(inputs);
   const texts = textsOf(options, weights);
   const partCount = texts.flatMap(({ groups }) => groups).length;
   const statistics: RangeStatistics[] = [];
@@ -42,7 +42,7 @@ export async function countGroups(
   for (const { groups } of texts) {
     const parts: WordTable[] = [];
     for (const { inputIndices, counts } of groups) {
-      const ranges = inputIndices.map((index) => wholeRange(inputs[index]!, index));
+      const ranges = inputIndices.map((index) => corpusInputs.wholeRange(inputs[index]!, index));
       const part = {
         ...options,
         memory: memory && { ...memory, budget: memory.budget.withReserved(heldBytes) },
@@ -61,7 +61,7 @@ export async function countGroups(
       heldBytes += wordTables.bytesOf(wordTables.sizeOf(counted.words));
       for (const index of inputIndices) statistics[index] = counted.statistics[index]!;
       if (counted.keepRest !== undefined) rests.push(counted.keepRest);
-      bytesBefore += sizeOfRanges(ranges);
+      bytesBefore += corpusInputs.sizeOfRanges(ranges);
     }
     tables.push(
       await runSliced(
@@ -73,7 +73,7 @@ export async function countGroups(
       ),
     );
   }
-  for (const input of inputs) checkUnchanged(input);
+  for (const input of inputs) corpusInputs.checkUnchanged(input);
   checkNotEmpty(options, statistics);
   checkLeft(texts, tables);
   const dev = tables.filter((_, i) => texts[i]!.isDev);

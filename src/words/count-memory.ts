@@ -1,4 +1,4 @@
-import { type Input, type Range, sizeOfRanges } from "#corpus";
+import { corpusInputs, type Input, type Range } from "#corpus";
 import { kernels, type MemoryBudget, scaled } from "#runtime";
 import type { ScratchDirectory } from "#store";
 import type { CountsOptions } from "./counts-format.ts";
@@ -27,7 +27,7 @@ const kernelBytesPerTextByte = 16;
 export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
   const isPlain = ({ isStream, compression, format }: Input) =>
     !isStream && compression === "none" && format !== "parquet";
-  return inputs.every(isPlain) ? sizeOfRanges(ranges) : undefined;
+  return inputs.every(isPlain) ? corpusInputs.sizeOfRanges(ranges) : undefined;
 }
 
 /**

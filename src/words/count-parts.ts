@@ -1,11 +1,4 @@
-import {
-  canSeek,
-  checkUnchanged,
-  emptyCorpusError,
-  type RangeStatistics,
-  totalBytesOf,
-  wholeRange,
-} from "#corpus";
+import { corpusInputs, type RangeStatistics } from "#corpus";
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { host, machine, runSliced, scaled } from "#runtime";
 import { cuttings } from "#text";
@@ -107,7 +100,7 @@ export async function countParts(
   const { inputs, cutting, workerCount, countsFiles, memory, cache, countedPerInput, liftingModel, rest } =
     options;
   const { partCount = 1 } = options;
-  const ranges = options.ranges ?? inputs.map(wholeRange);
+  const ranges = options.ranges ?? inputs.map(corpusInputs.wholeRange);
   const isUnknown = countsFiles?.hasUnsorted || cuttings.changesText(cutting);
   const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
@@ -118,10 +111,10 @@ export async function countParts(
   const slicedWordsLeast = mayShare ? slicedWordsFor(workerCount, machine.allowedCores()) : undefined;
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
-    byBytes(report, stage, totalBytesOf(inputs, ranges)),
+    byBytes(report, stage, corpusInputs.totalBytesOf(inputs, ranges)),
   );
   // If the corpus has several parts, inputs are checked when all parts are counted.
-  if (partCount === 1) for (const input of inputs) checkUnchanged(input);
+  if (partCount === 1) for (const input of inputs) corpusInputs.checkUnchanged(input);
   const runsBefore = counter.runs.length;
   if (countsFiles !== undefined) await runSliced(countsFiles.addUnsortedTo(counter), rest);
   await runSliced(counter.finish(runs), rest);
@@ -154,8 +147,8 @@ export function checkNotEmpty(
   statistics: readonly RangeStatistics[],
 ): void {
   const isEmpty = statistics.every((found) => found.textBytes === 0);
-  const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
-  if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpusError(inputs);
+  const wasUnknown = inputs.some((input) => !corpusInputs.canSeek(input) || input.format !== "text");
+  if (isEmpty && wasUnknown && ranges === undefined) throw corpusInputs.emptyCorpusError(inputs);
 }
 
 function sumOf(values: Float64Array): number {

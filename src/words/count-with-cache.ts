@@ -1,4 +1,4 @@
-import { expectedTextBytes, type Input, type RangeStatistics, wholeRange } from "#corpus";
+import { corpusInputs, type Input, type RangeStatistics } from "#corpus";
 import { byBytes, type Report } from "#jobs";
 import { runSliced, yieldToEventLoop } from "#runtime";
 import type { Cache } from "./cache.ts";
@@ -24,7 +24,7 @@ export async function countWithCache(
   check?: CheckSize,
 ): Promise<CountedWords & KeepRest> {
   const { inputs, countsFiles, workerCountFor, partCount = 1, rest } = options;
-  const wholeRanges = options.ranges ?? inputs.map(wholeRange);
+  const wholeRanges = options.ranges ?? inputs.map(corpusInputs.wholeRange);
   const meant = new Set(wholeRanges.map(({ inputIndex }) => inputIndex));
   await identify(cache, inputs, report);
   const statistics: RangeStatistics[] = [];
@@ -40,7 +40,7 @@ export async function countWithCache(
     const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
     const ranges = wholeRanges.filter(({ inputIndex }) => isUnknown(inputIndex));
     const indices = ranges.map(({ inputIndex }) => inputIndex);
-    const textBytes = expectedTextBytes(indices.map((index) => inputs[index]!));
+    const textBytes = corpusInputs.expectedTextBytes(indices.map((index) => inputs[index]!));
     const part = {
       ...options,
       ranges,

@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import { describeValue, textBuffers, typedArrayClass } from "#bytes";
-import { filesMatching } from "#corpus";
+import { inputSearch } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import { CountsFileReader, type CountsSource, isText, openFile, readerOf } from "./counts-file-reader.ts";
 import type { CountsOptions } from "./counts-format.ts";
@@ -150,7 +150,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
  */
 export function countsPathsOf(name: string): string[] {
   if (!/[*?[]/.test(name) || files.stat(name) !== undefined) return [name];
-  const { paths } = filesMatching(name);
+  const { paths } = inputSearch.filesMatching(name);
   if (paths.length > 0) return paths;
   throw new UserError(
     phrase`${asOption("counts", `"${name}"`)}: no such file, and no file matches it as a glob`,
