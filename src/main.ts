@@ -1,6 +1,6 @@
 // Entry of the binary: reads the command line, runs the command, and exits with its exit code.
 import { readFileSync, writeSync } from "node:fs";
-import { isVersionRequest, versionLine } from "#runtime";
+import { programVersion } from "#runtime";
 
 /**
  * Python passes arguments that are too long for the system in a file of JSON, whose path is in BPE_ARGUMENTS
@@ -16,9 +16,9 @@ const typed: string[] =
  */
 function printVersion(): boolean {
   const [name = "", ...rest] = typed;
-  if (rest.length > 0 || !isVersionRequest(name)) return false;
+  if (rest.length > 0 || !programVersion.isVersionRequest(name)) return false;
   try {
-    return writeSync(1, `${versionLine}\n`) > versionLine.length;
+    return writeSync(1, `${programVersion.versionLine}\n`) > programVersion.versionLine.length;
   } catch {
     return false;
   }

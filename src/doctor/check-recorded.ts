@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { groupDigits, type json } from "#bytes";
-import { readJson, recordName, sha256Of, tokenizerFiles } from "#formats";
+import { outputFiles, recordedFiles, tokenizerFiles } from "#formats";
 import { files, UserError } from "#runtime";
 import { fingerprints, probe } from "#tokenizer";
 import { absence, type Difference, difference } from "./compare-files.ts";
@@ -35,7 +35,7 @@ export async function checkRecorded(directory: string): Promise<CheckedFiles> {
       });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      const unread = difference(named(recordName), `cannot be read: ${error.message}`);
+      const unread = difference(named(recordedFiles.recordName), `cannot be read: ${error.message}`);
       own.push({ differences: [unread], fileNames: [], notes: [] });
     }
   }
@@ -47,7 +47,7 @@ export async function checkRecorded(directory: string): Promise<CheckedFiles> {
 }
 
 async function checkDirectory(directory: string, json: json.JsonObject): Promise<CheckedFiles> {
-  const names = (json.files as string[]).filter((name) => name !== recordName);
+  const names = (json.files as string[]).filter((name) => name !== recordedFiles.recordName);
   const notes: string[] = [];
   const differences = names.flatMap((name) => {
     const absent = absence(join(directory, name));
@@ -122,7 +122,7 @@ function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   const own = "base" in json ? merges.slice(merges.length - count) : merges;
   if (own.length !== count)
     return [difference(name, `has ${groupDigits(own.length)} merges, not ${groupDigits(count)}`)];
-  if (sha256Of([own.map((line) => `${line}\n`).join("")]) === json.mergesSha256) return [];
+  if (outputFiles.sha256Of([own.map((line) => `${line}\n`).join("")]) === json.mergesSha256) return [];
   return [difference(name, "has merges that differ from those of the record (mergesSha256)")];
 }
 
@@ -135,7 +135,7 @@ function mergesIn(directory: string): { name: string; merges: string[] } | undef
     return { name: "merges.txt", merges };
   }
   if (!files.isFile(model!)) return undefined;
-  const { merges } = objectOf(objectOf(readJson(model!)).model);
+  const { merges } = objectOf(objectOf(recordedFiles.readJson(model!)).model);
   if (!Array.isArray(merges)) return undefined;
   return {
     name: "tokenizer.json",

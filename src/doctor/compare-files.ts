@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { escapeBytes, groupDigits } from "#bytes";
-import type { OutputFile } from "#formats";
+import type { outputFiles } from "#formats";
 import { files, UserError, yieldToEventLoop } from "#runtime";
 
 /** What differs (a file, an input or something else), and a sentence that says how. */
@@ -26,7 +26,7 @@ export function absence(path: string): string | null {
  * Compares a file with what training would write. Returns how the file differs, or null if it is equal. Yields to the
  * event loop between chunks.
  */
-async function compareFile(path: string, { chunks }: OutputFile): Promise<string | null> {
+async function compareFile(path: string, { chunks }: outputFiles.OutputFile): Promise<string | null> {
   const absent = absence(path);
   if (absent !== null) return absent;
   const fd = files.tryRead(path, () => openSync(path, "r"));
@@ -115,7 +115,11 @@ class DifferingLine {
 }
 
 /** Compares a file with what training would write; a file that cannot be read is a difference. */
-export async function differenceOf(name: string, path: string, file: OutputFile): Promise<Difference | null> {
+export async function differenceOf(
+  name: string,
+  path: string,
+  file: outputFiles.OutputFile,
+): Promise<Difference | null> {
   try {
     const message = await compareFile(path, file);
     return message === null ? null : { what: name, message: `${name} ${message}` };

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { countNoun, groupDigits, type json } from "#bytes";
-import { formats, recordName, sha256Of } from "#formats";
+import { formats, outputFiles, recordedFiles } from "#formats";
 import { files, UserError } from "#runtime";
 import { imageFile } from "#tokenizer";
 import { type Finished, imageAt, type results } from "#training";
@@ -29,7 +29,9 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   for (const [index, size] of product.sizes.entries()) {
     const folder = isOne ? "" : String(size);
     const directory = join(recorded.directory, folder);
-    const json = isOne ? recorded.json : recordIn(directory, `${folder}/${recordName}`, differences);
+    const json = isOne
+      ? recorded.json
+      : recordIn(directory, `${folder}/${recordedFiles.recordName}`, differences);
     if (json !== null) {
       differences.push(...compareMerges(json, product.mergesSha256Of(index), folder));
       records.push({ json, made: product.fieldsOf(index), folder, directory });
@@ -50,14 +52,14 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
 
 /** Compares the names of the files that a record lists with those that training writes. Records do not list images. */
 function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
-  const isOther = (name: string) => ![recordName, imageFile.name].includes(basename(name));
+  const isOther = (name: string) => ![recordedFiles.recordName, imageFile.name].includes(basename(name));
   return [
     ...listed
       .filter((name) => isOther(name) && !written.includes(name))
-      .map((name) => difference(recordName, `lists ${name}, which training does not write`)),
+      .map((name) => difference(recordedFiles.recordName, `lists ${name}, which training does not write`)),
     ...written
       .filter((name) => isOther(name) && !listed.includes(name))
-      .map((name) => difference(recordName, `does not list ${name}, which training writes`)),
+      .map((name) => difference(recordedFiles.recordName, `does not list ${name}, which training writes`)),
   ];
 }
 
@@ -139,7 +141,7 @@ type Said = {
 
 /** Compares a record with the one that training gives now. A field that the record lacks is not compared. */
 function compareRecord({ json, made, folder, directory }: Said): Difference[] {
-  const what = folder === "" ? recordName : `${folder}/${recordName}`;
+  const what = folder === "" ? recordedFiles.recordName : `${folder}/${recordedFiles.recordName}`;
   const differences: Difference[] = [];
   const compare = (name: string, theirs: unknown, ours: unknown) => {
     if (isDeepStrictEqual(theirs, ours)) return;
@@ -163,7 +165,7 @@ function compareRecord({ json, made, folder, directory }: Said): Difference[] {
 export function compareChecksums(directory: string, json: json.JsonObject, folder = ""): Difference[] {
   return Object.entries(objectOf(json.filesSha256)).flatMap(([name, sha256]) => {
     const path = join(directory, name);
-    if (!files.isFile(path) || sha256Of([files.readBytes(path)]) === sha256) return [];
+    if (!files.isFile(path) || outputFiles.sha256Of([files.readBytes(path)]) === sha256) return [];
     return [difference(join(folder, name), "has a different SHA-256 than the record states")];
   });
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { groupDigits } from "#bytes";
 import type { Input } from "#corpus";
-import { sha256Of } from "#formats";
+import { outputFiles } from "#formats";
 import { files, UserError } from "#runtime";
 import { describeCounts } from "#words";
 import { type Difference, difference } from "./compare-files.ts";
@@ -57,7 +57,7 @@ export async function findSources(
     if (place === undefined) missing.push(difference(path, absence(path, workingDirectory)));
     else
       read(path, () =>
-        sha256Of([files.readBytes(place)]) === sha256 ? null : "has changed: its SHA-256 differs",
+        outputFiles.sha256Of([files.readBytes(place)]) === sha256 ? null : "has changed: its SHA-256 differs",
       );
   const inputs: Input[] = [];
   if (missing.length === 0) {

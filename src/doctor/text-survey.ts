@@ -1,6 +1,6 @@
 import type { Input } from "#corpus";
 import { vocabularyStatistics } from "#evaluation";
-import { type IdSink, idWriters } from "#ids";
+import { idWriters } from "#ids";
 import { files } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
@@ -32,7 +32,7 @@ export type ScriptCounts = { readonly name: string; readonly tokens: number; rea
  * Counts the tokens of documents. Documents end as in `bpe encode`: at the end of a record, at the end of an input of
  * plain text, and, in plain text, after the token that ends documents.
  */
-export class TextSurvey implements IdSink {
+export class TextSurvey implements idWriters.IdSink {
   private readonly counts: Float64Array;
   private readonly documentCounts: Uint32Array;
   private readonly lastDocuments: Uint32Array;

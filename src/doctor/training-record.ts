@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { isPlainObject, type json, schema } from "#bytes";
-import { readJson, recordName, recordSchemas, trainingRecords } from "#formats";
+import { recordedFiles, recordSchemas, trainingRecords } from "#formats";
 import { files, UserError } from "#runtime";
 
 // The record of a training as `bpe verify` reads it.
@@ -55,15 +55,15 @@ export type RecordedTraining = {
 /** Reads the record in a directory. Throws a UserError if it is not that of a training that can be repeated. */
 export function readTrainingRecord(typed: string): RecordedTraining {
   const directory = directoryOf(typed);
-  const path = join(directory, recordName);
+  const path = join(directory, recordedFiles.recordName);
   if (!files.isFile(path))
     throw new UserError(
-      `"${directory}" has no ${recordName}, the record of a training, so there is nothing to repeat`,
+      `"${directory}" has no ${recordedFiles.recordName}, the record of a training, so there is nothing to repeat`,
       {
         hint: "bpe doctor checks any tokenizer",
       },
     );
-  const json = readJson(path);
+  const json = recordedFiles.readJson(path);
   const refuse = (what: string, hint?: string) => {
     throw new UserError(`"${path}" ${what}`, hint === undefined ? {} : { hint });
   };
@@ -102,8 +102,8 @@ const hasLanguage = ({ language, isDev }: RecordedInput) => language !== undefin
 function directoryOf(typed: string): string {
   if (files.isDirectory(typed)) return typed;
   if (files.stat(typed) === undefined) throw new UserError(`"${typed}" does not exist`);
-  if (basename(typed) === recordName) return dirname(typed);
+  if (basename(typed) === recordedFiles.recordName) return dirname(typed);
   throw new UserError(`"${typed}" is not a directory`, {
-    hint: `name the directory with ${recordName}: bpe verify ${dirname(typed)}`,
+    hint: `name the directory with ${recordedFiles.recordName}: bpe verify ${dirname(typed)}`,
   });
 }

@@ -1,6 +1,6 @@
 import { countNoun } from "#bytes";
 import type { RequestedTraining } from "#options";
-import { build, UserError } from "#runtime";
+import { programVersion, UserError } from "#runtime";
 import { type Finished, runTraining, type TrainingHost } from "#training";
 import type { CheckedFiles } from "./check-recorded.ts";
 import type { Difference } from "./compare-files.ts";
@@ -132,8 +132,8 @@ function inputNotes({ inputs }: RecordedTraining["record"]): string[] {
  * Returns a note if another version of bpe made the record, because it may write different files from the same merges.
  */
 function buildNotes({ version, commit }: RecordedTraining["record"]): string[] {
-  if (version === build.version && commit === build.commit) return [];
+  if (version === programVersion.build.version && commit === programVersion.build.commit) return [];
   const nameOf = (made: string, at: string) => (at === "unknown" ? made : `${made} (${at.slice(0, 9)})`);
-  const own = nameOf(build.version, build.commit);
+  const own = nameOf(programVersion.build.version, programVersion.build.commit);
   return [`it was made by bpe ${nameOf(version, commit)}; this is ${own}, which may write other files`];
 }

@@ -7,14 +7,14 @@ import {
   formats,
   nameOf,
   readLikeFrom,
-  recordName,
+  recordedFiles,
   tokenizerFiles,
   trainingRecords,
 } from "#formats";
 import { jobs } from "#jobs";
 import { patternForms } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
-import { type Guard, noGuard } from "#store";
+import { stagedFile } from "#store";
 import {
   derivation,
   modelSettings,
@@ -151,19 +151,19 @@ export type Conversion = Opened & {
   readonly command: string;
   readonly arguments: readonly string[];
   readonly startMs: number;
-  readonly guard?: Guard;
+  readonly guard?: stagedFile.Guard;
 };
 
 /** Writes a tokenizer in other formats. Before the files are published, they are loaded and compared. */
 export async function convertTokenizer(options: Conversion) {
-  const { path, parts, formatNames, output, guard = noGuard } = options;
+  const { path, parts, formatNames, output, guard = stagedFile.noGuard } = options;
   const thread = jobs.start<ReturnType<typeof convertingJob>>("converting");
   try {
     const { vocabulary, ...rest } = await thread.ask("finish", { path, parts: toSendable(parts) });
     const tokenBytes = TokenBytes.received(vocabulary.tokenBytes);
     const tokenizer = { ...rest, vocabulary: { ...vocabulary, tokenBytes } };
     const files = chosenFiles.selectFiles(await chosenFiles.loadFormats(), formatNames, tokenizer);
-    const names = [...files.map(({ name }) => name), recordName];
+    const names = [...files.map(({ name }) => name), recordedFiles.recordName];
     const { paths } = tokenizerFiles.fileOf(path);
     const source = await describeCounts(paths);
     const { specialTokens, specialIds } = tokenizer.vocabulary;

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
-import { pruneCompanionFiles, readCompanionFiles, renumberingTables, tokenizerFiles } from "#formats";
+import { baseFiles, pruneCompanionFiles, renumberingTables, tokenizerFiles } from "#formats";
 import { jobs } from "#jobs";
 import { asOption, files, phrase, UserError } from "#runtime";
-import { type Guard, noGuard } from "#store";
+import { stagedFile } from "#store";
 import { type changes, derivation, type TokenizerParts, tokenizers } from "#tokenizer";
 import { results } from "#training";
 import { describeCounts } from "#words";
@@ -84,7 +84,9 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
     return each;
   });
   const companions =
-    files.isDirectory(path) && sources[0]!.format.name === "huggingface" ? readCompanionFiles(path) : [];
+    files.isDirectory(path) && sources[0]!.format.name === "huggingface"
+      ? baseFiles.readCompanionFiles(path)
+      : [];
   companions.sort((a, b) => (a.name < b.name ? -1 : 1));
   return { parts, sources, loaded, companions, derivations: derivation.derive(parts) };
 }
@@ -116,7 +118,7 @@ export type PruneOptions = {
   readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
   /** When the run started, by `performance.now()`. */
   readonly startMs: number;
-  readonly guard?: Guard;
+  readonly guard?: stagedFile.Guard;
 };
 
 export type Pruned = Pick<Pruning, "unreachableCount"> & {
@@ -133,7 +135,7 @@ export type Pruned = Pick<Pruning, "unreachableCount"> & {
  * intended result.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
-  const { path, loadOptions, parts, counts, sizes, guard = noGuard } = options;
+  const { path, loadOptions, parts, counts, sizes, guard = stagedFile.noGuard } = options;
   const sizeBefore = parts.tokens.tokenCount;
   const large = sizes.find((size) => size >= sizeBefore);
   if (large !== undefined) {

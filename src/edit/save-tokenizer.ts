@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
-import { readCompanionFiles, readRecordedFiles, recordName, tokenizerFiles } from "#formats";
+import { baseFiles, recordedFiles, tokenizerFiles } from "#formats";
 import { loadInWorker } from "#jobs";
 import { files, UserError } from "#runtime";
-import { checkOutputDirectory, type Guard, outputLock, placeOf } from "#store";
+import { checkOutputDirectory, outputLock, outputPlaces, type stagedFile } from "#store";
 import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
 import { results } from "#training";
 
@@ -12,7 +12,7 @@ export type Saving = {
   /** The fingerprint of the loaded tokenizer. */
   readonly fingerprint: string;
   readonly output: string;
-  readonly guard: Guard;
+  readonly guard: stagedFile.Guard;
 };
 
 /**
@@ -22,7 +22,7 @@ export type Saving = {
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   checkOutputDirectory(output);
-  const lock = outputLock.takeNow(placeOf(output));
+  const lock = outputLock.takeNow(outputPlaces.placeOf(output));
   const unregister = guard(() => lock.release());
   const sources = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [files.readBytes(from)] }));
   const check = async (stagedPath: string) => {
@@ -50,11 +50,11 @@ const notWhole = (path: string) =>
 function filesOf(path: string): Map<string, string> {
   const isWhole = files.isDirectory(path);
   const inside = (name: string): [string, string] => [name, join(path, name)];
-  const listed = isWhole ? readRecordedFiles(join(path, recordName)) : undefined;
+  const listed = isWhole ? recordedFiles.readRecordedFiles(join(path, recordedFiles.recordName)) : undefined;
   if (listed !== undefined) {
     const missing = listed.find((name) => name !== basename(name) || !files.isFile(join(path, name)));
     if (missing === undefined) return new Map(listed.map(inside));
-    throw new UserError(`"${path}" lacks "${missing}", which its ${recordName} lists`);
+    throw new UserError(`"${path}" lacks "${missing}", which its ${recordedFiles.recordName} lists`);
   }
   const sources = tokenizerFiles
     .findAt(path)
@@ -64,7 +64,7 @@ function filesOf(path: string): Map<string, string> {
         from,
       ]),
     );
-  const companions = isWhole ? readCompanionFiles(path).map(({ name }) => inside(name)) : [];
+  const companions = isWhole ? baseFiles.readCompanionFiles(path).map(({ name }) => inside(name)) : [];
   return new Map([...sources, ...companions]);
 }
 

@@ -2,10 +2,10 @@ import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from 
 import { corpusInputs, type inputSearch, type keptField } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
-import { type IdType, idFormats, idWriters } from "#ids";
+import { idFormats, idWriters } from "#ids";
 import { warnings } from "#jobs";
 import { optionTables } from "#options";
-import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
+import { asOption, machine, phrase, shell, usageError } from "#runtime";
 import { stagedFile } from "#store";
 import {
   dataOutput,
@@ -46,7 +46,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
 
   // 3. Start threads, so that they start while the tokenizer loads. With a plan, the size of its ranges is known only
   // after loading, so no threads start here.
-  const budget = new MemoryBudget(asked.memoryLimit);
+  const budget = new machine.MemoryBudget(asked.memoryLimit);
   const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(corpusInputs.expectedTextBytes(named.inputs)) : 1;
   const workers =
@@ -100,7 +100,7 @@ function summarize(
     elapsedMs,
     path,
     files,
-  }: { dtype: IdType | null; elapsedMs: number; path: string; files: AskedFiles | undefined },
+  }: { dtype: idWriters.IdType | null; elapsedMs: number; path: string; files: AskedFiles | undefined },
 ): void {
   const { idCount, textBytes, invalidByteCount } = encoded;
   if (files?.ifChanged && (encoded as EncodedFiles).isUnchanged) {

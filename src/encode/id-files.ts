@@ -2,18 +2,9 @@ import { rmSync } from "node:fs";
 import { groupDigits } from "#bytes";
 import { corpusInputs, type Input, keptField, type Range, type tasks } from "#corpus";
 import { corpusEncoding } from "#encoding";
-import { type IdSink, type IdType, idFormats, idWriters } from "#ids";
+import { idFormats, idWriters } from "#ids";
 import { asOption, assert, files, phrase, UserError } from "#runtime";
-import {
-  ChecksummedFile,
-  type Guard,
-  type Lock,
-  outputLock,
-  type RunInput,
-  stagedFile,
-  trustedFiles,
-  WrittenPlaces,
-} from "#store";
+import { fileChecksum, outputLock, stagedFile, trustedFiles, writtenPlaces } from "#store";
 import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
   checkContents,
@@ -70,7 +61,7 @@ export async function encodeIntoFiles(
   encoding: corpusEncoding.EncodeIntoOptions,
   parts: TokenizerParts,
   asked: AskedFiles,
-  guard: Guard,
+  guard: stagedFile.Guard,
   checking?: ReportShards,
 ): Promise<EncodedFiles> {
   const { inputs, ranges, type, appendId } = encoding;
@@ -160,7 +151,7 @@ export type ReportShards = (done: number, total: number) => void;
 
 /** The options of `IdFiles`: files of ids in any format, possibly in shards. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
-  readonly type: IdType;
+  readonly type: idWriters.IdType;
   /**
    * The id after which a document ends in plain text, in addition to the end of the text; undefined if there is none.
    */
@@ -169,11 +160,11 @@ type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
    * What the run reads, which its files must not overwrite: the inputs to encode or, for `bpe ids join` and `bpe ids
    * truncate`, files of ids.
    */
-  readonly inputs: readonly (Input | RunInput)[];
+  readonly inputs: readonly (Input | writtenPlaces.RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
   /** Returns all that determines the content of shards, as JSON. */
   readonly request: () => object;
-  readonly guard: Guard;
+  readonly guard: stagedFile.Guard;
   readonly checking?: ReportShards | undefined;
 };
 
@@ -182,7 +173,7 @@ const atStart: Point = {
   ...{ ids: 0, documents: 0, isOpen: false, hasEnded: false },
 };
 
-export class IdFiles implements IdSink {
+export class IdFiles implements idWriters.IdSink {
   /** Whether all ids are in shards that existed before. */
   readonly isDone: boolean;
   private readonly ranges: readonly Range[];
@@ -468,15 +459,17 @@ export function describeDifference(former: object, request: object): string | un
   return undefined;
 }
 
-const keepFrom = (paths: readonly string[], read: readonly RunInput[]) =>
-  new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).refuseOverlap(read);
+const keepFrom = (paths: readonly string[], read: readonly writtenPlaces.RunInput[]) =>
+  new writtenPlaces.WrittenPlaces(
+    paths.map((path) => ({ name: `"${path}"`, path, kind: "file" })),
+  ).refuseOverlap(read);
 
 /** A shard that is being written, next to its final place. */
 class OpenShard {
   private documentCount = 0;
   private readonly files: ReturnType<typeof stagedFile.stage>[] = [];
-  private readonly checked: ChecksummedFile[] = [];
-  private readonly locks: Lock[] = [];
+  private readonly checked: fileChecksum.ChecksummedFile[] = [];
+  private readonly locks: outputLock.Lock[] = [];
   private readonly writer: idWriters.IdWriter;
   private readonly unregister: () => void;
 
@@ -495,7 +488,8 @@ class OpenShard {
       for (const place of places) this.locks.push(outputLock.takeNow(place));
       for (const path of paths) this.files.push(stagedFile.stage(path));
       // Checksums are written into the manifest, so they are needed only with one.
-      if (shardSize !== undefined) this.checked = this.files.map((file) => new ChecksummedFile(file));
+      if (shardSize !== undefined)
+        this.checked = this.files.map((file) => new fileChecksum.ChecksummedFile(file));
       this.writer = format.open(shardSize === undefined ? this.files : this.checked, type, kept);
     } catch (error) {
       this.discard();

@@ -3,20 +3,10 @@ import { join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { inputSearch } from "#corpus";
 import { idMergesNames } from "#formats";
-import { type IdMerges, type IdType, idMerges, idReaders, idWriters } from "#ids";
+import { idMerges, idReaders, idWriters } from "#ids";
 import { warnings } from "#jobs";
 import { optionTables } from "#options";
-import {
-  asOption,
-  files,
-  MemoryBudget,
-  machine,
-  phrase,
-  shell,
-  UserError,
-  usageError,
-  yieldToEventLoop,
-} from "#runtime";
+import { asOption, files, machine, phrase, shell, UserError, usageError, yieldToEventLoop } from "#runtime";
 import {
   dataOutput,
   type Invocation,
@@ -57,7 +47,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
       compat,
       ...limits,
       threadCount: workers,
-      budget: new MemoryBudget(asked.memoryLimitBytes),
+      budget: new machine.MemoryBudget(asked.memoryLimitBytes),
       tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
     },
     (progress) => output.progress(progress),
@@ -172,7 +162,7 @@ async function readAll(
 
 async function encodeDocuments(
   { tokens, starts, documentCount }: idReaders.SequenceList,
-  merges: IdMerges,
+  merges: idMerges.IdMerges,
   writer: idWriters.IdWriter,
 ): Promise<void> {
   const merger = new SequenceMerger(merges);
@@ -191,7 +181,7 @@ async function encodeDocuments(
  */
 const writeSequences = (
   path: string | undefined,
-  type: IdType,
+  type: idWriters.IdType,
   write: (writer: idWriters.IdWriter) => Promise<void>,
 ): Promise<number> =>
   dataOutput.writeData(path, async (out) => {

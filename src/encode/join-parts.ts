@@ -1,9 +1,9 @@
 import { closeSync, readFileSync } from "node:fs";
 import { countNoun, schema } from "#bytes";
 import { planFile } from "#corpus";
-import { type IdType, idFormats, type idReaders, readParquetIds } from "#ids";
+import { idFormats, type idReaders, type idWriters, readParquetIds } from "#ids";
 import { asOption, files, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
-import type { Guard } from "#store";
+import type { stagedFile } from "#store";
 import {
   type AskedFiles,
   describeDifference,
@@ -38,10 +38,10 @@ export type JoinOptions = {
   /** The manifests of the parts, in any order. */
   readonly partPaths: readonly string[];
   readonly files: Omit<AskedFiles, "documentEnd" | "keptFields">;
-  readonly type: IdType | undefined;
+  readonly type: idWriters.IdType | undefined;
   readonly report: (done: number, total: number) => void;
   readonly checking?: ReportShards | undefined;
-  readonly guard: Guard;
+  readonly guard: stagedFile.Guard;
 };
 
 /** Joins parts into the files that one machine would have written. */

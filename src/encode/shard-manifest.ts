@@ -3,7 +3,7 @@ import { json, schema } from "#bytes";
 import { keptField } from "#corpus";
 import type { idFormats } from "#ids";
 import { files, host, systemError, UserError, yieldToEventLoop } from "#runtime";
-import { checksumOf, trustedFiles } from "#store";
+import { fileChecksum, trustedFiles } from "#store";
 
 // `NAME.json` lists the shards, the run that wrote them, and where to continue. The manifest and the shards
 // are used only if they belong to this user, or to someone whom the owner of the directory allows to write,
@@ -153,7 +153,7 @@ export async function checkContents(
   for (const file of listedFiles) {
     const fd = openShardFile(listed, file);
     try {
-      const reading = checksumOf(fd);
+      const reading = fileChecksum.checksumOf(fd);
       let step = files.tryRead(file.path, () => reading.next());
       for (; !step.done; step = files.tryRead(file.path, () => reading.next())) {
         report((done += step.value), total);

@@ -5,7 +5,7 @@ import { evaluations } from "#evaluation";
 import { recordFiles } from "#formats";
 import { warnings } from "#jobs";
 import { optionTables } from "#options";
-import { files, MemoryBudget, machine, withForwardSlashes } from "#runtime";
+import { files, machine, withForwardSlashes } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, styling } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
 
@@ -19,7 +19,7 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
   inputFiles.check(names, asked);
   const reading = { ...asked, trained: recordFiles.readReading([tokenizer.path]), mayBeEmpty: true };
   const named = inputFiles.find(names, reading, output);
-  const budget = new MemoryBudget(memoryLimit);
+  const budget = new machine.MemoryBudget(memoryLimit);
   const workerCount = corpusEncoding.encodingThreadsFor(
     askedWorkers,
     budget,

@@ -1,10 +1,10 @@
 import { countNoun, formatSeconds } from "#bytes";
 import type { keptField } from "#corpus";
 import { type Pieces, piecesInFirst } from "#edit";
-import { type IdType, idFormats, idReaders, idWriters } from "#ids";
+import { idFormats, idReaders, idWriters } from "#ids";
 import { optionTables } from "#options";
 import { asOption, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
-import type { RunInput } from "#store";
+import type { writtenPlaces } from "#store";
 import { dataOutput, givenTokenizers, type Invocation, type Output, stopping } from "#terminal";
 import { checkEncodedBy } from "./encoded-by.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
@@ -65,7 +65,7 @@ type CutInto = (
   endDocument: (kept?: readonly keptField.Value[]) => void,
 ) => Promise<number>;
 
-const intoOne = (path: string | undefined, type: IdType, cutInto: CutInto) =>
+const intoOne = (path: string | undefined, type: idWriters.IdType, cutInto: CutInto) =>
   dataOutput.writeData(path, async (out) => {
     const writer = idWriters.writerFor(path, type, out);
     const idsRead = await cutInto(writer, () => writer.endInput());
@@ -77,7 +77,7 @@ const noEnds = new Uint32Array(0);
 const [noIds, here] = [new Uint16Array(0), Uint32Array.of(0)];
 
 async function intoFiles(
-  asked: AskedFiles & { type: IdType; inputs: readonly RunInput[] },
+  asked: AskedFiles & { type: idWriters.IdType; inputs: readonly writtenPlaces.RunInput[] },
   cutInto: CutInto,
 ) {
   const files = await IdFiles.open({

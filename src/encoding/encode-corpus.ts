@@ -10,23 +10,13 @@ import {
   TextMemory,
   tasks,
 } from "#corpus";
-import { type IdSink, type IdType, idWriters } from "#ids";
-import {
-  type EncodeProgress,
-  type OutputPart,
-  type PartMaker,
-  runTasks,
-  type Sink,
-  type StartedWorkers,
-  startWorkers,
-  type ThreadJob,
-} from "#jobs";
+import { idWriters } from "#ids";
+import { type EncodeProgress, taskRunner } from "#jobs";
 import { type namedPatterns, patterns } from "#pattern";
 import {
   asOption,
   type ByteSink,
   kernels,
-  MemoryBudget,
   machine,
   phrase,
   scaled,
@@ -44,9 +34,9 @@ export type EncodeCorpusOptions = {
   /** Number of encoding threads. The main thread is one of them if `doesMainEncode`. */
   readonly workerCount: number;
   /** The memory budget. Defaults to a share of the memory that this process may use. */
-  readonly budget?: MemoryBudget;
+  readonly budget?: machine.MemoryBudget;
   /** The workers, if they were started before (`startEncodingWorkers`). */
-  readonly workers?: StartedWorkers | undefined;
+  readonly workers?: taskRunner.StartedWorkers | undefined;
   /** Target size of the ranges for threads, in bytes. */
   readonly rangeSizeBytes?: number;
   /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream or a compressed file. */
@@ -74,7 +64,7 @@ export const encodingBytesPerByte = ({ normalization }: tokenizers.EncodingParts
   48 + (normalization === null ? 0 : 32);
 
 /** Returns a function from the size of a text to the number of threads: the requested number, or the default. */
-export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
+export const encodingThreadsFor = (asked: number | undefined, budget: machine.MemoryBudget) =>
   machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
@@ -96,8 +86,11 @@ export const hasOnlyQuickSteps = ({ addedTokens, model }: tokenizers.EncodingPar
  * Starts the workers of `encodeCorpus` while the tokenizer is still being loaded. The caller must terminate
  * them, also after an error.
  */
-export const startEncodingWorkers = (workerCount: number, inputs: readonly Input[]): StartedWorkers =>
-  startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
+export const startEncodingWorkers = (
+  workerCount: number,
+  inputs: readonly Input[],
+): taskRunner.StartedWorkers =>
+  taskRunner.startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
 
 /**
  * Encodes the inputs, or the given ranges of them, in order. Between slices of work of at most some 10 ms it
@@ -106,7 +99,7 @@ export const startEncodingWorkers = (workerCount: number, inputs: readonly Input
  */
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
-  sink: IdSink,
+  sink: idWriters.IdSink,
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedText> {
   const { inputs, ranges } = options;
@@ -164,12 +157,12 @@ export async function countTokens(
 /** Runs all tasks of the inputs. Without `keepsIds`, the ids are only counted. */
 async function encodeTasks(
   options: EncodeCorpusOptions,
-  sink: Sink<IdsPart, EncodedTask>,
+  sink: taskRunner.Sink<IdsPart, EncodedTask>,
   keepsIds: boolean,
   report: (progress: EncodeProgress) => void,
 ): Promise<void> {
   const { inputs, ranges, parts, workerCount, workers } = options;
-  const { budget = new MemoryBudget() } = options;
+  const { budget = new machine.MemoryBudget() } = options;
   const mergeCount = parts.model.merges.left.length;
   const threads = workerCount === 1 ? "encoding" : `encoding with ${workerCount} workers`;
   const otherBytes = (workerCount - 1) * (machine.workerBytes + mergeBytesOfThread * mergeCount);
@@ -189,7 +182,7 @@ async function encodeTasks(
     textBytesMax,
   };
   await yieldToEventLoop();
-  await runTasks(
+  await taskRunner.runTasks(
     {
       name: "encoding",
       start: startEncoding,
@@ -213,7 +206,11 @@ async function encodeTasks(
  * Passes the output of tasks to a sink of ids, and adds up their results in `all`. A text that is not a
  * record ends with the last task of its input.
  */
-function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
+function inOrder(
+  sink: idWriters.IdSink,
+  inputs: readonly Input[],
+  all: EncodedTask,
+): taskRunner.Sink<IdsPart, EncodedTask> {
   return {
     write: ({ ids, recordEnds, kept }) => sink.write(ids, recordEnds, kept),
     endTask(task, found) {
@@ -266,7 +263,7 @@ function rangePlanOf(options: EncodeCorpusOptions): RangePlanOptions {
 }
 
 export type EncodeIntoOptions = EncodeCorpusOptions & {
-  readonly type: IdType;
+  readonly type: idWriters.IdType;
   /** An id appended to each text. */
   readonly appendId?: number | undefined;
   readonly report: (progress: EncodeProgress) => void;
@@ -309,7 +306,7 @@ type EncodeSetup = {
  * records. A long record has several parts, of which only the last has its end. `recordEnds` is undefined for
  * a text that is not a record.
  */
-export type IdsPart = OutputPart & {
+export type IdsPart = taskRunner.OutputPart & {
   readonly ids: Ids;
   readonly recordEnds: Uint32Array | undefined;
   readonly kept: readonly keptField.Value[];
@@ -348,7 +345,7 @@ export function addEncoded(sum: EncodedSum, found: EncodedTask = emptyEncodedSum
 }
 
 /** The work of one encoding thread: converts the text of tasks to ids. */
-export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
+export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, undefined> {
   readonly encoding: TextEncoding;
   readonly output?: IdsOutput;
   readonly rest = undefined;
@@ -424,7 +421,7 @@ export function startEncoding(setup: EncodeSetup): TaskEncoder {
 }
 
 /** Gathers ids as parts of the output. */
-export class IdsOutput implements PartMaker<IdsPart> {
+export class IdsOutput implements taskRunner.PartMaker<IdsPart> {
   /** Whether the ids are those of records. */
   hasRecords = false;
   private kept: keptField.Value[] = [];

@@ -3,7 +3,7 @@ import { type differences, type evaluations, findings } from "#evaluation";
 import { recordFiles, renumberingTables } from "#formats";
 import { kinds, optionTables } from "#options";
 import { reportFiles } from "#reports";
-import { asOption, MemoryBudget, machine, phrase, shell, usageError } from "#runtime";
+import { asOption, machine, phrase, shell, usageError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import { dataOutput, type Invocation, type Output, stopping, styling, summaryRows } from "#terminal";
 import { piecesText } from "./eval-text.ts";
@@ -25,7 +25,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const piecesPath = piecesPathOf(pieces);
   await dataOutput.lockFiles(output, piecesPath);
   await reportFiles.takePlace(asked.report, output);
-  const budget = new MemoryBudget(memoryLimit);
+  const budget = new machine.MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
   stopping.onStop(() => scratch.remove());
   const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);

@@ -6,17 +6,7 @@ import { recordFiles } from "#formats";
 import { warnings } from "#jobs";
 import { kinds, optionTables } from "#options";
 import { reportFiles } from "#reports";
-import {
-  asOption,
-  exitCode,
-  MemoryBudget,
-  type Message,
-  machine,
-  phrase,
-  shell,
-  UserError,
-  usageError,
-} from "#runtime";
+import { asOption, exitCode, type Message, machine, phrase, shell, UserError, usageError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import { dataOutput, type Invocation, inputFiles, type Output, stopping, styling } from "#terminal";
 import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
@@ -34,7 +24,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   await reportFiles.takePlace(reportPath, output);
   const scratch = new ScratchDirectory();
   stopping.onStop(() => scratch.remove());
-  const budget = new MemoryBudget(memoryLimitBytes);
+  const budget = new machine.MemoryBudget(memoryLimitBytes);
   const tokenizers = await openTokenizers(invocation.files, asked, budget, output);
   const trained = recordFiles.readReading(tokenizers.map(({ path }) => path));
   const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);

@@ -4,7 +4,7 @@ import { differences, evaluations, type measures, type modelCosts, textWords } f
 import { byBytes, type Report, type StageProgress } from "#jobs";
 import { Tokenizer } from "#library";
 import { type CompiledPattern, compiledPatterns, patternDigest } from "#pattern";
-import { host, type MemoryBudget, machine, runSliced, scaled } from "#runtime";
+import { host, machine, runSliced, scaled } from "#runtime";
 import type { ScratchDirectory } from "#store";
 import { cuttings } from "#text";
 import type { TokenizerParts } from "#tokenizer";
@@ -25,7 +25,7 @@ export type EvaluateOptions = {
   readonly workerCountFor: (textBytes: number) => number;
   /** The minimum number of words of a text for each thread. */
   readonly partWordsLeast?: number;
-  readonly budget: MemoryBudget;
+  readonly budget: machine.MemoryBudget;
   /** The directory for words that do not fit into memory. The caller removes it. */
   readonly scratch: ScratchDirectory;
 };
@@ -175,7 +175,7 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
  * Returns the default maximum number of threads: a third of the number that fits into memory, so that counting takes a
  * third of the memory.
  */
-export const evaluatingThreadsMax = (budget: MemoryBudget) =>
+export const evaluatingThreadsMax = (budget: machine.MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
 /**
@@ -381,7 +381,7 @@ type TokenCountingOptions = {
   readonly inputs: readonly Input[];
   readonly workerCount: number;
   readonly words: textWords.TextWords;
-  readonly budgetWithTables: (tablesBytes: number) => MemoryBudget;
+  readonly budgetWithTables: (tablesBytes: number) => machine.MemoryBudget;
   readonly count: CountPretokens;
 };
 

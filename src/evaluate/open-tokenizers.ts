@@ -3,7 +3,7 @@ import type { evaluations } from "#evaluation";
 import { findTokenizer, tokenizerFiles } from "#formats";
 import { loadInWorker, loadingBytes } from "#jobs";
 import { kinds } from "#options";
-import { files, host, type MemoryBudget, usageError } from "#runtime";
+import { files, host, type machine, usageError } from "#runtime";
 import { givenTokenizers, type Output } from "#terminal";
 import { uniqueNames } from "./unique-names.ts";
 
@@ -11,7 +11,7 @@ import { uniqueNames } from "./unique-names.ts";
 export async function openTokenizers(
   files: readonly string[],
   asked: givenTokenizers.Asked,
-  budget: MemoryBudget,
+  budget: machine.MemoryBudget,
   output: Output,
 ): Promise<evaluations.NamedTokenizer[]> {
   const named = files
@@ -48,7 +48,7 @@ export async function openTokenizers(
  * Returns the first of these tokenizers, as many as may be loaded together: each large one is loaded by a thread of its
  * own, and together they use at most half of the memory.
  */
-function loadTogether<T extends kinds.Named>(named: readonly T[], budget: MemoryBudget): T[] {
+function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machine.MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
   const fits = ({ path }: T) => {
     leftBytes -= loadingBytes(path);

@@ -2,7 +2,7 @@
 // It is one module because the reader and the writer of a format share its layout, and a directory holds files of
 // several formats, which must agree.
 
-export { type BaseFiles, readBase, readCompanionFiles } from "./base-files.ts";
+export * as baseFiles from "./base-files.ts";
 export { finishCharacters } from "./finish-characters.ts";
 export type { CharacterMerges, FinishedTokenizer } from "./finished-tokenizer.ts";
 export * as formats from "./formats.ts";
@@ -14,18 +14,17 @@ export { mergesSha256 } from "./merge-lines.ts";
 export { modelCardFile } from "./model-card.ts";
 export * as modelFiles from "./model-files.ts";
 export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";
-export { Chunk, type OutputFile, sha256Of, type TokenizerFormat } from "./output-file.ts";
+export * as outputFiles from "./output-file.ts";
 export { postProcessingOfRecord } from "./post-processor.ts";
 export { nameOf } from "./pre-tokenizer.ts";
 export { readTokenCounts, type WrittenTokenCounts } from "./read-tokens-tsv.ts";
 export * as recordFiles from "./read-training-record.ts";
 export * as recordSchemas from "./record-fields.ts";
-export { readJson, readRecordedFiles, recordName } from "./recorded-files.ts";
+export * as recordedFiles from "./recorded-files.ts";
 export * as companionFiles from "./rename-tokens.ts";
 export * as renumberingTables from "./renumbering-tables.ts";
 export type { ScannedModel } from "./scan-tokenizer-json.ts";
 export * as rankFiles from "./tiktoken.ts";
 export { pruneCompanionFiles, tokenizerOfJson } from "./tokenizer-json.ts";
 export { tokensTsvFiles } from "./tokens-tsv.ts";
-export type { TrainingRecord } from "./training-json.ts";
 export * as trainingRecords from "./training-json.ts";

@@ -1,5 +1,5 @@
 import { ascii, byteCharacters, bytesOf } from "#bytes";
-import { type Kernel, scaled } from "#runtime";
+import { type kernels, scaled } from "#runtime";
 import { KernelArrays, TokenBytes, type Vocabulary, vocabularies } from "#tokenizer";
 import { Chunk } from "./output-file.ts";
 
@@ -83,7 +83,7 @@ type RowKind = {
   /** The 64 base64 digits in ASCII. */
   readonly base64Digits?: Uint8Array;
   /** Makes the kernel write rows from `first` on. Returns the first row that it did not write. */
-  readonly write: (kernel: Kernel["exports"], first: number, to: number, limit: number) => number;
+  readonly write: (kernel: kernels.Kernel["exports"], first: number, to: number, limit: number) => number;
   /** Appends a row that the kernel did not write. */
   readonly append: (chunk: Chunk, row: number) => void;
 };
@@ -151,7 +151,7 @@ function load(vocabulary: Vocabulary): KernelArrays {
   return arrays;
 }
 
-type Addresses = Parameters<Kernel["exports"]["useVocabulary"]>;
+type Addresses = Parameters<kernels.Kernel["exports"]["useVocabulary"]>;
 
 /**
  * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may

@@ -1,4 +1,4 @@
-import { Chunk, idMergesNames } from "#formats";
+import { idMergesNames, outputFiles } from "#formats";
 import { files, scaled, UserError } from "#runtime";
 import { tokenizers } from "#tokenizer";
 import { alphabetSizeMax } from "./id-reader.ts";
@@ -35,7 +35,7 @@ export function* idMergesFile(merges: IdMerges): Generator<Uint8Array> {
 
 /** Yields the merges as lines. */
 export function* linesOf({ left, right }: IdMerges): Generator<Uint8Array> {
-  const chunk = new Chunk();
+  const chunk = new outputFiles.Chunk();
   for (let k = 0; k < left.length; k++) {
     chunk.decimal(left[k]!);
     chunk.ascii(" ");
@@ -110,7 +110,7 @@ export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   const start = JSON.stringify({ ...root, model: { type: "BPE", ...model, ...flags } }, null, 2);
   yield text.encode(`${start.slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
   const texts: string[] = [];
-  const chunk = new Chunk();
+  const chunk = new outputFiles.Chunk();
   for (let id = 0; id < alphabetSize + left.length; id++) {
     const k = id - alphabetSize;
     texts.push(k < 0 ? characterOf(id) : texts[left[k]!]! + texts[right[k]!]!);

@@ -2,9 +2,7 @@
 // It is one module because the same description of a format serves its reader and its writer.
 
 export * as idFormats from "./id-formats.ts";
-export type { IdMerges } from "./id-merges.ts";
 export * as idMerges from "./id-merges.ts";
 export * as idReaders from "./id-reader.ts";
-export type { IdSink, IdType } from "./id-writers.ts";
 export * as idWriters from "./id-writers.ts";
 export { readParquetIds } from "./read-parquet-ids.ts";

@@ -4,19 +4,7 @@
 export * as jobs from "./job.ts";
 export { loadInWorker, loadingBytes } from "./load-in-worker.ts";
 export { Pace } from "./pace.ts";
-export {
-  longTextBytes,
-  type OutputPart,
-  type PartMaker,
-  runTasks,
-  type Share,
-  type Sink,
-  type StartedWorkers,
-  type StartThread,
-  startWorkers,
-  type Thread,
-  type ThreadJob,
-} from "./run-tasks.ts";
+export * as taskRunner from "./run-tasks.ts";
 export {
   byBytes,
   type EncodeProgress,
@@ -25,5 +13,4 @@ export {
   repeatReport,
   type StageProgress,
 } from "./stage-progress.ts";
-export type { Warning } from "./warnings.ts";
 export * as warnings from "./warnings.ts";

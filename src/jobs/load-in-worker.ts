@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { formats, recordName, tokenizerFiles } from "#formats";
+import { formats, recordedFiles, tokenizerFiles } from "#formats";
 import { files, machine, yieldToEventLoop } from "#runtime";
 import {
   type modelSettings,
@@ -88,8 +88,8 @@ function loadedHereMs(path: string): number {
     return stats?.isFile() ? stats.size * (file.endsWith("tokenizer.json") ? 40e-6 : 130e-6) : 0;
   };
   const paths = files.isDirectory(path)
-    ? [...formats.usualNames, recordName].map((name) => join(path, name))
-    : [...tokenizerFiles.pathsOf(path), join(dirname(path), recordName)];
+    ? [...formats.usualNames, recordedFiles.recordName].map((name) => join(path, name))
+    : [...tokenizerFiles.pathsOf(path), join(dirname(path), recordedFiles.recordName)];
   return Math.max(...paths.map(msOf));
 }
 

@@ -1,4 +1,4 @@
-import { kernels, type TextKernel } from "#runtime";
+import { kernels } from "#runtime";
 import type { TextSegment } from "#text";
 import { NoMemory, type TextEncoding } from "#tokenizer";
 
@@ -16,10 +16,10 @@ const encodes = 3;
 /** The longest text: positions are signed 32-bit integers in the encoder. */
 const textBytesMax = 2 ** 31 - 1;
 
-let editing: TextKernel | undefined;
+let editing: kernels.TextKernel | undefined;
 
 /** Returns the kernel that plans edits. All sessions share it, because it keeps no state between edits. */
-function editingKernel(): TextKernel {
+function editingKernel(): kernels.TextKernel {
   if (editing !== undefined) return editing;
   const kernel = kernels.createForText();
   if (kernel.exports.beginDecoding(0, 0, 0) === 0) throw noMemoryForEdit();

@@ -7,7 +7,7 @@ import { idWriters } from "#ids";
 import type { EncodeProgress } from "#jobs";
 import { compiledPatterns } from "#pattern";
 import { machine, usageError } from "#runtime";
-import { noGuard, outputLock, stagedFile, WrittenPlaces } from "#store";
+import { outputLock, stagedFile, writtenPlaces } from "#store";
 import { fingerprints, tokenizers } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
 import {
@@ -212,7 +212,9 @@ export class Tokenizer extends TextTokenizer {
         trained: path === "" ? undefined : recordFiles.readReading([path]),
         binary: asked.binary,
       });
-      new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).refuseOverlap(inputs);
+      new writtenPlaces.WrittenPlaces([
+        { name: `output "${output}"`, path: output, kind: "file" },
+      ]).refuseOverlap(inputs);
       const encoding = {
         inputs,
         parts: { ...this.parts, specialTokensAsText: asked.specialTokensAsText ?? false },
@@ -228,7 +230,9 @@ export class Tokenizer extends TextTokenizer {
         },
       };
       return (
-        await stagedFile.write(output, noGuard, (file) => corpusEncoding.encodeInto(output, file, encoding))
+        await stagedFile.write(output, stagedFile.noGuard, (file) =>
+          corpusEncoding.encodeInto(output, file, encoding),
+        )
       ).idCount;
     } finally {
       lock?.release();

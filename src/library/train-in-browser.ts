@@ -1,7 +1,7 @@
 import { argument, describeValue, utf8 } from "#bytes";
 import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
-import { byBytes, Pace, type Report, repeatReport, type Warning, warnings } from "#jobs";
+import { byBytes, Pace, type Report, repeatReport, warnings } from "#jobs";
 import { learning } from "#merge";
 import { optionTables } from "#options";
 import { messages, runSliced, UserError, usageError } from "#runtime";
@@ -12,7 +12,6 @@ import {
   mergeBytes,
   partsOfTraining,
   type SaveOptions,
-  type Training,
   type TrainingStatistics,
   trainingStatistics,
   trainings,
@@ -96,7 +95,10 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
 }
 
 /** Checks the options as `trainTokenizer` of Bun and Node does. */
-function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: readonly Blob[]): Training {
+function readOptions(
+  options: Omit<BrowserTrainingOptions, "files">,
+  files: readonly Blob[],
+): trainings.Training {
   const call = "trainTokenizer";
   const absent = Object.keys(options).find(
     (name) =>
@@ -167,7 +169,10 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
   }
 }
 
-function warningsOf(training: Training, { vocabulary, invalidByteCount }: TrainedInMemory): Warning[] {
+function warningsOf(
+  training: trainings.Training,
+  { vocabulary, invalidByteCount }: TrainedInMemory,
+): warnings.Warning[] {
   const { size, reservedCount } = vocabulary;
   const leastSize = vocabularies.baseSize(training.specialTokens, training.compat);
   return [
@@ -191,7 +196,7 @@ type TrainedInMemory = Omit<learning.TrainedVocabulary, "statistics" | "language
  * event loop between slices of work, so that messages are handled. `report` may throw to end it.
  */
 async function trainInMemory(
-  training: Training,
+  training: trainings.Training,
   texts: TextPieces,
   byteCount: number | null,
   reportGiven: Report,
@@ -258,7 +263,7 @@ export class TrainedTokenizer extends TextTokenizer {
   /** @internal */
   constructor(
     /** @internal */
-    readonly training: Training,
+    readonly training: trainings.Training,
     /** @internal */
     readonly trained: TrainedInMemory,
     private readonly formats: chosenFiles.LoadedFormats,

@@ -2,18 +2,16 @@ import { join } from "node:path";
 import { argument } from "#bytes";
 import { inputSearch } from "#corpus";
 import { tokenizerFiles } from "#formats";
-import { type Warning, warnings } from "#jobs";
+import { warnings } from "#jobs";
 import { optionTables, type RequestedTraining, trainingOptions } from "#options";
 import { messages, usageError } from "#runtime";
 import {
   checkOutputDirectory,
-  type Lock,
-  noGuard,
   outputLock,
-  placeOf,
+  outputPlaces,
   placesToWrite,
   stagedFile,
-  WrittenPlaces,
+  writtenPlaces,
 } from "#store";
 import { type TokenizerParts, tokenizers } from "#tokenizer";
 import {
@@ -55,7 +53,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   const { files = [], texts, wordCounts, signal } = options;
   const command = { command: "trainTokenizer", arguments: [] };
   const given = { files: [files].flat(), texts, wordCounts, signal, command };
-  const finished = await runTraining(asked, given, hostOf(options, writtenPlaces(asked)));
+  const finished = await runTraining(asked, given, hostOf(options, placesToBeWritten(asked)));
   if (finished === undefined) {
     const sizes = asked.vocabSize!.map(({ count }) => count);
     const path = sizes.length === 1 ? asked.output! : join(asked.output!, String(Math.max(...sizes)));
@@ -70,18 +68,19 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
 }
 
 /** Returns how the library reads, locks, writes and reports. */
-function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): TrainingHost {
+function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
-  const warn = (warning: Warning) => onWarning?.(messages.spell(warnings.format(warning), spellInLibrary));
+  const warn = (warning: warnings.Warning) =>
+    onWarning?.(messages.spell(warnings.format(warning), spellInLibrary));
   return {
     warn,
     report(progress) {
       signal?.throwIfAborted();
       onProgress?.(progress);
     },
-    guard: noGuard,
+    guard: stagedFile.noGuard,
     async lock(directory, files) {
-      const locks: Lock[] = [];
+      const locks: outputLock.Lock[] = [];
       const unlock = () => {
         for (const lock of locks) lock.release();
       };
@@ -101,7 +100,7 @@ function hostOf(options: TrainTokenizerOptions, written: WrittenPlaces): Trainin
       return found;
     },
     writeFile: (path, chunks) =>
-      stagedFile.write(path, noGuard, async (out) => {
+      stagedFile.write(path, stagedFile.noGuard, async (out) => {
         for (const chunk of chunks) out.write(chunk);
       }),
     onLearned: () => signal?.throwIfAborted(),
@@ -147,8 +146,8 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
  * Returns all that the training writes. Throws an error if an option names a path to be read and another option the
  * same path to be written. The files of the corpus are checked when they are found.
  */
-function writtenPlaces(asked: RequestedTraining): WrittenPlaces {
-  const places = new WrittenPlaces(
+function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlaces {
+  const places = new writtenPlaces.WrittenPlaces(
     Object.entries(trainingOptions).flatMap(([key, option]) => {
       const path = asked[key as keyof RequestedTraining];
       return option.writes === undefined || typeof path !== "string"
@@ -247,7 +246,7 @@ export class TrainedTokenizer extends Tokenizer {
     argument.check("save: directory", directory, pathArgument);
     const product = this.productFor("save", options);
     checkOutputDirectory(directory);
-    const lock = outputLock.takeNow(placeOf(directory));
+    const lock = outputLock.takeNow(outputPlaces.placeOf(directory));
     try {
       await results.writeProduct(directory, product, this.finished.result);
     } finally {

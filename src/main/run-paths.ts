@@ -4,7 +4,7 @@ import { inputSearch } from "#corpus";
 import { findTokenizer, tokenizerFiles } from "#formats";
 import type { optionTables } from "#options";
 import { asOption, files, host, type Message, phrase, withForwardSlashes } from "#runtime";
-import { isWithin, MisplacedOutput, type RunInput, type RunOutput, realPathOf, WrittenPlaces } from "#store";
+import { outputPlaces, writtenPlaces } from "#store";
 import type { Invocation } from "#terminal";
 import type { CommandSpec } from "./command-spec.ts";
 
@@ -36,8 +36,8 @@ function typedPath(shown: string, typed: string): string | undefined {
 }
 
 /** Returns all outputs, including standard output if it is written. */
-function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[] {
-  const written = command.options.flatMap(({ name, writes: kind }): RunOutput[] => {
+function typedWrites(command: CommandSpec, { options }: Invocation): writtenPlaces.RunOutput[] {
+  const written = command.options.flatMap(({ name, writes: kind }): writtenPlaces.RunOutput[] => {
     const path = options.text(name);
     const isFile =
       kind !== undefined && path !== undefined && path !== "" && !(name === "output" && path === "-");
@@ -50,15 +50,15 @@ function typedWrites(command: CommandSpec, { options }: Invocation): RunOutput[]
 /** Whether the command's output is a directory, which is replaced as a whole. */
 const replacesDirectory = ({ options }: CommandSpec) => options.some(({ writes }) => writes === "directory");
 
-const standardOutput: RunOutput = { name: "standard output", path: 1, kind: "file" };
+const standardOutput: writtenPlaces.RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
  * Returns all outputs of the command line. Refuses outputs that are within each other or are also inputs, as far as
  * names show that. The content of a directory, a glob or a plan is known only after listing, and is checked then
  * (`Output.keepOutputsFrom`).
  */
-export function checkRunPaths(command: CommandSpec, invocation: Invocation): WrittenPlaces {
-  const places = new WrittenPlaces(typedWrites(command, invocation));
+export function checkRunPaths(command: CommandSpec, invocation: Invocation): writtenPlaces.WrittenPlaces {
+  const places = new writtenPlaces.WrittenPlaces(typedWrites(command, invocation));
   const reads = typedReads(command, invocation);
   places.refuseNesting();
   places.refuseOverlap(reads.flatMap(pathsOfRead));
@@ -67,7 +67,7 @@ export function checkRunPaths(command: CommandSpec, invocation: Invocation): Wri
   return places;
 }
 
-function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
+function pathsOfRead({ path, reads, name }: TypedRead): writtenPlaces.RunInput[] {
   const named = { path, name };
   if (path === "-") return [{ path }];
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
@@ -83,14 +83,14 @@ function pathsOfRead({ path, reads, name }: TypedRead): RunInput[] {
  */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
   const include = inputSearch.includeFilter(options.get("include") ?? []);
-  const real = realPathOf(log);
+  const real = writtenPlaces.realPathOf(log);
   for (const { path, reads: kind, name } of reads) {
     if (kind === "tokenizer" || path === "-") continue;
     const isFound = isFolder(path)
-      ? kind === "corpus" && isBelow(real, realPathOf(path), include)
+      ? kind === "corpus" && isBelow(real, writtenPlaces.realPathOf(path), include)
       : isAbsent(path) && isMatched(real, path);
     if (isFound)
-      throw new MisplacedOutput(
+      throw new writtenPlaces.MisplacedOutput(
         phrase`${asOption("log-file", `"${log}"`)} would be written into ${name}`,
         true,
       );
@@ -99,7 +99,7 @@ function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }
 
 function isBelow(path: string, directory: string, include: (pathBelow: string) => boolean): boolean {
   const below = withForwardSlashes(relative(directory, path));
-  return isWithin(path, directory) && !isHidden(below) && include(below);
+  return outputPlaces.isWithin(path, directory) && !isHidden(below) && include(below);
 }
 
 function isMatched(path: string, typed: string): boolean {
@@ -107,7 +107,9 @@ function isMatched(path: string, typed: string): boolean {
   const parts = glob.split("/");
   const firstWild = parts.findIndex((part) => /[*?[]/.test(part));
   if (firstWild < 0) return false;
-  const base = realPathOf(parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."));
+  const base = writtenPlaces.realPathOf(
+    parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."),
+  );
   const below = withForwardSlashes(relative(base, path));
   return !isHidden(below) && host.globMatcher(parts.slice(firstWild).join("/"))(below);
 }
@@ -120,10 +122,19 @@ export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
   const paths = others.flatMap((argument) => [argument, argument.replace(/^(-[^=]*|[^=/]*)=/, "")]);
-  const real = realPathOf(path);
-  if (paths.some((other) => isMatched(real, other) || (isFolder(other) && isWithin(real, realPathOf(other)))))
+  const real = writtenPlaces.realPathOf(path);
+  if (
+    paths.some(
+      (other) =>
+        isMatched(real, other) ||
+        (isFolder(other) && outputPlaces.isWithin(real, writtenPlaces.realPathOf(other))),
+    )
+  )
     return true;
-  const written = new WrittenPlaces([{ name: asOption("log-file"), path, kind: "log" }, standardOutput]);
+  const written = new writtenPlaces.WrittenPlaces([
+    { name: asOption("log-file"), path, kind: "log" },
+    standardOutput,
+  ]);
   try {
     written.refuseNesting();
     written.refuseOverlap(

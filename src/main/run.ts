@@ -2,16 +2,15 @@ import { optionTables } from "#options";
 import {
   asOption,
   exitCode,
-  isVersionRequest,
   kernels,
   type messages,
   phrase,
+  programVersion,
   shell,
   type UserError,
   usageError,
-  versionLine,
 } from "#runtime";
-import { MisplacedOutput } from "#store";
+import { writtenPlaces } from "#store";
 import { dataOutput, type Invocation, Output, stopping } from "#terminal";
 import {
   checkComplete,
@@ -56,9 +55,9 @@ export async function run(typed: readonly string[]): Promise<number> {
       if (isPage) return await showPage(page);
       return await showHelp(asked?.command ?? page, topic);
     }
-    if (isVersionRequest(name)) {
+    if (programVersion.isVersionRequest(name)) {
       if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
-      await dataOutput.writeStdout(`${versionLine}\n`);
+      await dataOutput.writeStdout(`${programVersion.versionLine}\n`);
       return exitCode.done;
     }
     if (isGroup(typed)) return await showHelp(name);
@@ -100,7 +99,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     return exitCode.done;
   } catch (error) {
     stopping.undoAll();
-    if (error instanceof MisplacedOutput && error.isOfLog) output.dropLog();
+    if (error instanceof writtenPlaces.MisplacedOutput && error.isOfLog) output.dropLog();
     if (error instanceof dataOutput.ClosedReader) {
       output.endUnread();
       return exitCode.done;

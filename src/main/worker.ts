@@ -1,6 +1,6 @@
+import { jobs, type taskRunner } from "#jobs";
 // Entry of every worker: the first message names the worker's job, whose code handles all other messages.
 
-import { jobs, type OutputPart, type StartThread } from "#jobs";
 import type { JobName } from "#runtime";
 
 type Serve = (message: never) => void;
@@ -10,8 +10,8 @@ declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessa
 const post: jobs.Post = (message, transfer) => self.postMessage(message, transfer);
 
 /** Serves a job that is done task by task (run-tasks.ts). */
-async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
-  start: StartThread<Setup, Part, Found, Rest, Common>,
+async function serveTasks<Setup, Part extends taskRunner.OutputPart, Found, Rest, Common>(
+  start: taskRunner.StartThread<Setup, Part, Found, Rest, Common>,
 ): Promise<Serve> {
   const { TaskServer } = await import("#jobs/run-tasks");
   return jobs.serve((tell) => new TaskServer(start, tell), post);

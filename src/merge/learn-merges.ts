@@ -1,7 +1,7 @@
 import type { trainingRecords } from "#formats";
 import type { Report } from "#jobs";
 import type { compiledPatterns } from "#pattern";
-import { type MemoryBudget, machine, yieldToEventLoop } from "#runtime";
+import { machine, yieldToEventLoop } from "#runtime";
 import {
   type changes,
   type Merges,
@@ -63,7 +63,7 @@ export type SuperwordSettings = {
 /** The resources for learning merges, and its callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
   /** The memory that may be used; all memory of the machine if left out. */
-  readonly memory?: { readonly budget: MemoryBudget } | undefined;
+  readonly memory?: { readonly budget: machine.MemoryBudget } | undefined;
   /** Called with the estimated memory for learning the merges, before it starts. */
   readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;
 };

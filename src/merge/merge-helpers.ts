@@ -1,4 +1,4 @@
-import { type Kernel, kernels, startWorker, type WorkerThread } from "#runtime";
+import { kernels, startWorker, type WorkerThread } from "#runtime";
 
 /** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
 export type MergePlan = {
@@ -49,7 +49,7 @@ export type MergeHelp = {
  * Plans the regions of this thread's kernel. Returns the size in bytes that the memory must have, or 0 if the engine
  * does not fit.
  */
-export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
+export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capacityBytes: number): number {
   const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
   exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
   exports.describeIds(plan.firstByte, plan.idLimit);
@@ -72,7 +72,7 @@ export function startMergeHelpers({
   memory,
   plan,
   capacityBytes,
-}: Kernel & { readonly plan: MergePlan; readonly capacityBytes: number }): MergeHelpers {
+}: kernels.Kernel & { readonly plan: MergePlan; readonly capacityBytes: number }): MergeHelpers {
   const help: MergeHelp = { module: kernels.sharedModule(), memory, plan, capacityBytes };
   const workers = Array.from({ length: plan.threadCount - 1 }, () => startHelper(help)).filter(
     (worker) => worker !== undefined,

@@ -1,5 +1,5 @@
 import { byteCharacters } from "#bytes";
-import { type Kernel, kernels, requestHugePages } from "#runtime";
+import { kernels, requestHugePages } from "#runtime";
 import { type RecordWords, type TokenWords, wordTables } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
@@ -30,7 +30,7 @@ export type MergeEngine = {
   readonly startRising: () => void;
 };
 
-export type MergeMemory = Kernel & {
+export type MergeMemory = kernels.Kernel & {
   readonly plan: MergePlan;
   /** The capacity for which the regions were planned. */
   readonly capacityBytes: number;
@@ -305,7 +305,7 @@ function specialsOf({ compat, specialTokens }: MergeOptions) {
 const inAlphabet = (bytes: Uint8Array, places: Int32Array) => bytes.map((byte) => places[byte]!);
 
 /** Writes start tokens and the tie rule into the regions of an engine. */
-function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }: TieRule): void {
+function fillTieRule({ exports, memory }: kernels.Kernel, { spelling, ranks, specials }: TieRule): void {
   const { buffer } = memory;
   new Uint8Array(buffer, exports.startBytes.value >>> 0).set(spelling.bytes);
   new Uint32Array(buffer, exports.startOffsets.value >>> 0).set(spelling.starts);
@@ -345,12 +345,12 @@ function wordFactsOf(bytes: Uint8Array): number {
 }
 
 /** Returns the state of a UTF-8 reader after these bytes (src/kernel/merge/whole-characters.ts). */
-const characterStateOf = ({ exports }: Kernel, bytes: Uint8Array) =>
+const characterStateOf = ({ exports }: kernels.Kernel, bytes: Uint8Array) =>
   bytes.reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 
 /** Writes one fact about each start token into a region of an engine. */
 function fillFacts(
-  { memory }: Kernel,
+  { memory }: kernels.Kernel,
   region: WebAssembly.Global,
   { count, spelling }: StartTokens,
   factOf: (bytes: Uint8Array) => number,

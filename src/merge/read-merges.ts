@@ -1,12 +1,12 @@
-import type { Kernel } from "#runtime";
+import type { kernels } from "#runtime";
 import type { Merges } from "#tokenizer";
 
 /**
  * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but counts only the start
  * tokens in its own words.
  */
-export function readMerges(memories: readonly Kernel[], startCount: number): Merges {
-  const [{ exports, memory }] = memories as [Kernel];
+export function readMerges(memories: readonly kernels.Kernel[], startCount: number): Merges {
+  const [{ exports, memory }] = memories as [kernels.Kernel];
   const mergeCount = exports.mergeCount();
   // The regions have an element for each token; those of the merges follow those of the start tokens.
   const idsOf = (region: WebAssembly.Global) =>
@@ -25,7 +25,7 @@ export function readMerges(memories: readonly Kernel[], startCount: number): Mer
 }
 
 /** @internal Sums the occurrences of each start token over the words of all memories. */
-export function readStartCounts(memories: readonly Kernel[], startCount: number): Float64Array {
+export function readStartCounts(memories: readonly kernels.Kernel[], startCount: number): Float64Array {
   const sums = new Float64Array(startCount);
   for (const { exports, memory } of memories) {
     const counts = new Float64Array(memory.buffer, exports.mergeCounts.value >>> 0, startCount);

@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import type { trainingRecords } from "#formats";
-import type { Warning } from "#jobs";
+import type { warnings } from "#jobs";
 import { compiledPatterns, cutText } from "#pattern";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
@@ -132,7 +132,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: Room, atLeast = ""):
 export function warnOfOdd(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,
-): Warning[] {
+): warnings.Warning[] {
   const known = base?.knownSeeds ?? seedTokens.filter((seed) => Buffer.byteLength(seed) === 1);
   const spaceless = base?.spacelessSeeds ?? [];
   const ofBase = base !== null;

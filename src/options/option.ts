@@ -1,6 +1,6 @@
 import { argument } from "#bytes";
 import { asOption, type Message, type messages, nearest, phrase, usageError } from "#runtime";
-import type { RunOutput } from "#store";
+import type { writtenPlaces } from "#store";
 import { type JsonSchema, type Kind, takeValue } from "./kinds.ts";
 
 /** The topics of help, in order. */
@@ -31,7 +31,7 @@ export type Option<T = any> = {
    */
   readonly reads?: PathRead;
   /** What is written to the path, if the value is one. */
-  readonly writes?: RunOutput["kind"];
+  readonly writes?: writtenPlaces.RunOutput["kind"];
   /** The page of help that describes the option. */
   readonly topic: Topic;
   /** Whether the command requires it. */

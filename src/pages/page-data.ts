@@ -1,5 +1,5 @@
 import type { differences, evaluations, excerpts } from "#evaluation";
-import type { TrainingRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { AddedToken } from "#text";
 import type { Curve } from "./compression-curve.ts";
 
@@ -20,7 +20,7 @@ export type EvalData = {
 export type VocabularyData = {
   readonly view: "train" | "inspect";
   /** `training.json` of a training that just finished. */
-  readonly record?: TrainingRecord;
+  readonly record?: trainingRecords.TrainingRecord;
   /** The output of `bpe inspect --json`. */
   readonly inspection?: unknown;
   readonly vocabulary: PackedVocabulary;

@@ -1,5 +1,5 @@
 import { namedMasks } from "#named-masks";
-import { host, type Kernel, kernels, scaled } from "#runtime";
+import { host, kernels, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 
@@ -24,7 +24,7 @@ export class KernelScan {
   private scannedBytes = 0;
 
   private constructor(
-    private readonly kernel: Kernel,
+    private readonly kernel: kernels.Kernel,
     private readonly tables: PatternTables,
     private readonly addresses: AutomatonAddresses,
     private readonly after: SetUpAfter,
@@ -36,7 +36,7 @@ export class KernelScan {
 
   /** Copies a pattern's tables into a kernel. Returns undefined if the kernel's memory is too small. */
   static create(
-    kernel: Kernel,
+    kernel: kernels.Kernel,
     automata: readonly PatternTables[],
     after = usualSetUpAfter,
   ): KernelScan | undefined {
@@ -74,7 +74,10 @@ type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: num
  * Copies the automata into the kernel's memory, from the last to the first, each with the address of the next one.
  * Returns undefined if the memory is too small.
  */
-function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): AutomatonAddresses | undefined {
+function setUpAutomata(
+  kernel: kernels.Kernel,
+  automata: readonly PatternTables[],
+): AutomatonAddresses | undefined {
   let nextAddress = 0;
   let addresses: AutomatonAddresses | undefined;
   for (const tables of automata.toReversed()) {
@@ -102,7 +105,7 @@ function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): Auto
 
 /** Copies the annotation tables into the kernel's memory. Returns undefined if it is too small. */
 function setUpAnnotation(
-  kernel: Kernel,
+  kernel: kernels.Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => kernels.putArray(kernel, array));
@@ -120,7 +123,7 @@ function setUpAnnotation(
  * kernel scans with tables.
  */
 function setUpMasks(
-  kernel: Kernel,
+  kernel: kernels.Kernel,
   tables: PatternTables,
   { columnBlocks, columns }: AutomatonAddresses,
 ): void {
@@ -133,7 +136,7 @@ function setUpMasks(
 }
 
 /** Sets up four-byte tables if they exist and memory suffices. Otherwise the kernel scans byte by byte. */
-function setUpFourBytes(kernel: Kernel, tables: FourByteTables | undefined): void {
+function setUpFourBytes(kernel: kernels.Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => kernels.putArray(kernel, array));
   const hasAll = tables !== undefined && !addresses.includes(0);

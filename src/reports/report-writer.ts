@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { corpusInputs, type Input, inspection } from "#corpus";
 import type { excerpts, findings } from "#evaluation";
 import type { pageData } from "#pages";
-import { build, type Message, UserError } from "#runtime";
+import { type Message, programVersion, UserError } from "#runtime";
 import { dataOutput, embeddedPages } from "#terminal";
 import { TextEncoding, type TokenizerParts, tokenKeys, tokenTables } from "#tokenizer";
 import { pageFile } from "./page-file.ts";
@@ -25,13 +25,16 @@ export const phrasesOf = (
   parts.map((part) => (typeof part === "string" ? part : { text: tokenizers[part]!.name, colour: part }));
 
 /** A fact that names the version which made a page or a tokenizer. */
-export const programFact = ({ version, bunVersion, commit }: typeof build): pageData.Fact => [
+export const programFact = ({ version, bunVersion, commit }: typeof programVersion.build): pageData.Fact => [
   "bpe",
   `${version}, Bun ${bunVersion}, commit ${commit}`,
 ];
 
 /** Facts about a page: when it was made, and by which version. */
-export const pageFacts = (): pageData.Fact[] => [["written", new Date().toISOString()], programFact(build)];
+export const pageFacts = (): pageData.Fact[] => [
+  ["written", new Date().toISOString()],
+  programFact(programVersion.build),
+];
 
 /** Returns the last part of a path, as charts name it. */
 export const shortName = (path: string) => basename(path) || path;

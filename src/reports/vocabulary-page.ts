@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#
 import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
 import { evaluations, excerpts, type vocabularyStatistics } from "#evaluation";
-import { readTokenCounts, recordFiles, type TrainingRecord, type WrittenTokenCounts } from "#formats";
+import { readTokenCounts, recordFiles, type trainingRecords, type WrittenTokenCounts } from "#formats";
 import type { learning } from "#merge";
 import { axes, curves, type pageData, yardsticks } from "#pages";
 import type { compiledPatterns } from "#pattern";
@@ -36,7 +36,7 @@ export type Finished = {
   /** The directory that was written. */
   readonly output: string;
   readonly trained: learning.TrainedVocabulary;
-  readonly record: TrainingRecord;
+  readonly record: trainingRecords.TrainingRecord;
   /** All warnings of the run, including the page's. */
   readonly warnings: readonly string[];
   readonly warn: Warn;
@@ -102,7 +102,7 @@ const lengthIn = ({ points }: curves.Curve) =>
 const newTextNote = "New text usually has fewer bytes per token than this one.";
 
 /** Describes the corpus. */
-function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): string {
+function trainingSentence({ inputs, wordCount, timings }: trainingRecords.TrainingRecord): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const documents = countNoun(sum(inputs.map((input) => input.documents)), "document");
   const corpus =
@@ -148,7 +148,7 @@ function bytesOfId({ entries, specialTokens, tokenBytes }: Vocabulary, id: numbe
 }
 
 /** Provenance: the options, inputs and version needed to repeat the training. */
-function factsOf(record: TrainingRecord): pageData.Fact[] {
+function factsOf(record: trainingRecords.TrainingRecord): pageData.Fact[] {
   const { options, inputs, counts } = record;
   const only = inputs.length === 1 && counts.length === 0 ? inputs[0]! : null;
   return [

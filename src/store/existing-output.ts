@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, join, posix } from "node:path";
-import { recordName } from "#formats";
+import { recordedFiles } from "#formats";
 import { host, isWindows, systemError, UserError } from "#runtime";
 import { imageFile } from "#tokenizer";
 import { rename } from "./file-system.ts";
@@ -87,7 +87,7 @@ function inspectOnce(place: Place): ExistingOutput {
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {
-    record = JSON.parse(readRecord(join(path, recordName)));
+    record = JSON.parse(readRecord(join(path, recordedFiles.recordName)));
   } catch {
     return new Set();
   }
@@ -95,7 +95,11 @@ function listedNames(path: string): Set<string> {
   if (!Array.isArray(files) || !files.every(isListedName)) return new Set();
   const directories = ["", ...files.map((name: string) => posix.dirname(name))];
   const images = new Set(directories.map((directory) => posix.join(directory, imageFile.name)));
-  return new Set([...files, recordName, ...[...images].filter((name) => isImage(join(path, name)))]);
+  return new Set([
+    ...files,
+    recordedFiles.recordName,
+    ...[...images].filter((name) => isImage(join(path, name))),
+  ]);
 }
 
 /** Whether the file begins like an image, and so belongs to the result or to one of its sizes. */
@@ -214,7 +218,7 @@ export function isResult(place: Place): boolean {
  * start time.
  */
 function stampOf(path: string): string {
-  const fd = trustedFiles.open(join(path, recordName));
+  const fd = trustedFiles.open(join(path, recordedFiles.recordName));
   try {
     const record = JSON.parse(readFileSync(fd, "utf8")) as { readonly startedAt?: unknown } | null;
     const startedAt = record?.startedAt;
@@ -233,7 +237,7 @@ const stamp = (time: Date) =>
  * from its replacement. No two records are equal, because each has its own times.
  */
 export function recordMark(path: string): string {
-  const bytes = trustedFiles.readTrusted(join(path, recordName));
+  const bytes = trustedFiles.readTrusted(join(path, recordedFiles.recordName));
   return host.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 

@@ -1,6 +1,6 @@
 import { fstatSync, write } from "node:fs";
 import { asOption, type ByteSink, files, phrase, systemError, usageError, yieldToEventLoop } from "#runtime";
-import { outputLock, type Place, pathOf, placesToWrite, stagedFile } from "#store";
+import { outputLock, outputPlaces, placesToWrite, stagedFile } from "#store";
 import type { Output } from "./output.ts";
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
@@ -245,7 +245,9 @@ export async function lockOutputs(
     );
   }
   // All runs take their locks in the same order, so that no two runs wait for each other.
-  places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));
+  places.sort((a, b) =>
+    Buffer.compare(Buffer.from(outputPlaces.pathOf(a)), Buffer.from(outputPlaces.pathOf(b))),
+  );
   for (const place of places) await lockOne(place, output);
 }
 
@@ -254,7 +256,7 @@ export const lockFiles = (output: Output, ...paths: readonly (string | undefined
 
 export const lockDirectory = (output: Output, path: string) => lockOutputs(output, path, []);
 
-async function lockOne(place: Place, output: Output): Promise<void> {
+async function lockOne(place: outputPlaces.Place, output: Output): Promise<void> {
   let shown = "";
   for (;;) {
     const got = outputLock.take(place);

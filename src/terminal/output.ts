@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { formatBytes, json } from "#bytes";
 import type { inputSearch } from "#corpus";
-import { type EncodeProgress, type StageProgress, type Warning, warnings } from "#jobs";
+import { type EncodeProgress, type StageProgress, warnings } from "#jobs";
 import { sharedOptions } from "#options";
 import {
   asOption,
@@ -14,7 +14,7 @@ import {
   systemError,
   UserError,
 } from "#runtime";
-import { outputLock, type RunInput, trustedFiles, type WrittenPlaces } from "#store";
+import { outputLock, trustedFiles, type writtenPlaces } from "#store";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 import {
   formatLines,
@@ -37,7 +37,7 @@ type OutputOptions = {
   /** The path of `--log-file`. */
   readonly log?: string | undefined;
   /** The places of all outputs of the run. */
-  readonly written?: WrittenPlaces;
+  readonly written?: writtenPlaces.WrittenPlaces;
   /** How messages on stderr spell options, if not as they are typed. */
   readonly spelling?: messages.Spelling | undefined;
 };
@@ -91,7 +91,7 @@ export class Output {
   }
 
   /** Refuses inputs that are also outputs: a directory, a glob or a plan may have led to one. */
-  keepOutputsFrom(read: readonly RunInput[]): void {
+  keepOutputsFrom(read: readonly writtenPlaces.RunInput[]): void {
     this.options.written?.refuseOverlap(read);
   }
 
@@ -158,7 +158,7 @@ export class Output {
   }
 
   /** Logs and shows warnings that are data. */
-  tell(given: readonly Warning[]): void {
+  tell(given: readonly warnings.Warning[]): void {
     for (const warning of given) this.warn(warnings.format(warning));
   }
 

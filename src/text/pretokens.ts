@@ -1,6 +1,6 @@
 import type { Text } from "#bytes";
 import { type CompiledPattern, KernelScan, type SetUpAfter } from "#pattern";
-import { type Kernel, UserError } from "#runtime";
+import { type kernels, UserError } from "#runtime";
 import type { TextPart } from "./text-part.ts";
 import type { TokenToFind } from "./text-sections.ts";
 import * as tokensToFind from "./tokens-to-find.ts";
@@ -11,7 +11,7 @@ import type { CutWindow } from "./window-of-text.ts";
  * The kernel may process the pretokens itself (src/kernel/text-loop.ts).
  */
 export interface Taker {
-  readonly kernel: Kernel;
+  readonly kernel: kernels.Kernel;
   /** Returns the text, with a capacity of at least `capacityBytes` bytes. Its address and its content stay the same. */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
@@ -43,7 +43,7 @@ export interface Taker {
  * `lookAhead`, if another range continues the text.
  */
 export class Pretokens {
-  private readonly kernel: Kernel;
+  private readonly kernel: kernels.Kernel;
   private readonly scan: KernelScan;
   private readonly stateCount: number;
   /** Whether the kernel has memory for the tables of safe cuts; undefined before the first search. */

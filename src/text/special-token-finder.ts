@@ -1,4 +1,4 @@
-import { asOption, phrase, type TextKernel, UserError } from "#runtime";
+import { asOption, type kernels, phrase, UserError } from "#runtime";
 import { TextSections } from "./text-sections.ts";
 import { putText } from "./window-of-text.ts";
 
@@ -12,7 +12,7 @@ export class SpecialTokenFinder {
   private readonly tokens: readonly Uint8Array[];
   /** The prefix that all tokens share. */
   private readonly prefix: Uint8Array;
-  private kernel: TextKernel | undefined;
+  private kernel: kernels.TextKernel | undefined;
   /** Whether a token may occur in the text. */
   private mayOccur = false;
   private static readonly shared = new WeakMap<readonly Uint8Array[], SpecialTokenFinder>();

@@ -1,5 +1,5 @@
 import { ascii } from "#bytes";
-import { asOption, kernels, phrase, type TextKernel, UserError } from "#runtime";
+import { asOption, kernels, phrase, UserError } from "#runtime";
 import { makeFollowing } from "./window-of-text.ts";
 
 /** A token that is searched for in a text. `flags` are those of src/kernel/token-search.ts. */
@@ -95,7 +95,7 @@ const eventWords = 4;
 /** Cuts texts that arrive in pieces into sections: the JavaScript side of src/kernel/text/sections.ts. */
 export class TextSections {
   /** @internal */
-  readonly kernel: TextKernel;
+  readonly kernel: kernels.TextKernel;
   /** A view of all of the kernel's memory. */
   private memory = new Uint8Array(0);
   private numbers = new Uint32Array(0);

@@ -1,4 +1,4 @@
-import { type Kernel, kernels } from "#runtime";
+import { kernels } from "#runtime";
 import { describeSections, type TokenToFind } from "./text-sections.ts";
 
 export type { TokenToFind };
@@ -10,7 +10,7 @@ export const longestOf = (tokens: readonly TokenToFind[]) =>
   tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
 
 /** Makes a kernel search for tokens while it cuts a text. Returns false if its memory is too small. */
-export function use(kernel: Kernel, tokens: readonly TokenToFind[]): boolean {
+export function use(kernel: kernels.Kernel, tokens: readonly TokenToFind[]): boolean {
   if (longestOf(tokens) === 0) return true;
   const address = kernels.putArray(kernel, describeSections({ early: tokens }));
   return address !== 0 && kernel.exports.useTokens(address) !== 0;

@@ -1,4 +1,4 @@
-import type { TextKernel } from "#runtime";
+import type { kernels } from "#runtime";
 
 /** A window of a text: the JavaScript side of src/kernel/text/cut-windows.ts. */
 export type CutWindow = {
@@ -13,7 +13,11 @@ export type CutWindow = {
  * Creates a window from a part of a text. `startsText`: the text begins with this part. Returns undefined if memory
  * runs out. A text that the kernel has begun is discarded.
  */
-export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boolean): CutWindow | undefined {
+export function makeWindow(
+  kernel: kernels.TextKernel,
+  text: Uint8Array,
+  startsText: boolean,
+): CutWindow | undefined {
   const { exports } = kernel;
   if (!putText(kernel, text) || exports.makeWindow(text.length, Number(startsText)) === 0) return undefined;
   const [textBytes, holeCount, barredCount] = [
@@ -39,13 +43,13 @@ export function makeWindow(kernel: TextKernel, text: Uint8Array, startsText: boo
  * Normalizes `text`, the first bytes after a safe cut, which may decide where the pretoken before the cut ends. The
  * result is valid until the next call of the kernel. Returns undefined if memory runs out.
  */
-export function makeFollowing(kernel: TextKernel, text: Uint8Array): Uint8Array | undefined {
+export function makeFollowing(kernel: kernels.TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;
   return size < 0 ? undefined : bytesAt(kernel, kernel.exports.followingAddress(), size);
 }
 
 /** Copies a text to the kernel's memory. Returns false if memory runs out. */
-export function putText(kernel: TextKernel, text: Uint8Array): boolean {
+export function putText(kernel: kernels.TextKernel, text: Uint8Array): boolean {
   const address = kernel.exports.windowAddress(text.length);
   if (address !== 0) bytesAt(kernel, address, text.length).set(text);
   return address !== 0;
@@ -53,5 +57,5 @@ export function putText(kernel: TextKernel, text: Uint8Array): boolean {
 
 const pairBytes = 8;
 
-const bytesAt = ({ memory }: TextKernel, address: number, byteCount: number) =>
+const bytesAt = ({ memory }: kernels.TextKernel, address: number, byteCount: number) =>
   new Uint8Array(memory.buffer, address >>> 0, byteCount);

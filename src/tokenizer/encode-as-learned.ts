@@ -1,4 +1,4 @@
-import { type Kernel, kernels } from "#runtime";
+import { kernels } from "#runtime";
 import { cuttings, Pretokens, type Taker, textParts, tokensToFind } from "#text";
 import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
@@ -80,7 +80,7 @@ function bytesIn(value: unknown): number {
 }
 
 /** Returns a taker whose pretokens the kernel processes itself. */
-const takerOf = (kernel: Kernel): Taker => ({
+const takerOf = (kernel: kernels.Kernel): Taker => ({
   kernel,
   text: () => {
     throw new Error("this taker has no text of its own: the kernel processes its pretokens");

@@ -1,5 +1,5 @@
 import { copyBytes, type Text, textBuffers } from "#bytes";
-import { type Kernel, kernels, scaled } from "#runtime";
+import { kernels, scaled } from "#runtime";
 import {
   type CutPlaces,
   type EncodingModel,
@@ -39,7 +39,7 @@ export class EncodingKernel {
   private mergedIds = new Int32Array(0);
   /** The ends of the current pretokens. */
   readonly ends: Int32Array<ArrayBufferLike>;
-  readonly kernel: Kernel;
+  readonly kernel: kernels.Kernel;
   /** Address of the model's head (src/kernel/encode/model-layout.ts). */
   readonly modelAddress: number;
 
@@ -192,14 +192,14 @@ export class EncodingKernel {
 }
 
 /** Writes a model into a kernel's memory and makes the kernel use it. Returns the address of its head. */
-function setUpModel(kernel: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
+function setUpModel(kernel: kernels.Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
   const head = placeInKernel(kernel, placed);
   if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
   return head;
 }
 
 /** Writes a model into a kernel's memory. Returns the address of its head. */
-export function placeInKernel({ exports, memory }: Kernel, placed: PlacedModel): number {
+export function placeInKernel({ exports, memory }: kernels.Kernel, placed: PlacedModel): number {
   const head = exports.beginModel(placedModelBytes(placed, exports)) >>> 0;
   if (head === 0) throw noMemoryForTokenizer();
   placeModel(placed, exports, memory.buffer, head);

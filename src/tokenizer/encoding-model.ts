@@ -1,4 +1,4 @@
-import { assert, type Kernel } from "#runtime";
+import { assert, type kernels } from "#runtime";
 
 /**
  * EncodingModel: everything needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed,
@@ -148,7 +148,7 @@ const alignment = 64;
 const readAheadBytes = 8;
 
 /** The sizes of the structures' heads, including the fields that the kernel fills in. */
-type HeadSizes = Pick<Kernel["exports"], "modelHeadBytes" | "tokenTableHeadBytes">;
+type HeadSizes = Pick<kernels.Kernel["exports"], "modelHeadBytes" | "tokenTableHeadBytes">;
 
 /** Returns the number of bytes that `placeModel` writes. */
 export function placedModelBytes(placed: PlacedModel, sizes: HeadSizes): number {

@@ -1,4 +1,4 @@
-import { build, host } from "#runtime";
+import { host, programVersion } from "#runtime";
 
 /**
  * Identifies the version of an image by the kernel's code, which determines the memory in it, and the program's
@@ -7,5 +7,5 @@ import { build, host } from "#runtime";
 export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
   const hash = host.createSha256();
   for (const module of kernelModules) hash.update(module);
-  return Buffer.from(hash.update(build.version).digest("hex"), "hex").subarray(0, 16);
+  return Buffer.from(hash.update(programVersion.build.version).digest("hex"), "hex").subarray(0, 16);
 }

@@ -1,7 +1,7 @@
 import { bytesOf } from "#bytes";
-import { type Kernel, kernels } from "#runtime";
+import { kernels } from "#runtime";
 
-let kernel: Kernel | undefined;
+let kernel: kernels.Kernel | undefined;
 let last: KernelArrays | undefined;
 
 /** The address of the first array. The memory before it belongs to the caller. */
@@ -10,7 +10,7 @@ const arraysStart = 2048;
 /** Arrays in the memory of the kernel that makes tokens and writes rows of files. */
 export class KernelArrays {
   private constructor(
-    readonly kernel: Kernel,
+    readonly kernel: kernels.Kernel,
     /** The addresses of the arrays; each is a multiple of 8. */
     readonly addresses: readonly number[],
     /** The end of the last array. */

@@ -1,6 +1,6 @@
 import { bytesOf } from "#bytes";
 import { KernelScan } from "#pattern";
-import { type Kernel, kernels, UserError } from "#runtime";
+import { kernels, UserError } from "#runtime";
 import { tokensToFind } from "#text";
 import { placeInKernel } from "./encoding-kernel.ts";
 import { noMemoryForTokenizer } from "./no-memory.ts";
@@ -110,7 +110,7 @@ export function variableKey(name: string): number {
 type Variables = Readonly<Record<string, unknown>>;
 
 /** Returns the variables of an instance whose values are not those of a new instance. */
-function changedVariables(kernel: Kernel): Uint8Array {
+function changedVariables(kernel: kernels.Kernel): Uint8Array {
   const first: Variables = kernels.createForEncoding().exports;
   const now: Variables = kernel.exports;
   const entries: [key: number, value: bigint][] = [];

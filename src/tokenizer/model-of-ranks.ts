@@ -1,5 +1,5 @@
 import { escapeBytes } from "#bytes";
-import { type Kernel, kernels, runToEnd, scaled } from "#runtime";
+import { kernels, runToEnd, scaled } from "#runtime";
 import { placeInKernel } from "./encoding-kernel.ts";
 import type { EncodingModel, PackedTokens, RankedMerges } from "./encoding-model.ts";
 import * as encodingModels from "./encoding-model.ts";
@@ -51,7 +51,12 @@ export function* make(tokens: PackedTokens, path: string): Generator<undefined, 
 }
 
 /** Writes the tokens into the kernel's memory. Returns the address of the model's head. */
-function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, rankLimit: number): number {
+function useTokens(
+  kernel: kernels.Kernel,
+  tokens: PackedTokens,
+  byteIds: Int32Array,
+  rankLimit: number,
+): number {
   const none = new Int32Array(rankLimit);
   const merges = { left: none, right: none, merged: none.map((_, rank) => rank) };
   const model = {

@@ -1,5 +1,5 @@
 import { type Text, utf8 } from "#bytes";
-import { type Kernel, scaled } from "#runtime";
+import { type kernels, scaled } from "#runtime";
 import { type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
@@ -55,7 +55,7 @@ export class TextNotes {
 
 /** Encodes pretokens, and appends the ids to `out`. */
 export class EncodingTaker implements Taker {
-  readonly kernel: Kernel;
+  readonly kernel: kernels.Kernel;
   readonly out: IdBuffer;
   /** Receives notes on the text; undefined if none are wanted. */
   notes: TextNotes | undefined;

@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { corpusInputs, type inputSearch } from "#corpus";
 import { type StageProgress, warnings } from "#jobs";
 import { optionTables } from "#options";
-import { MemoryBudget, machine, runSliced } from "#runtime";
+import { machine, runSliced } from "#runtime";
 import { dataOutput, type Invocation, inputFiles, type Output, openRanges, pipes, stopping } from "#terminal";
 import { trainings } from "#training";
 import { countsOptionsOf, countToSave, openMemory, settleWithCounts } from "#words";
@@ -38,7 +38,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     planned === undefined
       ? corpusInputs.expectedTextBytes(inputs)
       : corpusInputs.sizeOfRanges(planned.ranges);
-  const budget = new MemoryBudget(asked.memoryLimit);
+  const budget = new machine.MemoryBudget(asked.memoryLimit);
   const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   const { memory, cached } = await openMemory(asked, cutting, budget, (message) => output.warn(message));
   stopping.onStop(() => memory.scratch.remove());

@@ -1,5 +1,5 @@
 import { countNoun } from "#bytes";
-import type { TrainingRecord, trainingRecords } from "#formats";
+import type { trainingRecords } from "#formats";
 import { optionTables, type RequestedTraining, trainingOptions } from "#options";
 import { reportFiles } from "#reports";
 import { asOption, phrase, shell, usageError } from "#runtime";
@@ -66,23 +66,23 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
       normalization: training.normalization,
       output: ended.output,
       trained,
-      record: record as TrainingRecord,
+      record: record as trainingRecords.TrainingRecord,
       warnings: output.warnings,
       warn: (message) => output.warn(message),
-      summary: pageSummary(trained, record as TrainingRecord, training.model, ended),
+      summary: pageSummary(trained, record as trainingRecords.TrainingRecord, training.model, ended),
     });
   }
   const summary = (columns: number | null) =>
     "extensions" in trained
       ? extensionSummary(trained, record as trainingRecords.Extension, { ...ended, isFull, columns })
       : styling.withFigure(
-          trainingSummary(trained, record as TrainingRecord, training.model, {
+          trainingSummary(trained, record as trainingRecords.TrainingRecord, training.model, {
             ...ended,
             report: asked.report,
             isFull,
             columns,
           }),
-          bytesPerTokenText(record as TrainingRecord),
+          bytesPerTokenText(record as trainingRecords.TrainingRecord),
         );
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
 }

@@ -1,9 +1,9 @@
-import { type OutputFile, sha256Of, type trainingRecords } from "#formats";
-import { type IdMerges, idMerges, idReaders } from "#ids";
+import { outputFiles, type trainingRecords } from "#formats";
+import { idMerges, idReaders } from "#ids";
 import type { Report } from "#jobs";
 import { learning } from "#merge";
-import { type MemoryBudget, UserError, yieldToEventLoop } from "#runtime";
-import type { Guard } from "#store";
+import { type machine, UserError, yieldToEventLoop } from "#runtime";
+import type { stagedFile } from "#store";
 import type { Compat } from "#tokenizer";
 import { results } from "#training";
 import { type TokenWords, wordTables } from "#words";
@@ -24,12 +24,12 @@ export type TrainIdsOptions = trainingRecords.TokenLimits & {
   /** The trainer whose rule for `maxTokenLength` applies. With either rule, ties go to smaller ids. */
   readonly compat: Exclude<Compat, "cs336">;
   readonly threadCount: number;
-  readonly budget: MemoryBudget;
+  readonly budget: machine.MemoryBudget;
   readonly tellMemory: NonNullable<learning.MergeRun["tellMemory"]>;
 };
 
 export type TrainedIds = {
-  readonly merges: IdMerges;
+  readonly merges: idMerges.IdMerges;
   /** The number of documents in each input. */
   readonly documentCounts: readonly number[];
   readonly symbolCount: number;
@@ -102,11 +102,13 @@ type IdsResult = results.Run & {
 };
 
 /** Writes `merges.txt` over ids, the record, and, if possible, a `tokenizer.json` over characters. */
-export async function writeIds(path: string, result: IdsResult, guard: Guard) {
+export async function writeIds(path: string, result: IdsResult, guard: stagedFile.Guard) {
   const { trained, inputs, options } = result;
   const { merges, documentCounts, symbolCount, tokenCount } = trained;
   const { alphabetSize, left } = merges;
-  const files: OutputFile[] = [{ name: "merges.txt", chunks: () => idMerges.idMergesFile(merges) }];
+  const files: outputFiles.OutputFile[] = [
+    { name: "merges.txt", chunks: () => idMerges.idMergesFile(merges) },
+  ];
   const obstacle = idMerges.charactersObstacle(merges);
   if (obstacle === null)
     files.push({ name: "tokenizer.json", chunks: () => idMerges.idTokenizerJson(merges) });
@@ -126,7 +128,7 @@ export async function writeIds(path: string, result: IdsResult, guard: Guard) {
       tokenCount,
       mergeCount: left.length,
     }),
-    mergesSha256Of: () => sha256Of(idMerges.linesOf(merges)),
+    mergesSha256Of: () => outputFiles.sha256Of(idMerges.linesOf(merges)),
   };
   return { ...(await results.writeProduct(path, product, result, guard)), obstacle };
 }

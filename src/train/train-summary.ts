@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { countNoun, escapeBytes, formatBytes, formatSeconds, groupDigits } from "#bytes";
-import type { TrainingRecord, trainingRecords } from "#formats";
+import type { trainingRecords } from "#formats";
 import type { learning } from "#merge";
 import { patternForms } from "#pattern";
 import { summaryRows } from "#terminal";
@@ -60,7 +60,7 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
 /** Returns the summary at the end of `bpe train`. */
 export const trainingSummary = (
   trained: learning.TrainedVocabulary,
-  record: TrainingRecord,
+  record: trainingRecords.TrainingRecord,
   model: modelSettings.ModelSettings,
   outcome: Outcome,
 ) => {
@@ -71,7 +71,7 @@ export const trainingSummary = (
 /** Returns the full summary as names and texts, for the page. The page has a table of all tokens instead of lists. */
 export const pageSummary = (
   trained: learning.TrainedVocabulary,
-  record: TrainingRecord,
+  record: trainingRecords.TrainingRecord,
   model: modelSettings.ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
 ): [name: string, text: string][] =>
@@ -82,7 +82,7 @@ export const pageSummary = (
 
 function trainingRows(
   trained: Pick<learning.TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">,
-  record: TrainingRecord,
+  record: trainingRecords.TrainingRecord,
   model: modelSettings.ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
   shapes: LearnedShapes | undefined,
@@ -208,7 +208,7 @@ const textBytesOf = ({ statistics }: Work) => statistics.reduce((sum, found) => 
 
 type Work = Pick<learning.TrainedVocabulary, "statistics">;
 
-function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
+function corpusText(trained: Work, inputs: trainingRecords.TrainingRecord["inputs"]): string {
   if (inputs.length === 0) return "";
   const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
   const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
@@ -216,10 +216,13 @@ function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
   return `${text} in ${countNoun(inputs.length, noun)}, ${countNoun(documentCount, "document")}`;
 }
 
-const pretokensText = ({ wordCount, distinctWordCount }: TrainingRecord | trainingRecords.Extension) =>
+const pretokensText = ({
+  wordCount,
+  distinctWordCount,
+}: trainingRecords.TrainingRecord | trainingRecords.Extension) =>
   `${groupDigits(wordCount)}, ${groupDigits(distinctWordCount)} of them distinct`;
 
-function vocabularyText(size: number, record: TrainingRecord): string {
+function vocabularyText(size: number, record: trainingRecords.TrainingRecord): string {
   const { sizes = [] } = record.options;
   const sized =
     sizes.length === 0 ? countNoun(size, "token") : `${sizes.length} sizes up to ${countNoun(size, "token")}`;
@@ -236,14 +239,14 @@ export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: n
   bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
 /** Formats the bytes per token with half of the vocabulary, which shows what the other half gains. */
-const halfText = ({ half }: TrainingRecord) =>
+const halfText = ({ half }: trainingRecords.TrainingRecord) =>
   half === null
     ? ""
     : `${half.bytesPerToken.toFixed(3)} bytes per token with ${groupDigits(half.vocabSize)} tokens`;
 
 function timeRow(
   trained: Work,
-  { timings, mergeCount }: TrainingRecord | trainingRecords.Extension,
+  { timings, mergeCount }: trainingRecords.TrainingRecord | trainingRecords.Extension,
 ): SummaryRow {
   const timesOf = (isFull: boolean) => timesText(textBytesOf(trained), timings, mergeCount, isFull);
   return ["time", timesOf(true), timesOf(false)];
@@ -255,7 +258,7 @@ function timeRow(
  */
 export function timesText(
   textBytes: number,
-  timings: TrainingRecord["timings"],
+  timings: trainingRecords.TrainingRecord["timings"],
   mergeCount: number,
   isFull: boolean,
 ): string {
@@ -280,10 +283,10 @@ const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;
 
-const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
+const mergingText = ({ mergeMs }: trainingRecords.TrainingRecord["timings"], mergeCount: number) =>
   `merging ${ms(mergeMs)} (${groupDigits(perSecond(mergeCount, mergeMs))}/s)`;
 
-const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
+const memoryRow = ({ peakMemoryBytes }: Pick<trainingRecords.TrainingRecord, "peakMemoryBytes">) =>
   inBoth("memory", `${formatBytes(peakMemoryBytes)} at its peak`);
 
 /** Formats new special tokens with their ids. If there are many, formats the first ones. */
@@ -339,22 +342,26 @@ function writtenRow(
 }
 
 /** Describes the intermediate tokens, which later merges absorbed. */
-function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
+function intermediates({
+  residueCount,
+  neverReachedCount,
+  mergeCount,
+}: trainingRecords.TrainingRecord): string {
   if (mergeCount === 0) return "";
   const share = `${((100 * residueCount) / mergeCount).toFixed(1)} %`;
   const gone = neverReachedCount === 0 ? "" : `, ${groupDigits(neverReachedCount)} of them occur nowhere`;
   return `${countNoun(residueCount, "intermediate token")} (${share})${gone}`;
 }
 
-const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTokens">) =>
+const seedsText = ({ seedTokens = [] }: Pick<trainingRecords.TrainingRecord["options"], "seedTokens">) =>
   seedTokens.length === 0 ? "" : groupDigits(seedTokens.length);
 
 /** Lists weights, each with its name or, if it has none, its glob. */
-const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
+const weightsText = (weights: trainingRecords.TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
 /** Returns rows that say how the vocabulary encodes each language, and the dev text of each. */
-function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
+function languageRows(languages: trainingRecords.TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: trainingRecords.Language) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => summaryRows.widthOf(nameOf(one))));
   const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => groupDigits(tokenCount).length));

@@ -1,5 +1,5 @@
 import { argument } from "#bytes";
-import { type FinishedTokenizer, formats, type OutputFile, type TokenizerFormat } from "#formats";
+import { type FinishedTokenizer, formats, type outputFiles } from "#formats";
 import { patternForms } from "#pattern";
 import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { Vocabulary } from "#tokenizer";
@@ -25,7 +25,7 @@ export function checkFormatNames(call: string, options: SaveOptions): readonly s
 /** @internal Formats that can be written, by name, with their code. */
 export type LoadedFormats = ReadonlyMap<
   string,
-  TokenizerFormat & Pick<formats.Entry, "isOnRequest" | "names">
+  outputFiles.TokenizerFormat & Pick<formats.Entry, "isOnRequest" | "names">
 >;
 
 /** @internal */
@@ -49,7 +49,7 @@ export function selectFiles(
   formats: LoadedFormats,
   names: readonly string[] | undefined,
   tokenizer: FinishedTokenizer,
-): OutputFile[] {
+): outputFiles.OutputFile[] {
   const refusals: Message[] = [];
   const files = [...formats].flatMap(([name, { writing, isOnRequest }]) => {
     if (names === undefined ? isOnRequest : !names.includes(name)) return [];
@@ -84,7 +84,7 @@ export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): F
 });
 
 /** @internal Returns the bytes of files by name. */
-export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
+export const fileBytes = (files: readonly outputFiles.OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
   new Map(files.map(({ name, chunks }) => [name, concatenate(chunks())]));
 
 /** Joins chunks, each of which is valid only until the next one is requested. */

@@ -1,11 +1,10 @@
 import { basename, join, normalize } from "node:path";
 import {
-  type BaseFiles,
+  baseFiles,
   companionFiles,
   newMergeLines,
-  readBase,
+  outputFiles,
   recordFiles,
-  sha256Of,
   type trainingRecords,
 } from "#formats";
 import { loadInWorker } from "#jobs";
@@ -44,7 +43,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);
   await yieldToEventLoop();
-  const files = await readBase(path);
+  const files = await baseFiles.readBase(path);
   for (const { path } of files.sources.slice(1)) {
     tokenizers.checkSame(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
@@ -55,7 +54,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
 
 type OpenedBase = {
   readonly parts: TokenizerParts;
-  readonly files: BaseFiles;
+  readonly files: baseFiles.BaseFiles;
   readonly recorded: recordFiles.RecordedTraining | undefined;
 };
 
@@ -93,7 +92,10 @@ function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>
 }
 
 /** Renames special tokens in the files, and changes nothing else. */
-const renameInFiles = ({ sources, companions }: BaseFiles, names: companionFiles.Names): BaseFiles => ({
+const renameInFiles = (
+  { sources, companions }: baseFiles.BaseFiles,
+  names: companionFiles.Names,
+): baseFiles.BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
     files: source.code.rename!(source.files, names),
@@ -152,7 +154,7 @@ export async function extensionProduct(
   const allSizes = [...training.smallerSizes, training.vocabSize];
   const bytesPerToken = (tokenCount: number) =>
     tokenCount === 0 ? null : trained.pretokenBytes / tokenCount;
-  const baseFiles: BaseFiles[] = [];
+  const baseFiles: baseFiles.BaseFiles[] = [];
   for (const extension of extensions) {
     const files = await filesThatCanHold(base, extension, warn);
     checkSpecials(base, files, extension);
@@ -161,7 +163,7 @@ export async function extensionProduct(
   const facts = new Map(
     filesIn(base.readFiles).map(({ path, bytes }) => [
       path,
-      { path: normalize(path), sizeBytes: bytes.length, sha256: sha256Of([bytes]) },
+      { path: normalize(path), sizeBytes: bytes.length, sha256: outputFiles.sha256Of([bytes]) },
     ]),
   );
   return {
@@ -206,7 +208,7 @@ export async function extensionProduct(
         bytesPerToken: bytesPerToken(trained.tokenCounts[index]!),
       };
     },
-    mergesSha256Of: (index) => sha256Of([newMergeLines(parts, extensions[index]!)]),
+    mergesSha256Of: (index) => outputFiles.sha256Of([newMergeLines(parts, extensions[index]!)]),
   };
 }
 
@@ -216,7 +218,7 @@ export async function extensionProduct(
  */
 function extendedParts(
   { parts }: Base,
-  { sources }: BaseFiles,
+  { sources }: baseFiles.BaseFiles,
   extension: changes.Extension,
 ): TokenizerParts {
   const { code, files, format } = sources[0]!;
@@ -241,7 +243,11 @@ function extendedParts(
  * If special tokens were added or renamed, reads the new `tokenizer.json` as HF's tokenizers would. Throws a UserError
  * if its added tokens, their ids or the post-processor are then not the intended ones.
  */
-function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: changes.Extension): void {
+function checkSpecials(
+  { parts, renamed }: Base,
+  { sources }: baseFiles.BaseFiles,
+  extension: changes.Extension,
+): void {
   const added = changes.newSpecials(extension);
   if (added.length === 0 && Object.keys(renamed).length === 0) return;
   for (const { code, files, format } of sources) {
@@ -259,7 +265,7 @@ function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extensi
   }
 }
 
-const filesIn = ({ sources, companions }: BaseFiles) => [
+const filesIn = ({ sources, companions }: baseFiles.BaseFiles) => [
   ...sources.flatMap(({ files }) => files),
   ...companions,
 ];
@@ -269,7 +275,7 @@ async function filesThatCanHold(
   { parts, files }: Base,
   extension: changes.Extension,
   warn: Warn,
-): Promise<BaseFiles> {
+): Promise<baseFiles.BaseFiles> {
   const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
   const obstacle = ranks === undefined ? null : await runSliced(extending.ranksObstacle(parts, extension));
   if (obstacle === null) return files;

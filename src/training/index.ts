@@ -8,6 +8,5 @@ export { partsOfTraining } from "./parts-of-training.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
 export { imageFactsOf } from "./tokenizer-facts.ts";
 export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
-export type { Training } from "./training.ts";
 export * as trainings from "./training.ts";
 export * as results from "./write-result.ts";

@@ -1,9 +1,9 @@
 import { corpusInputs, type Input, inputSearch, type inspection, type Texts } from "#corpus";
-import { Pace, type Report, type Warning, warnings } from "#jobs";
+import { Pace, type Report, warnings } from "#jobs";
 import { type learning, seeds } from "#merge";
 import type { RequestedTraining } from "#options";
-import { asOption, MemoryBudget, type Message, machine, messages, phrase, usageError } from "#runtime";
-import type { Guard } from "#store";
+import { asOption, type Message, machine, messages, phrase, usageError } from "#runtime";
+import type { stagedFile } from "#store";
 import { vocabularies } from "#tokenizer";
 import {
   type CountsOptions,
@@ -45,9 +45,9 @@ export type TrainingInput = {
 
 /** The services that the callers of a training provide in different ways. They do not depend on the options. */
 export type TrainingHost = {
-  readonly warn: (warning: Warning) => void;
+  readonly warn: (warning: warnings.Warning) => void;
   readonly report: Report;
-  readonly guard: Guard;
+  readonly guard: stagedFile.Guard;
   /**
    * Checks that the directory and the files can be written, and locks them; returns a function that unlocks
    * them.
@@ -195,7 +195,7 @@ async function threadsFor(
     givenBytes === undefined
       ? corpusInputs.expectedTextBytes(inputs)
       : corpusInputs.expectedTextBytes(files) + givenBytes;
-  const budget = new MemoryBudget(asked.memoryLimit);
+  const budget = new machine.MemoryBudget(asked.memoryLimit);
   const workerCountFor = machine.workersFor(asked.workers, budget.workerCountMax);
   return { inputs, budget, workerCount: workerCountFor(textBytes), workerCountFor };
 }
@@ -206,7 +206,7 @@ async function trainOpened(
   host: TrainingHost,
 ): Promise<Finished | undefined> {
   const { asked, training, corpus, counts } = opened;
-  const warn = (warnings: readonly Warning[]) => warnings.forEach(host.warn);
+  const warn = (warnings: readonly warnings.Warning[]) => warnings.forEach(host.warn);
   if (cached !== undefined) warn(warnings.streamWithCache(corpus.inputs));
   const former =
     cached === undefined || asked.output === undefined
@@ -269,9 +269,9 @@ function warningsOfEnd(
   training: Training,
   trained: learning.TrainedVocabulary | learning.Extended,
   written: Written<object> | undefined,
-): Warning[] {
+): warnings.Warning[] {
   const left = written?.leftPath ?? null;
-  const atPlace: Warning[] = left === null ? [] : [{ kind: "files in the old result", path: left }];
+  const atPlace: warnings.Warning[] = left === null ? [] : [{ kind: "files in the old result", path: left }];
   if ("extensions" in trained) {
     const madeCount = trained.extensions.at(-1)!.tokens.length;
     const { parts, newSpecials } = training.base!;

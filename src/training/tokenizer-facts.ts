@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { tokenizerFiles } from "#formats";
-import { files, host, versionLine } from "#runtime";
+import { files, host, programVersion } from "#runtime";
 import type { AddedToken } from "#text";
 import { digestOfParts, obstacles, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
@@ -20,7 +20,7 @@ export function factsOf(
   const idsOf = (some: readonly AddedToken[]) =>
     Object.fromEntries(some.map(({ content, id }) => [content, id]));
   return {
-    version: versionLine,
+    version: programVersion.versionLine,
     idLimit: tokens.idLimit,
     tokenCount: tokens.tokenCount,
     specialTokens: idsOf(added.filter(({ special }) => special)),

@@ -1,26 +1,26 @@
 import type { Input, RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
-import type { Warning } from "#jobs";
+import type { warnings } from "#jobs";
 import type { modelSettings } from "#tokenizer";
 
 /** Warns of a plain text that has several documents, and so contains special tokens, which alone divide it. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],
-): Warning[] {
+): warnings.Warning[] {
   const path = inputs.find(({ format }, i) => format === "text" && statistics[i]!.documentCount > 1)?.path;
   return path === undefined ? [] : [{ kind: "special tokens in the text", path }];
 }
 
-export const classOfModel = ({ tokenizerClass: name }: modelSettings.ModelSettings): Warning[] =>
+export const classOfModel = ({ tokenizerClass: name }: modelSettings.ModelSettings): warnings.Warning[] =>
   usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
 
 /** The classes of transformers 4 and 5 that do what tokenizer.json says. */
 const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
 
-export function equalCounts(counts: readonly trainingRecords.Counts[]): Warning[] {
+export function equalCounts(counts: readonly trainingRecords.Counts[]): warnings.Warning[] {
   const paths = new Map<string, string>();
-  return counts.flatMap(({ path, sha256 }): Warning[] => {
+  return counts.flatMap(({ path, sha256 }): warnings.Warning[] => {
     if (sha256 === null) return [];
     const before = paths.get(sha256) ?? path;
     paths.set(sha256, before);
@@ -31,7 +31,7 @@ export function equalCounts(counts: readonly trainingRecords.Counts[]): Warning[
 /** If the sizes of two texts differ by more than this factor, the texts are probably not translations of each other. */
 const unevenFactor = 2;
 
-export function unevenLanguages(languages: readonly trainingRecords.Language[] = []): Warning[] {
+export function unevenLanguages(languages: readonly trainingRecords.Language[] = []): warnings.Warning[] {
   const isDev = languages.some((language) => language.isDev);
   const measured = languages.filter((language) => language.isDev === isDev);
   const [least, ...more] = measured.toSorted((a, b) => a.textBytes - b.textBytes);

@@ -1,4 +1,4 @@
-import { type BaseFiles, formats as formatTable, type recordFiles, type trainingRecords } from "#formats";
+import { type baseFiles, formats as formatTable, type recordFiles, type trainingRecords } from "#formats";
 import { type extending, type learning, seeds } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import { compiledPatterns, loadCompiler, namedPatterns, patternForms } from "#pattern";
@@ -32,9 +32,9 @@ export type Base = extending.Base & {
   /** The path as the user gave it. */
   readonly path: string;
   /** The files as they were read. */
-  readonly readFiles: BaseFiles;
+  readonly readFiles: baseFiles.BaseFiles;
   /** The files to rewrite with the new tokens. In them, renamed special tokens already have their new texts. */
-  readonly files: BaseFiles;
+  readonly files: baseFiles.BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
   /** Renamed special tokens: new texts by the old ones. */

@@ -2,8 +2,8 @@ import type { Report } from "#jobs";
 import type { learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import type { compiledPatterns } from "#pattern";
-import { build, codeIdentity } from "#runtime";
-import { pathOf, placeOf } from "#store";
+import { programVersion } from "#runtime";
+import { outputPlaces } from "#store";
 import { cacheDirectory, type OpenCache } from "#words";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
@@ -29,7 +29,7 @@ export class FormerRun {
     private readonly opened: OpenTraining,
   ) {
     const { output, saveCounts } = opened.asked;
-    this.place = pathOf(placeOf(output!));
+    this.place = outputPlaces.pathOf(outputPlaces.placeOf(output!));
     this.otherFiles = saveCounts === undefined ? [] : [saveCounts];
   }
 
@@ -61,12 +61,12 @@ export class FormerRun {
    */
   private madeOf(contents: readonly (string | undefined)[]): cacheDirectory.ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
-    const code = codeIdentity();
+    const code = programVersion.codeIdentity();
     if (code === undefined || hasGivenWords) return undefined;
     if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
     return {
-      version: build.version,
-      bunVersion: build.bunVersion,
+      version: programVersion.build.version,
+      bunVersion: programVersion.build.bunVersion,
       code,
       settings: { ...plainSettings(training), ...outputsOf(asked), languages: corpus.languages },
       inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),

@@ -4,18 +4,16 @@ import {
   formats,
   mergesSha256,
   modelCardFile,
-  type OutputFile,
-  readJson,
-  recordName,
-  type TrainingRecord,
+  type outputFiles,
+  recordedFiles,
   tokensTsvFiles,
   trainingRecords,
 } from "#formats";
 import type { learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import { type compiledPatterns, loadCompiler } from "#pattern";
-import { build, files, host, machine, yieldToEventLoop } from "#runtime";
-import { type FormerResults, type Guard, noGuard, stageDirectory, stagedFile } from "#store";
+import { files, host, machine, programVersion, yieldToEventLoop } from "#runtime";
+import { stagedDirectory, stagedFile } from "#store";
 import {
   asLearned,
   imageFile,
@@ -62,7 +60,7 @@ export type Product<Fields> = {
    * size.
    */
   readonly sizes: readonly number[];
-  readonly filesOf: (index: number) => readonly OutputFile[];
+  readonly filesOf: (index: number) => readonly outputFiles.OutputFile[];
   /** Whether an image is written into each directory. Records do not list it, because it can be compiled again. */
   readonly hasImage?: boolean;
   /**
@@ -73,14 +71,14 @@ export type Product<Fields> = {
   readonly mergesSha256Of: (index: number) => string;
 };
 
-export type Written<Record> = FormerResults & { readonly record: Record };
+export type Written<Record> = stagedDirectory.FormerResults & { readonly record: Record };
 
 /** Writes a result with its records into a hidden directory next to its place, which then replaces a former result. */
 export async function writeProduct<Fields extends object>(
   path: string,
   product: Product<Fields>,
   run: Run,
-  guard: Guard = noGuard,
+  guard: stagedFile.Guard = stagedFile.noGuard,
 ) {
   const writeStartMs = performance.now();
   const recordOf = ({ names, sha256 }: WrittenFiles, index: number, sizes?: readonly number[]) => ({
@@ -114,9 +112,9 @@ export type WrittenFiles = {
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
   makeRecord: (written: WrittenFiles, index: number, sizes?: readonly number[]) => object,
-): OutputFile[] {
-  const recorded = (files: readonly OutputFile[], index: number, sizes?: readonly number[]) => {
-    const names = [...files.map(({ name }) => name), recordName];
+): outputFiles.OutputFile[] {
+  const recorded = (files: readonly outputFiles.OutputFile[], index: number, sizes?: readonly number[]) => {
+    const names = [...files.map(({ name }) => name), recordedFiles.recordName];
     const sha256: Record<string, string> = {};
     const hashed = files.map((file) => hashedFile(file, sha256));
     return [...hashed, trainingRecords.file(() => makeRecord({ names, sha256 }, index, sizes))];
@@ -130,7 +128,10 @@ export function filesOfSizes(
 }
 
 /** A file that puts its SHA-256 into `sums` when it is written. */
-const hashedFile = ({ name, chunks }: OutputFile, sums: Record<string, string>): OutputFile => ({
+const hashedFile = (
+  { name, chunks }: outputFiles.OutputFile,
+  sums: Record<string, string>,
+): outputFiles.OutputFile => ({
   name,
   *chunks() {
     const hasher = host.createSha256();
@@ -144,7 +145,7 @@ const hashedFile = ({ name, chunks }: OutputFile, sums: Record<string, string>):
 
 type Publishing = {
   readonly keepCount?: number | undefined;
-  readonly guard: Guard;
+  readonly guard: stagedFile.Guard;
   /** Directories of the result that get an image of their tokenizer; "" is the result itself. */
   readonly withImages?: readonly string[];
   /** Checks the staged files. If it throws, nothing is published. */
@@ -154,10 +155,10 @@ type Publishing = {
 /** Writes files into a hidden directory next to `path`, which then replaces what is at `path`. */
 export async function publishFiles(
   path: string,
-  files: readonly OutputFile[],
+  files: readonly outputFiles.OutputFile[],
   { keepCount, guard, withImages = [], check }: Publishing,
-): Promise<FormerResults> {
-  return stagedFile.use(stageDirectory(path), guard, async (staged) => {
+): Promise<stagedDirectory.FormerResults> {
+  return stagedFile.use(stagedDirectory.stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
       // In slices: tokens of repetitive text, and therefore files, can be megabytes long.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();
@@ -190,7 +191,7 @@ export const outputsOf = ({
 export function productOf(
   result: Result,
   loaded: LoadedFormats,
-): Product<trainingRecords.FieldsOf<TrainingRecord>> {
+): Product<trainingRecords.FieldsOf<trainingRecords.TrainingRecord>> {
   const { training, trained, modelCard } = result;
   const others = result.formatNames?.filter((name) => name !== formats.image);
   const formatNames = others?.length === 0 ? undefined : others;
@@ -218,7 +219,7 @@ export function productOf(
   };
 }
 
-function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): OutputFile {
+function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): outputFiles.OutputFile {
   const { tokenCounts } = trained;
   const statistics = trained.statistics.filter((_, i) => !corpus.languages?.[i]?.isDev);
   return modelCardFile({
@@ -229,7 +230,7 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
     textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),
     bytesPerToken: tokenCounting.factsOf(tokenCounts, vocabulary).bytesPerToken,
     mergesSha256: mergesSha256(vocabulary),
-    version: build.version,
+    version: programVersion.build.version,
   });
 }
 
@@ -261,7 +262,7 @@ function fieldsOf(
   result: Result,
   { vocabulary, vocabSize, fingerprint }: SizedVocabulary,
   sizes: readonly number[] | undefined,
-): trainingRecords.FieldsOf<TrainingRecord> {
+): trainingRecords.FieldsOf<trainingRecords.TrainingRecord> {
   const { training, trained, corpus } = result;
   const { specialTokens, padTo, compat, model, normalization, like } = training;
   const { proposed, fromTemplate, roles, ...modelSettings } = model;
@@ -350,7 +351,7 @@ const checksumRecord = ({ crc32 }: learning.TrainedWork["statistics"][number]) =
 const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>
   ({
     format: trainingRecords.format,
-    ...build,
+    ...programVersion.build,
     command,
     arguments: typed,
     workingDirectory: process.cwd(),
@@ -392,9 +393,9 @@ export function makeDerivedRecord(
 
 /** Returns the options in the training record next to the file, if there is one. */
 function trainedOptions(path: string): object | undefined {
-  const recordPath = join(path, "..", recordName);
+  const recordPath = join(path, "..", recordedFiles.recordName);
   if (!files.isFile(recordPath)) return undefined;
-  const { options } = readJson(recordPath) as { options?: unknown };
+  const { options } = recordedFiles.readJson(recordPath) as { options?: unknown };
   return typeof options === "object" && options !== null ? options : undefined;
 }
 

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { schema } from "#bytes";
 import { corpusInputs, type Input, type RangeStatistics } from "#corpus";
 import { asOption, files, host, type Message, phrase, systemError, UserError } from "#runtime";
-import { namesBelow, pathOf, placeOf, rename, trustedFiles } from "#store";
+import { namesBelow, outputPlaces, rename, trustedFiles } from "#store";
 import type { CountsOptions } from "./counts-format.ts";
 
 /**
@@ -146,7 +146,9 @@ export const statisticsCheck: schema.Check<RangeStatistics> = schema.object({
  */
 function realPathOfCache(path: string): string {
   try {
-    return pathOf(placeOf(trustedFiles.followLinks(path.replace(/(?<=.)[/\\]+$/, ""))));
+    return outputPlaces.pathOf(
+      outputPlaces.placeOf(trustedFiles.followLinks(path.replace(/(?<=.)[/\\]+$/, ""))),
+    );
   } catch (error) {
     if (error instanceof trustedFiles.Untrusted) throw error;
     // The call that creates the directory reports the error.

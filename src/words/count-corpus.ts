@@ -9,7 +9,7 @@ import {
   TextMemory,
   tasks,
 } from "#corpus";
-import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
+import { type ReportBytes, taskRunner } from "#jobs";
 import { kernels, machine, runSliced, scaled } from "#runtime";
 import { type Cutting, cuttings, TextChain, tokensToFind } from "#text";
 import type { EncodingModel } from "#tokenizer";
@@ -86,7 +86,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   // When the words are added up, this thread may use the memory of all threads.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   let bytesDone = 0;
-  const threads = await runTasks(
+  const threads = await taskRunner.runTasks(
     {
       name: "counting",
       start: startCounting,
@@ -98,7 +98,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
       aheadBytes: workerCount * smallestRangeSizeBytes,
       threadCount: workerCount,
       mainWorks: doesMainCount(options),
-      mayTakeLong: (task) => tasks.mayTakeLong(task, longTextBytes),
+      mayTakeLong: (task) => tasks.mayTakeLong(task, taskRunner.longTextBytes),
       commonOf: (rests: readonly ThreadWords[]) =>
         canSlice(rests, slicedWordsLeast, room) ? tablesOf(rests) : undefined,
       shareRounds: wordCounter.sliceRounds,
@@ -222,7 +222,7 @@ function setupOf(
     countedPerInput,
     workerCount,
   }: CountOptions,
-  { isExtra }: Thread,
+  { isExtra }: taskRunner.Thread,
   own: Pick<CountSetup, "name" | "distinctWordCounts">,
 ): CountSetup {
   const room = runOptions && {
@@ -302,7 +302,9 @@ const mappedBytesLeast = scaled(1 << 25, 1 << 12);
 const windowIdBytes = scaled(1 << 20, 16);
 
 /** The work of one counting thread: counts tasks and keeps their words. */
-export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables> {
+export class ThreadCounter
+  implements taskRunner.ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables>
+{
   private readonly counter: SpillingCounter;
   private packed: wordCounter.PackedCounts | undefined;
   private allTables: wordCounter.PackedTables[] = [];
@@ -378,7 +380,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
    * Adds up those words of all threads that are in this thread's slice of the hashes: in each round, the words of one
    * kind (short, middle or long). Returns false if memory does not suffice.
    */
-  *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
+  *share({ common, index, round }: taskRunner.Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
       const tables: wordCounter.PackedTables[] = JSON.parse(common!.json);
       this.allTables = tables.map((places, i) => ({ ...places, buffer: common!.buffers[i]! }));
@@ -401,7 +403,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 }
 
-export function startCounting(setup: CountSetup, { index }: Thread): ThreadCounter {
+export function startCounting(setup: CountSetup, { index }: taskRunner.Thread): ThreadCounter {
   kernels.adoptModule(setup.kernelModule);
   return new ThreadCounter(setup, index);
 }

@@ -1,12 +1,12 @@
 import { corpusInputs, type Input, type Range } from "#corpus";
-import { kernels, type MemoryBudget, scaled } from "#runtime";
+import { kernels, type machine, scaled } from "#runtime";
 import type { ScratchDirectory } from "#store";
 import type { CountsOptions } from "./counts-format.ts";
 import type { SortedRunOptions } from "./sorted-run.ts";
 
 /** The memory for counting, and the directory for words that do not fit. */
 export type CountMemory = {
-  readonly budget: MemoryBudget;
+  readonly budget: machine.MemoryBudget;
   readonly scratch: ScratchDirectory;
   readonly countsOptions: CountsOptions;
 };

@@ -1,5 +1,5 @@
 import type { Report } from "#jobs";
-import type { ByteSink, MemoryBudget } from "#runtime";
+import type { ByteSink, machine } from "#runtime";
 import {
   type CorpusOptions,
   type CountedWords,
@@ -23,7 +23,7 @@ type SaveOptions = {
   readonly countsOptions: CountsOptions;
   /** Words that occur fewer times are left out. */
   readonly minCount: number;
-  readonly budget: MemoryBudget;
+  readonly budget: machine.MemoryBudget;
 };
 
 type CountedToSave = Pick<CountedWords, "statistics"> &
@@ -67,7 +67,7 @@ export async function countToSave(
   };
 }
 
-function sortingFits(budget: MemoryBudget): (size: wordTables.Size) => void {
+function sortingFits(budget: machine.MemoryBudget): (size: wordTables.Size) => void {
   return (size) => {
     const neededBytes = wordTables.bytesOf(size) + sortBytesPerWord * size.wordCount;
     const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";

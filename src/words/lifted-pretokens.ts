@@ -1,5 +1,5 @@
 import type { Text } from "#bytes";
-import { asOption, type Kernel, phrase, UserError } from "#runtime";
+import { asOption, type kernels, phrase, UserError } from "#runtime";
 import type { Taker } from "#text";
 import { EncodingKernel, type EncodingModel } from "#tokenizer";
 import type { WordCounter } from "./word-counter.ts";
@@ -17,7 +17,7 @@ export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
  * (src/kernel/encode/encode-words.ts).
  */
 export class LiftedPretokens implements Taker {
-  readonly kernel: Kernel;
+  readonly kernel: kernels.Kernel;
   private readonly encoding: EncodingKernel;
   private readonly idLimit: number;
 

@@ -2,7 +2,7 @@ import type { Input } from "#corpus";
 import type { Report } from "#jobs";
 import type { RequestedTraining } from "#options";
 import { patternDigest } from "#pattern";
-import { build, type Message } from "#runtime";
+import { type Message, programVersion } from "#runtime";
 import { ScratchDirectory } from "#store";
 import { Cache } from "./cache.ts";
 import * as cacheDirectory from "./cache-directory.ts";
@@ -43,8 +43,8 @@ export function openCache(
   const cache = new Cache(directory, {
     countsOptions: countsOptionsOf(cutting),
     version: [
-      build.version,
-      build.bunVersion,
+      programVersion.build.version,
+      programVersion.build.bunVersion,
       cacheDirectory.wordsVersion,
       countsFormat.formatVersion,
       digest,

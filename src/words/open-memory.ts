@@ -1,5 +1,5 @@
 import type { RequestedTraining } from "#options";
-import type { MemoryBudget, Message } from "#runtime";
+import type { Message, machine } from "#runtime";
 import { ScratchDirectory } from "#store";
 import type { CountMemory } from "./count-memory.ts";
 import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
@@ -12,7 +12,7 @@ import type { OpenCache } from "./open-cache.ts";
 export async function openMemory(
   asked: Pick<RequestedTraining, "cache" | "cacheLimit">,
   cutting: CutSettings,
-  budget: MemoryBudget,
+  budget: machine.MemoryBudget,
   warn: (message: Message) => void,
 ): Promise<{ memory: CountMemory; cached?: OpenCache }> {
   const countsOptions = countsOptionsOf(cutting);

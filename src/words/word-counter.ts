@@ -1,15 +1,5 @@
 import { type Text, textBuffers } from "#bytes";
-import {
-  asOption,
-  FileWindow,
-  type Kernel,
-  kernels,
-  phrase,
-  releasePages,
-  runToEnd,
-  scaled,
-  UserError,
-} from "#runtime";
+import { asOption, FileWindow, kernels, phrase, releasePages, runToEnd, scaled, UserError } from "#runtime";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
@@ -18,7 +8,7 @@ import * as wordTables from "./word-table.ts";
  * The memory in [freeStart, freeEnd) is unused, and zero.
  */
 export type RecordWords = {
-  readonly kernel: Kernel;
+  readonly kernel: kernels.Kernel;
   readonly wordCount: number;
   /** The size in bytes of a token in the records. */
   readonly positionBytes: 2 | 4;
@@ -76,7 +66,7 @@ type SlotKind = Exclude<Kind, typeof kinds.long>;
  * ends in the kernel's memory. The memory is allocated on first use.
  */
 export class WordCounter {
-  private ownKernel: Kernel | undefined;
+  private ownKernel: kernels.Kernel | undefined;
   private ownWindow: FileWindow | undefined;
   /** The size of the largest text so far. */
   private textBytes = 0;
@@ -95,7 +85,7 @@ export class WordCounter {
   ) {}
 
   /** The kernel that counts, created on first use. */
-  get kernel(): Kernel {
+  get kernel(): kernels.Kernel {
     if (this.ownKernel === undefined) {
       const wantedBytes = memoryBytesPerTextByte * this.textBytesMax;
       this.open(openKernel(kernels.createWholeMemory(wantedBytes, this.memoryCount)));
@@ -104,7 +94,7 @@ export class WordCounter {
     return this.ownKernel!;
   }
 
-  private open(kernel: Kernel | undefined): void {
+  private open(kernel: kernels.Kernel | undefined): void {
     this.ownWindow?.clear();
     this.ownWindow = undefined;
     this.ownKernel = kernel;
@@ -530,18 +520,18 @@ export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
 
 /** Creates a kernel that works on the tables in a memory. */
-function openKernel(memory: WebAssembly.Memory): Kernel {
+function openKernel(memory: WebAssembly.Memory): kernels.Kernel {
   const kernel = kernels.createWithRegions(memory);
   kernel.exports.openTables();
   return kernel;
 }
 
-function tableBytesOf({ exports }: Kernel): number {
+function tableBytesOf({ exports }: kernels.Kernel): number {
   return Object.values(kinds).reduce<number>((sum, kind) => sum + exports.slotsBytes(kind), 0);
 }
 
 /** Returns where the words of a kernel are. `textBytes` of its text were written. */
-function tablesOf(kernel: Kernel, textBytes = 0): PackedTables {
+function tablesOf(kernel: kernels.Kernel, textBytes = 0): PackedTables {
   const { exports, memory } = kernel;
   return {
     buffer: memory.buffer,
@@ -560,17 +550,17 @@ function tablesOf(kernel: Kernel, textBytes = 0): PackedTables {
   };
 }
 
-const slotsOf = ({ exports }: Kernel, kind: number): Place => ({
+const slotsOf = ({ exports }: kernels.Kernel, kind: number): Place => ({
   address: exports.slotsAddress(kind) >>> 0,
   byteCount: exports.slotsBytes(kind),
 });
 
-const recordsOf = ({ exports }: Kernel): Place => ({
+const recordsOf = ({ exports }: kernels.Kernel): Place => ({
   address: exports.recordsAddress() >>> 0,
   byteCount: exports.recordsBytes(),
 });
 
-const textOf = ({ exports }: Kernel, byteCount: number): Place => ({
+const textOf = ({ exports }: kernels.Kernel, byteCount: number): Place => ({
   address: exports.textAddress() >>> 0,
   byteCount,
 });
@@ -579,19 +569,19 @@ const textOf = ({ exports }: Kernel, byteCount: number): Place => ({
  * Returns an upper bound of the memory for a `WordTable` of all words, and for sorting it. Short words have up to 7
  * bytes, middle ones up to 15.
  */
-function wordTableBytesOf({ exports }: Kernel): number {
+function wordTableBytesOf({ exports }: kernels.Kernel): number {
   const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
   const wordBytes = 7 * exports.usedSlots(kinds.short) + 15 * exports.usedSlots(kinds.middle) + longBytes;
   return wordBytes + tableWordBytes * exports.distinctWordCount();
 }
 
 /** The parts of the memory that the tables have written. */
-const writtenParts = (kernel: Kernel): Int32Array[] =>
+const writtenParts = (kernel: kernels.Kernel): Int32Array[] =>
   [...Object.values(kinds).map((kind) => slotsOf(kernel, kind)), recordsOf(kernel)].map((place) =>
     partOf(kernel, place),
   );
 
-const partOf = ({ memory }: Pick<Kernel, "memory">, { address, byteCount }: Place) =>
+const partOf = ({ memory }: Pick<kernels.Kernel, "memory">, { address, byteCount }: Place) =>
   new Int32Array(memory.buffer, address, Math.ceil(byteCount / 4));
 
 /** Concatenates tables that have no words in common. */

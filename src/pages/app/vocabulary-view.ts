@@ -1,6 +1,6 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { vocabularyStatistics } from "#evaluation";
-import type { TrainingRecord } from "#formats";
+import type { trainingRecords } from "#formats";
 import { runToEnd } from "#runtime";
 import type { AddedToken } from "#text";
 import * as axes from "../axes.ts";
@@ -235,7 +235,7 @@ const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
 ];
 
 /** A table of the input files, if there are several. */
-function inputsFold({ inputs, counts }: TrainingRecord): Child {
+function inputsFold({ inputs, counts }: trainingRecords.TrainingRecord): Child {
   const files = counts.map((file) => ({ ...file, path: `${file.path} (word counts)` }));
   type Row = { path: string; sizeBytes: number; weight?: number; language?: string } & Partial<
     Record<"documents" | "invalidBytes", number | null>
@@ -263,7 +263,7 @@ function inputsFold({ inputs, counts }: TrainingRecord): Child {
   );
 }
 
-function languages(all: NonNullable<TrainingRecord["languages"]>): Child {
+function languages(all: NonNullable<trainingRecords.TrainingRecord["languages"]>): Child {
   type Language = (typeof all)[number];
   const sumOf = (isDev: boolean) =>
     all.reduce((sum, one) => sum + (one.isDev === isDev ? one.textBytes : 0), 0);
