@@ -1,6 +1,6 @@
 import { ascii, byteCharacters, bytesOf } from "#bytes";
 import { type kernels, scaled } from "#runtime";
-import { KernelArrays, TokenBytes, type Vocabulary, vocabularies } from "#tokenizer";
+import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabularies } from "#tokenizer";
 import { Chunk } from "./output-file.ts";
 
 /**
@@ -128,7 +128,7 @@ const separatorTextMax = 24;
  * The longest row: two kept tokens, whose bytes are spelled as two bytes each, and three separators. The
  * kernel writes it in full even if it begins just before the buffer's end.
  */
-const rowBytesMax = 2 * 2 * TokenBytes.keptBytesMax + 3 * separatorTextMax;
+const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */
 const worthYieldingBytes = scaled(1 << 14, 64);
 

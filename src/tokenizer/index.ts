@@ -25,7 +25,7 @@ export * as probe from "./probe.ts";
 export { partsOfImage } from "./read-image.ts";
 export type { RecodedSpan } from "./recoded-span.ts";
 export { TextEncoding, TextNotes } from "./text-encoding.ts";
-export { TokenBytes } from "./token-bytes.ts";
+export { keptBytesMax, TokenBytes } from "./token-bytes.ts";
 export * as tokenCounting from "./token-counts.ts";
 export * as decoding from "./token-decoder.ts";
 export { TokenDecoder } from "./token-decoder.ts";

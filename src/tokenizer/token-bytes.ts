@@ -18,12 +18,6 @@ import * as tokenTables from "./token-table.ts";
  * "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th", "the".
  */
 export class TokenBytes {
-  /**
-   * The length in bytes of the longest token whose bytes are kept. Tokens of natural language are shorter, and following
-   * parts of this size is cheap compared with copying them. The kernel has the same limit.
-   */
-  static readonly keptBytesMax = 64;
-
   constructor(
     readonly lengths: Uint32Array,
     readonly starts: Int32Array,
@@ -35,10 +29,7 @@ export class TokenBytes {
   /** Returns the bytes of all tokens: the 256 single bytes and the results of merges. */
   static of({ mergeCount, left, right }: LearnedPairs): TokenBytes {
     const tokenCount = byteCount + mergeCount;
-    const { kernel, addresses, end } = KernelArrays.put(
-      [left, right],
-      (8 + TokenBytes.keptBytesMax) * tokenCount + 8,
-    );
+    const { kernel, addresses, end } = KernelArrays.put([left, right], (8 + keptBytesMax) * tokenCount + 8);
     const [lefts, rights] = addresses as [number, number];
     const [lengths, starts, kept] = [end, end + 4 * tokenCount, end + 8 * tokenCount] as const;
     const keptCount = kernel.exports.makeTokens(mergeCount, lefts, rights, lengths, starts, kept) >>> 0;
@@ -65,7 +56,7 @@ export class TokenBytes {
     const starts = new Int32Array(ids.length).fill(notKept);
     let end = 0;
     lengths.forEach((length, token) => {
-      if (length > TokenBytes.keptBytesMax) return;
+      if (length > keptBytesMax) return;
       starts[token] = end;
       end += length;
     });
@@ -118,6 +109,12 @@ export class TokenBytes {
   }
 }
 
+/**
+ * The length in bytes of the longest token whose bytes are kept. Tokens of natural language are shorter, and following
+ * parts of this size is cheap compared with copying them. The kernel has the same limit. A constant outside the class:
+ * bundlers keep a class with a static field even if nothing uses it.
+ */
+export const keptBytesMax = 64;
 export const notKept = -1;
 
 const byteCount = 256;
