@@ -127,9 +127,9 @@ def train(
     ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
         merges: the layout of tekken.json. With ``compat`` huggingface they always come first.
     ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each counts as if given by
-        ``special_tokens``, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special
-        tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end
-        of a line is an error; tokens with it need the JSON list.
+        ``special_tokens``, in the order of the options. A JSON file is a list of texts, or a tokenizer.json,
+        whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the
+        start or end of a line is an error; tokens with it need the JSON list.
     ``pattern``: How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
         expression. No token crosses a split. Default: gpt2.
     ``normalize``: Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by
@@ -137,7 +137,8 @@ def train(
         whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.
     ``compat``: Which trainer to match. Merges and ids are those of that trainer: it decides which of equally
         frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end
-        documents; huggingface learns from them with ``special_tokens_as_text``. Default: cs336.
+        documents; HF's trainer learns from them as from other text, which needs ``special_tokens_as_text``.
+        Default: cs336.
     ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1; with ``compat``
         huggingface 0.
     ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, tokens of three bytes or more
@@ -147,8 +148,8 @@ def train(
         next byte. Bytes that are not UTF-8 are never merged.
     ``seed_tokens``: Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where
         the pattern does not split them. Their merges come first, whatever their counts, and later merges
-        build on them. With ``extend`` they come after the base's, and join its tokens. A token that the
-        pattern would split is an error.
+        build on them. With ``extend`` they come after the base's, and are built from its tokens. A text that
+        the pattern splits even when it stands alone is an error.
     ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. They come after those of
         ``seed_tokens``. A token with a line end needs the JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary

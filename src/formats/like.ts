@@ -161,6 +161,6 @@ async function publishedLike(path: string): Promise<modelSettings.Like | undefin
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
     phrase`${asOption("like", path)}: this is the name of a pattern, not of a known tokenizer`,
-    `-p ${path} sets the pattern; known tokenizers are ${publishedTokenizers.map(({ names }) => names[0]).join(", ")}; or give a path`,
+    phrase`${asOption("pattern", path)} sets the pattern; known tokenizers are ${publishedTokenizers.map(({ names }) => names[0]).join(", ")}; or give a path`,
   );
 }

@@ -95,7 +95,9 @@ function readVocab(
   const texts = value.slice(0, count).map((entry, rank) => {
     const { rank: written, token_bytes } = json.objectAt(entry, path, `token ${rank}`);
     if (written !== rank || typeof token_bytes !== "string" || !isBase64(token_bytes)) {
-      throw new UserError(`"${path}": token ${rank} is ${showValue(entry)}`);
+      throw new UserError(
+        `"${path}": token ${rank} is ${showValue(entry)}, not an entry of rank ${rank} with token_bytes in base64`,
+      );
     }
     return token_bytes;
   });
@@ -150,7 +152,9 @@ function listSpecialTexts(value: unknown, path: string): string[] {
   return value.map((entry, rank) => {
     const token = json.objectAt(entry, path, `special token ${rank}`);
     if (token.rank !== rank || typeof token.token_str !== "string") {
-      throw new UserError(`"${path}": special token ${rank} is ${showValue(entry)}`);
+      throw new UserError(
+        `"${path}": special token ${rank} is ${showValue(entry)}, not an entry of rank ${rank} with a token_str`,
+      );
     }
     return token.token_str;
   });

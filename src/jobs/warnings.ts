@@ -87,7 +87,7 @@ export function format(warning: Warning): Message {
         ? `seed tokens that the base already has: ${warning.shown}`
         : `seed tokens that are always tokens, because they are single bytes: ${warning.shown}`;
     case "seed tokens without a space":
-      return phrase`seed tokens that are not used after a space, as within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
+      return phrase`seed tokens without a leading space are not used for words within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
       return phrase`documents end at special tokens in "${warning.path}", but HF's trainer reads special tokens as text; to do the same, add ${asOption("special-tokens-as-text")}`;
     case "files in the old result":

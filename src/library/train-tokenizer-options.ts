@@ -52,7 +52,7 @@ export type TrainTokenizerOptions = {
   /**
    * Which trainer to match. Merges and ids are those of that trainer: it decides which of equally frequent
    * pairs is merged first, and whether text is read line by line. Special tokens in the text end documents;
-   * huggingface learns from them with `specialTokensAsText`. Default: cs336.
+   * HF's trainer learns from them as from other text, which needs `specialTokensAsText`. Default: cs336.
    */
   readonly compat?: "cs336" | "huggingface" | "rustbpe" | "extension" | undefined;
   /**
@@ -73,8 +73,8 @@ export type TrainTokenizerOptions = {
   /**
    * Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does
    * not split them. Their merges come first, whatever their counts, and later merges build on them. With
-   * `extend` they come after the base's, and join its tokens. A token that the pattern would split is an
-   * error.
+   * `extend` they come after the base's, and are built from its tokens. A text that the pattern splits even
+   * when it stands alone is an error.
    */
   readonly seedTokens?: readonly string[] | undefined;
   /**

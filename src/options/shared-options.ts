@@ -156,7 +156,7 @@ export const ofTraining = optionTables.of({
     rare: true,
     library: null,
     description: "special tokens from a file: one per line, or JSON",
-    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
+    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
   },
   output: {
     name: "output",
@@ -249,7 +249,7 @@ export const several = optionTables.of({
   memoryLimit: {
     ...memoryLimit,
     description: "memory that encoding may use",
-    details: phrase`A size such as 800MB, 2GB or 1.5GiB. It limits the default of ${asOption("workers")}, and lines and pages that are read whole. A tokenizer that needs more is an error.`,
+    details: phrase`A size such as 800MB, 2GB or 1.5GiB. It limits the default of ${asOption("workers")}, and the size of a line or a page of Parquet, which are read whole. A tokenizer that needs more is an error.`,
   },
 });
 
@@ -276,6 +276,6 @@ export const tokenizerSupplements = optionTables.of({
   specialTokensFile: {
     ...specialTokensFile,
     topic: "input",
-    details: phrase`Each line counts as if given by ${asOption("special-token")}, in the order typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
+    details: phrase`Each line counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
   },
 });

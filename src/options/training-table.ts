@@ -127,7 +127,7 @@ export const trainingOptions = optionTables.of({
     kind: word(["cs336", "huggingface", "rustbpe", "extension"], "RULE"),
     topic: "tokens",
     description: "which trainer to match",
-    details: phrase`Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents; huggingface learns from them with ${asOption("special-tokens-as-text")}.`,
+    details: phrase`Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents; HF's trainer learns from them as from other text, which needs ${asOption("special-tokens-as-text")}.`,
     default: "cs336",
   },
   minFrequency: {
@@ -164,8 +164,8 @@ export const trainingOptions = optionTables.of({
     recorded: { type: "array", items: { type: "string" }, minItems: 1 },
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
-    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and join its tokens. A token that the pattern would split is an error.`,
-    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and join its tokens. A token that the pattern would split is an error.`,
+    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even when it stands alone is an error.`,
+    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even when it stands alone is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,

@@ -105,15 +105,17 @@ class Parser {
       const [first, second] = Array.from(pair);
       this.fail(
         `\`${pair}\` with case ignored also matches part of a single character in ${this.dialect.engine}`,
-        0,
+        null,
         `write each character as a class of its own, without (?i): [${first}${first!.toUpperCase()}][${second}${second!.toUpperCase()}]`,
       );
     }
     return tree;
   }
 
-  private fail(what: string, pos: number, hint?: string): never {
-    throw new UserError(`pattern: ${what}, at character ${pos + 1} of ${this.source}`, {
+  /** Throws a usage error; `pos` is null if the place in the pattern is not known. */
+  private fail(what: string, pos: number | null, hint?: string): never {
+    const place = pos === null ? "in" : `at character ${pos + 1} of`;
+    throw new UserError(`pattern: ${what}, ${place} ${this.source}`, {
       exitCode: exitCode.usage,
       ...(hint === undefined ? {} : { hint }),
     });

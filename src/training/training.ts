@@ -286,7 +286,7 @@ export function refuseCountedAsText(
   throw new UserError(
     `the word counts were made without the base's special token "${counted}", so it may be counted as text`,
     {
-      hint: phrase`count with ${asOption("special-token")} for each of them, or treat them as text: ${asOption("special-tokens-as-text")}`,
+      hint: phrase`count again with ${asOption("special-token")} for each special token of the base, or treat them all as text: ${asOption("special-tokens-as-text")}`,
     },
   );
 }
@@ -550,7 +550,7 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       throw usageError(
-        phrase`tokenizer.json cannot store the pattern: ${error.parts.message}`,
+        phrase`HF cannot read the pattern in tokenizer.json: ${error.parts.message}`,
         error.parts.hint,
       );
     }
