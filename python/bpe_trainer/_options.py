@@ -149,7 +149,7 @@ def train(
     ``seed_tokens``: Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where
         the pattern does not split them. Their merges come first, whatever their counts, and later merges
         build on them. With ``extend`` they come after the base's, and are built from its tokens. A text that
-        the pattern splits even when it stands alone is an error.
+        the pattern splits even by itself is an error.
     ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. They come after those of
         ``seed_tokens``. A token with a line end needs the JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary

@@ -74,7 +74,7 @@ export type TrainTokenizerOptions = {
    * Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does
    * not split them. Their merges come first, whatever their counts, and later merges build on them. With
    * `extend` they come after the base's, and are built from its tokens. A text that the pattern splits even
-   * when it stands alone is an error.
+   * by itself is an error.
    */
   readonly seedTokens?: readonly string[] | undefined;
   /**

@@ -164,8 +164,8 @@ export const trainingOptions = optionTables.of({
     recorded: { type: "array", items: { type: "string" }, minItems: 1 },
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
-    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even when it stands alone is an error.`,
-    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even when it stands alone is an error.`,
+    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even by itself is an error.`,
+    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even by itself is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,
