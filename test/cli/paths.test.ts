@@ -340,7 +340,7 @@ function complaintsOf(kind: Kind, turn: number, run: (line: string[]) => Finishe
   const before = listing(home);
   return pathArguments.flatMap((argument, i) => {
     const ending = endingOf(argument, kind);
-    if (ending === "waits" || (ending === "works" && !isThorough && (i + turn) % 4 > 0)) return [];
+    if (ending === "waits" || (ending === "works" && !isThorough && (i + turn) % 8 > 0)) return [];
     const typed = typedFor(argument, kind);
     const line = argument.lineWith(typed);
     const finished = run(line);
@@ -377,8 +377,8 @@ test("a path with an odd or a long name works", () => {
   renew();
   const before = listing(home);
   for (const [i, { name, valid, isWritten, lineWith }] of pathArguments.entries()) {
-    // The files of a part have the name of its manifest.
-    if (name === "ids join <file>") continue;
+    // The files of a part have the name of its manifest. A quick run tries a third of the arguments.
+    if (name === "ids join <file>" || (!isThorough && i % 3 > 0)) continue;
     for (const odd of turns(oddNames, i)) {
       const path = isWritten ? odd + extname(valid) : join(odd, odd + extname(valid));
       if (!isWritten) {
@@ -409,7 +409,7 @@ for (const [name, kind] of Object.entries(forbidden)) {
 
 test("a signal ends a run that waits for the other end of a pipe", async () => {
   renew();
-  const before = [...listing(home).keys()].sort();
+  const before = listing(home);
   const kind = kinds["a named pipe"]!;
   for (const argument of pathArguments.filter((argument) => endingOf(argument, kind) === "waits")) {
     const line = argument.lineWith(typedFor(argument, kind));
@@ -427,7 +427,8 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
     await run.exited;
     const stderr = await new Response(run.stderr).text();
     expect([line, isWaiting, run.exitCode, stderr]).toEqual([line, true, 143, "bpe: terminated\n"]);
-    expect([line, [...listing(home).keys()].sort()]).toEqual([line, before]);
+    // Another output may have been complete before: the report of a training is written after the tokenizer.
+    expect([line, clear(before, true)]).toEqual([line, []]);
   }
 });
 
