@@ -49,7 +49,7 @@ export const modules: readonly Module[] = [
   { name: "jobs", tests: unit("jobs", "words"), executableTests: cli("train-command") },
   {
     name: "options",
-    tests: [...unit("options", "training/added-tokens.test.ts"), ...cli("arguments")],
+    tests: [...unit("options", "training/added-tokens.test.ts"), ...cli("training-options")],
     executableTests: cli("eval-command", "languages", "weights"),
   },
   {
@@ -71,7 +71,7 @@ export const modules: readonly Module[] = [
   { name: "playground", tests: ["test/playground"] },
   ...["terminal", "reports", "train", "edit", "encode", "evaluate", "main"].map((name) => ({
     name,
-    tests: cli("arguments", "progress"),
+    tests: [...unit("main"), ...cli("progress")],
     executableTests: ["test/cli"],
   })),
   { name: "doctor", tests: unit("doctor"), executableTests: cli("doctor", "verify") },
