@@ -2,7 +2,8 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /**
  * Variables with which the Bun runtime can be made to do something else before its embedded program starts:
- * run as Bun itself, take more options, preload a script, open a debugger or a channel to a parent process.
+ * run as Bun itself, take more options, preload a script, open a debugger or a channel to a parent process; or with
+ * which it writes a file of its own when the program ends.
  */
 export const closedVariables = [
   "BUN_BE_BUN",
@@ -11,6 +12,9 @@ export const closedVariables = [
   "BUN_INSPECT_CONNECT_TO",
   "BUN_INSPECT_PRELOAD",
   "NODE_CHANNEL_FD",
+  "BUN_BYTECODE_ORDER_OUT",
+  "BUN_BYTECODE_ORDER_NAMES_OUT",
+  "BUN_BYTECODE_DIGEST_OUT",
 ] as const;
 
 /**

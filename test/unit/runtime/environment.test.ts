@@ -42,7 +42,8 @@ const effects: Record<string, string> = {
 const tried = `
   BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/
   BUN_INSPECT_CONNECT_TO=127.0.0.1:9 BUN_INSPECT_PRELOAD=${evil} BUN_INSPECT_NOTIFY=unix:///nonexistent
-  NODE_CHANNEL_FD=x NODE_CHANNEL_FD=0
+  NODE_CHANNEL_FD=x NODE_CHANNEL_FD=0 BUN_BYTECODE_ORDER_OUT=${join(home, "order")}
+  BUN_BYTECODE_ORDER_NAMES_OUT=${join(home, "names")} BUN_BYTECODE_DIGEST_OUT=${join(home, "digest")}
 
   BUN_JSC_useJIT=0 BUN_JSC_useConcurrentGC=0 BUN_JSC_forceGCSlowPaths=1 BUN_JSC_dumpOptions=1
   BUN_JSC_nonsense=1 JSC_useJIT=0 BUN_GARBAGE_COLLECTOR_LEVEL=2 BUN_GC_TIMER_DISABLE=1 MIMALLOC_VERBOSE=1
