@@ -37,7 +37,7 @@ export async function settleWithCounts<T extends CutSettings>(
       : new CountsFilesAndWords(paths, wordCounts, new Pace());
   checkStated(countsFiles, asked);
   const { options: made, nameOfHeader } = countsFiles;
-  const settled = made === null ? settle() : mistakesOfFile(nameOfHeader, () => settle(made));
+  const settled = made === null ? settle() : settleAsStated(made, nameOfHeader, settle);
   countsFiles.check(countsOptionsOf(settled));
   return { settled, countsFiles };
 }
@@ -62,12 +62,20 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
   }
 }
 
-/** If `settle` refuses options that come only from the file, reports it as a mistake in the file, not the caller's. */
-function mistakesOfFile<T>(path: string | undefined, settle: () => T): T {
+/**
+ * Settles with the options of the file at `path`. If `settle` refuses only because of these options, the error names
+ * the file. What it refuses without them, too, is a mistake of the caller.
+ */
+function settleAsStated<T>(
+  stated: CountsOptions,
+  path: string | undefined,
+  settle: (made?: CountsOptions) => T,
+): T {
   try {
-    return settle();
+    return settle(stated);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
+    settle();
     throw new UserError(
       phrase`${asOption("counts", `"${path}"`)} was made with settings that this program does not support: ${error.parts.message}`,
       { hint: error.parts.hint },

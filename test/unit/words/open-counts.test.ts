@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { usageError } from "../../../src/runtime/errors.ts";
+import { settleCutting } from "../../../src/training/training.ts";
+import type { CountsOptions } from "../../../src/words/counts-format.ts";
+import { type CutSettings, countsOptionsOf } from "../../../src/words/cut-settings.ts";
+import { settleWithCounts } from "../../../src/words/open-counts.ts";
+import { tsvHead } from "../../../src/words/tsv.ts";
+import { put, scratch } from "../../binary.ts";
+
+const home = scratch();
+
+/** Settles with a counts file that was made with other patterns than usual. Returns the settings or the message. */
+async function settled(patterns: readonly string[], settle: (made?: CountsOptions) => CutSettings) {
+  const options = { ...countsOptionsOf(settleCutting({}, {})), patterns };
+  const path = put(home, "made.tsv", `${Buffer.from(tsvHead(options))}ab\t2\n`);
+  try {
+    return (await settleWithCounts({ counts: [path] }, {}, settle)).settled.pattern.sources;
+  } catch (error) {
+    return (error as Error).message.replace(path, "made.tsv");
+  }
+}
+
+test("an error names the counts file only if its options are the mistake", async () => {
+  const refusing = (): never => {
+    throw usageError("--vocab-size 10 is too small");
+  };
+  const settle = (made?: CountsOptions) => settleCutting({}, { made });
+  expect(await settled(["\\S+|\\s+"], settle)).toEqual(["\\S+|\\s+"]);
+  expect(await settled(["("], settle)).toStartWith(
+    '--counts "made.tsv" was made with settings that this program does not support: ',
+  );
+  expect(await settled(["\\S+|\\s+"], refusing)).toBe("--vocab-size 10 is too small");
+  // Only the options of the file are refused.
+  expect(await settled(["\\S+|\\s+"], (made) => (made === undefined ? settle() : refusing()))).toBe(
+    '--counts "made.tsv" was made with settings that this program does not support: --vocab-size 10 is too small',
+  );
+});
