@@ -29,8 +29,8 @@ type LoadedTokenizer = {
 };
 
 /**
- * Loads a tokenizer as `tokenizerFiles.load` does, large files in another thread. Parsing cannot be interrupted, but a
- * thread can be ended in the middle of it. So the event loop is never blocked for long.
+ * Loads a tokenizer like `tokenizerFiles.load`, but loads large files in another thread, so that the event loop is
+ * never blocked for long. Parsing cannot be interrupted, but a thread can be ended in the middle of it.
  */
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
@@ -99,6 +99,6 @@ export const loadingJob = {
     const parts = await tokenizerFiles.load(path, options);
     return { parts: { ...parts, tokens: undefined }, tokens: isDecoded ? { ...parts.tokens } : null };
   },
-  /** The module is loaded on demand, because few trainings need it. */
+  /** Reads the settings for `--like`. Few trainings need the code for that, so it is loaded on demand. */
   like: async (path: string): Promise<modelSettings.Like> => (await import("#formats/like")).readLike(path),
 };

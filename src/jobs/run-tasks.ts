@@ -143,7 +143,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // With 100,000 special tokens, finding the first cut takes 0.1 s, and posting the tokens as long.
+    // Signals are handled between preparing the tasks and posting the first ones: with 100,000 special tokens, each of
+    // the two takes 0.1 s.
     await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers get their tasks before this thread begins its own.
@@ -172,7 +173,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.sharers.push(sharer);
   }
 
-  /** Wraps the main thread's job for sharing. It begins its share after the other threads were asked. */
+  /** Returns the main thread as a sharer. It begins its share after the other threads were asked for theirs. */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
       await yieldToEventLoop();
@@ -292,8 +293,8 @@ export class TaskQueue {
   private holder = -1;
 
   /**
-   * Whether the picky taker has met a task that it leaves. It got no tasks then, and is treated as any other taker from
-   * then on.
+   * Whether the picky taker has met a task that it leaves. It got an empty list of tasks then. If it asks again, it
+   * gets tasks like any other taker.
    */
   hasLeft = false;
 

@@ -65,7 +65,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
-/** Whether piped data is read: no file is named, and no option takes the place of files. */
+/** Whether standard input is read: the command can read it, it is a pipe or a file, and a needed file is not named. */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {

@@ -14,7 +14,7 @@ import type { TokenWords, TokenWordsSize, WordTable } from "./word-table.ts";
 export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
-  /** Whether the words were consumed, as by merging in the memory of their records. */
+  /** After `toRecords`: whether merging, which works in the memory of the records, has consumed the words. */
   readonly isConsumed: boolean;
   /**
    * Converts the words to records, in the memory where they were counted. Returns undefined if they are not all in one

@@ -26,7 +26,7 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
 
 /**
  * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight
- * that decides for no path, and if all are 0.
+ * that applies to no path, and if every path has the weight 0.
  */
 export function forPaths(
   paths: readonly string[],

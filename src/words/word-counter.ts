@@ -454,8 +454,9 @@ export class WordCounter {
 }
 
 /**
- * Slices are added up kind by kind. The words of a kind take less memory in the slices than its tables release once all
- * threads have added it, so memory hardly grows. The kind with the fewest words comes first.
+ * Slices are added up kind by kind. Once all threads have added the words of a kind, the tables of this kind are
+ * released. That frees more memory than these words take in the slices, so memory hardly grows. The kind with the
+ * fewest words comes first.
  */
 const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
 export const sliceRounds = kindsInRounds.length;
@@ -513,8 +514,8 @@ const mostWords = (textBytes: number) => ({
 const memoryBytesPerTextByte = 128;
 
 /**
- * Returns the text size for which a memory must be made to have room for fixed tables of `tableBytes` bytes. These get
- * a sixteenth of the memory (src/kernel/regions.ts).
+ * Returns the smallest `textBytesMax` of a counter whose memory has room for fixed tables of `tableBytes` bytes. Fixed
+ * tables get a sixteenth of the memory (src/kernel/regions.ts).
  */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
