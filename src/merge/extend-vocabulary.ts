@@ -72,7 +72,7 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
 }
 
 /**
- * Returns the tokens that merging their own bytes with the base's merges does not give. Leaves out tokens whose key has
+ * Returns the tokens that the base's merges do not produce from the token's own bytes. Leaves out tokens whose key has
  * characters that represent no byte, because no merge can spell such a key.
  */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
@@ -105,7 +105,7 @@ const newBytesMax = 2 ** 28;
 
 /**
  * Assigns ids to the learned merges. `known` are the base's tokens without a merge, which the engine was given. A merge
- * that produces one of them gets its id.
+ * that produces a known token gets the id of that token.
  */
 export function numberExtension(
   base: TokenizerParts,
@@ -180,7 +180,8 @@ export function addSpecials(extension: changes.Extension, texts: readonly string
 }
 
 /**
- * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds. `keys` maps the key of each token of the base to its id.
+ * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds. `keys` maps the key of
+ * each token of the base to its id.
  */
 export function findSeedMerges(
   base: TokenizerParts,

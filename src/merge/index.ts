@@ -1,5 +1,5 @@
-// Learns merges from words: from bytes or beyond the tokens of a base, by language, over seeds and superwords. This is one
-// module because all of them feed one engine, whose token numbers they share.
+// Learns merges from words: from bytes or on top of a base, for several languages, with seed tokens, with superwords.
+// These are one module because they use the same merge engine and its token numbers.
 
 export * as extending from "./extend-vocabulary.ts";
 export { learnFromBytes } from "./learn-from-bytes.ts";

@@ -201,8 +201,8 @@ class Boundaries {
   }
 
   /**
-   * Whether `wanted` is among the tokens that began where `top` does, and existed after merge `from` and
-   * before merge `to`.
+   * Whether the token `wanted` began where `top` begins, and existed at some moment between merges `from` and `to`.
+   * `usedBy` is the merge that consumed `top`.
    */
   private wasBegin(top: number, usedBy: number, wanted: number, from: number, to: number): boolean {
     let end = usedBy;

@@ -46,7 +46,7 @@ export function learnFromBytes(training: Settings, run: Corpus): Learner {
         superwords &&
         (await (await import("./learn-superwords.ts")).learnSuperwords(training, run, learned, report));
       const merges = second?.merges ?? learned;
-      // With languages, the number of merges determines a size, even if a merge spells a special token.
+      // With languages, each merge adds one to the size, even a merge that spells a special token.
       const ofSize = (vocabulary: Vocabulary, size: number) =>
         tables === undefined
           ? vocabularies.mergesOfSize(merges, vocabulary, size)

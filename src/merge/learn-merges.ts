@@ -147,7 +147,7 @@ export function mergeOptionsOf(training: Settings, vocabSize: number, run: Merge
     ...tokenLimits(training),
     specialTokens,
     ...(seedTokens && { firstMerges: seedMerges(seedTokens) }),
-    // A function, which only a large text calls: looking for free memory and cores takes half a millisecond.
+    // A function, which is called only for a large text: looking for free memory and cores takes half a millisecond.
     threadCount: () => mergeThreads(run),
   };
 }

@@ -343,8 +343,8 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
 }
 
 /**
- * Sums the counts of pairs in the first memory while the index is rebuilt. Returns false if they do not fit into that
- * memory.
+ * While the index is rebuilt, adds the pairs of the other memories and their counts to the first memory. Returns false
+ * if the pairs do not fit into it.
  */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];

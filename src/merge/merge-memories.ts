@@ -200,7 +200,7 @@ const thresholdShare = 0.5;
 /** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */
 const denseStartCountMax = 256;
 
-/** @param isIndexed whether all pairs that reach the threshold are indexed, or will be */
+/** @param isIndexed false if the next index is built by a rebuild, which first lowers the threshold */
 function startThreshold(
   { exports }: MergeMemory,
   limits: MergeLimits,

@@ -38,9 +38,9 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
    */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Applied to the text
-   * of the token that a merge produces, the merges before it must give exactly its two tokens. The limits must allow
-   * each merge.
+   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each merge must meet
+   * two conditions. The limits allow it. And encoding its token's bytes with only the merges before it gives exactly
+   * its two halves.
    */
   readonly firstMerges?: readonly TokenPair[];
   /** The number of threads that merge; default 1. A function is called only for a text that is large enough. */
@@ -214,8 +214,9 @@ export type StartTokens = {
    */
   readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /**
-   * If ids decide ties: the id of each start token that the rule compares, below `count`. If left out, its own id. New
-   * tokens always have their own ids.
+   * If ids decide ties: for each start token, the number below `count` that is compared as its id. If left out, its own
+   * id; for the 256 bytes under `huggingface`, the byte's position in HF's alphabet. New tokens always have their own
+   * ids.
    */
   readonly ranks?: Int32Array;
   /** Tokens that exist already and occur in no word. A merge that spells one adds no entry to the vocabulary. */

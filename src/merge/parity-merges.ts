@@ -255,8 +255,8 @@ const merged = 1;
 const tooManyRecords = 3;
 
 /**
- * Merges a pair, by the vocabulary's ids, into `token`, if the pair occurs in this language. Returns false, without a
- * merge, if that is too much work for one call, or if the engine has no id left for the token.
+ * Merges a pair, by the vocabulary's ids, into `token`, if the pair occurs in this language. Returns false,
+ * without a merge, if the merge is too much work for one call, or if the engine may lack room for pairs or tokens.
  */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;

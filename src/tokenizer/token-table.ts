@@ -142,8 +142,8 @@ export function bytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
 }
 
 /**
- * Returns the end of the longest run of ids from `start` on that decodes to at most `bytesMax` bytes; it has at least
- * one id.
+ * Returns the end of the longest run of ids from `start` on that decodes to at most `bytesMax` bytes. If the first id
+ * alone decodes to more, the run has this one id.
  */
 export function decodableEnd(
   { idLimit, starts }: TokenTable,

@@ -52,8 +52,8 @@ export type PostProcessing = {
   /** The ids that it puts after a text. */
   readonly after: readonly number[];
   /**
-   * Its steps that trim spaces from offsets, in order: for each, whether it keeps one space before the first token of a
-   * text.
+   * One element for each step of the post-processor that trims spaces from offsets, in order: whether the step keeps
+   * one space before the first token of a text.
    */
   readonly trims: readonly boolean[];
   /** The reason why the fields above are unknown, if they are. */
@@ -63,7 +63,10 @@ export type PostProcessing = {
 /** A special token to add to those in the files. Without an id, it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
-/** What the user states for files without a pattern or special tokens. */
+/**
+ * Facts that the files may lack. The user states the pattern and special tokens. `asksForBos` comes from the training
+ * record next to the files.
+ */
 export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
@@ -119,10 +122,10 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 }
 
 /**
- * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. Loading its files gives the same,
- * except for what a post-processor or a tokenizer for --like adds (`partsOfTraining`).
+ * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. `partsOfTraining` adapts it to what
+ * loading its files gives.
  *
- * @param merges the merges to apply; to encode given texts, the merges whose tokens occur in them suffice
+ * @param merges the merges to apply; default: all. For known texts, the merges whose tokens occur in them are enough
  */
 export function trained(
   vocabulary: Vocabulary,

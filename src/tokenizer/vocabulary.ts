@@ -34,14 +34,14 @@ export type Vocabulary = {
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
   /**
-   * The number of special tokens at the end of the list whose ids follow the requested size: they fill it to a multiple
-   * (`padTo`), or are `Like.laterTokens`.
+   * The number of special tokens at the end of the list that do not count towards the requested size, and have the last
+   * ids. They are `Like.laterTokens`, or fill the size to a multiple of `padTo`.
    */
   readonly reservedCount: number;
   readonly entries: Int32Array;
   /**
-   * Tokens that no merge produces. In `entries`, they follow the special tokens; an entry beyond them is an
-   * id without a token. Absent after a training, whose vocabularies have neither.
+   * Tokens that no merge produces. In `entries`, token i of these is -1 - specialCount - i. An entry beyond the last of
+   * them is an id without a token. Absent after a training, where no such tokens and no such ids exist.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
@@ -59,8 +59,8 @@ type VocabularyOptions = {
   /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
   /**
-   * Added tokens whose ids follow all others but those of reserved tokens. One that a learned token equals shares its
-   * id.
+   * Added tokens. Their ids follow all other ids except those of reserved tokens. An added token that equals a learned
+   * token has the learned token's id instead.
    */
   readonly laterTokens?: readonly string[];
 };
@@ -128,7 +128,7 @@ export function build(options: VocabularyOptions): Vocabulary {
   };
 }
 
-/** Returns the special tokens at the end whose ids follow the requested size. */
+/** Returns the special tokens that do not count towards the requested size. */
 export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
   specialTokens.slice(specialTokens.length - reservedCount);
 
@@ -243,8 +243,8 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  */
 
 /**
- * The maximum number of bytes of all special tokens together: each counting thread has a table of some 20 bytes for
- * each of these.
+ * The maximum number of bytes of all special tokens together. Each counting thread has a table of them, which takes
+ * some 20 bytes for each byte.
  */
 const specialBytesMax = 4e6;
 

@@ -223,7 +223,7 @@ function extendedParts(
 ): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // The path is not the base's: the training record next to the base may have the names before renaming.
+    // A path without a training record next to it: the base's record may have the old texts of renamed special tokens.
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));

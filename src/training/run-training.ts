@@ -80,7 +80,7 @@ export type Finished = {
   readonly written: Written<object> | undefined;
 };
 
-/** Returns a function that warns with a sentence. */
+/** Returns a function that reports its message as a warning of the kind "note". */
 const warnWithNote =
   ({ warn }: TrainingHost) =>
   (message: Message) =>
@@ -247,8 +247,8 @@ async function trainOpened(
     },
   };
   const trained = await train(training, run, host.report);
-  // An extension also depends on the base's files, which are not among the sources. So the cache never says that one is
-  // up to date.
+  // An extension also depends on the base's files, which are not among the sources. So the
+  // cache never says that an extension is up to date.
   if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));

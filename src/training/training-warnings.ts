@@ -3,7 +3,7 @@ import type { trainingRecords } from "#formats";
 import type { warnings } from "#jobs";
 import type { modelSettings } from "#tokenizer";
 
-/** Warns of a plain text that has several documents, and so contains special tokens, which alone divide it. */
+/** Warns of the first plain text with several documents. Only special tokens divide plain text, so it contains some. */
 export function foundSpecialTokens(
   inputs: readonly Input[],
   statistics: readonly RangeStatistics[],

@@ -142,7 +142,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   };
 }
 
-/** Returns the requested rule, or the one by which the base was made. */
+/** Returns the requested rule, or else the rule in the base's training record, or else "extension". */
 const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): extending.Base["rule"] =>
   compat ?? recorded?.compat ?? "extension";
 
@@ -229,7 +229,7 @@ function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, tex
     throw usageError(`${subject} is already token ${id} of the base`, "leave it out, or choose another text");
 }
 
-/** Without a corpus, refuses options about reading one. */
+/** Refuses options that need a corpus, for an extension that learns nothing and so reads none. */
 function refuseOfCorpus(asked: RequestedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
@@ -260,7 +260,7 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
 
 /**
  * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
- * at the requested ones. If none are requested, special tokens that word counts state take precedence.
+ * at the requested ones. If none are requested, and word counts state special tokens, they end at these alone.
  */
 function cuttingOfBase(
   asked: RequestedTraining,

@@ -35,7 +35,7 @@ export type Run = {
   readonly arguments: readonly string[];
   /** When the run started, by `performance.now()`. */
   readonly startMs: number;
-  /** When the run ended, by `performance.now()`, if the result is not written at once. */
+  /** When the training ended, by `performance.now()`. Present only if the result is written later. */
   readonly endMs?: number;
   readonly trained: Pick<learning.TrainedWork, "countMs" | "mergeMs">;
   /** How many former results to keep next to this one. undefined: kept results stay as they are. */
@@ -160,7 +160,7 @@ export async function publishFiles(
 ): Promise<stagedDirectory.FormerResults> {
   return stagedFile.use(stagedDirectory.stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
-      // In slices: tokens of repetitive text, and therefore files, can be megabytes long.
+      // Files are written in slices, because they can be long: on repetitive text, a single token may have megabytes.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();
     }
     for (const directory of withImages) {
