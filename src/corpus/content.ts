@@ -104,7 +104,7 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
  */
 const zeroShareLeast = 0.1;
 
-/** How to recognize a format that is not text, its name, and a remedy. Bytes are written as Latin-1 strings. */
+/** A format that is not text: its name, how to recognize it, and a remedy. Bytes are written as Latin-1 strings. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
@@ -153,8 +153,9 @@ const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
 /**
- * Returns the files in a zip archive whose entries are in the head. Counted from its signature, an entry has the
- * lengths of its name and of its extra fields at bytes 26 and 28, and its name at byte 30.
+ * Returns the files in a zip archive whose entries are in the head. An entry has the lengths of its name and of its
+ * extra fields at bytes 26 and 28, and its name at byte 30. The offsets below are 4 less, because `split` removes the
+ * signature at bytes 0 to 3.
  */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)

@@ -35,9 +35,11 @@ export class CutFinder {
   }
 
   /**
-   * Finds a cut in [from, stop) of a text that is known up to `limit`: the first special token that begins there, or
-   * else the first safe cut; undefined if there is neither. `contextBytes` bytes before `from` must be known, unless
-   * the text begins at `from` or `from` is another cut; and `contextBytes` bytes after `stop`, or all of the text.
+   * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token, or else the first
+   * safe cut. Returns undefined if there is neither, or if a special token that is no cut reaches into [from, stop).
+   *
+   * `contextBytes` bytes before `from` must be known, unless the text begins at `from` or `from` is another cut; and
+   * `contextBytes` bytes after `stop`, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
@@ -134,7 +136,7 @@ class TextCutSearch {
   }
 }
 
-/** Finds where a file whose records are lines can be cut: after the first byte of the separator between two records. */
+/** Finds where JSON lines or FASTA can be cut: after the first byte of the separator between two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 

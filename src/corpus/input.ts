@@ -29,7 +29,7 @@ export type Input = {
   readonly modifiedMs: number;
   /**
    * The state of the file when the run began, also if it is redirected to standard input; undefined for other streams.
-   * It must not change while the file is read.
+   * `checkUnchanged` says which changes are errors.
    */
   readonly state?: FileState | undefined;
 };

@@ -17,8 +17,8 @@ import { inspectInput } from "./inspect-input.ts";
 import { defaultTextField } from "./json-shape.ts";
 
 /**
- * A plan as text: one range per line, as JSON. Each line can be checked independently, so lines may be shuffled, split
- * among machines, and joined with lines of other plans.
+ * A line of a plan: a range, as JSON. Each line can be checked independently. So lines may be shuffled, split among
+ * machines, and joined with lines of other plans. Only a part of `bpe encode` needs consecutive lines, in their order.
  *
  *   FIELD                  MEANING
  *   path                   the file, as typed, or as found in a typed directory or by a glob

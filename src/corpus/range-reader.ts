@@ -38,8 +38,8 @@ const smallBytes = scaled(1 << 23, 128);
 const limitedBytes = scaled(0, 1 << 23);
 
 /**
- * Where the bytes of a text come from. Offsets are relative to the beginning of the whole text, even if the source
- * begins later.
+ * Where the bytes of an input come from. Offsets are relative to the beginning of the input, even if the source begins
+ * later. In an input that was decompressed they count decompressed bytes.
  */
 export interface ByteSource {
   /** The path of the input, for errors. */
@@ -176,8 +176,8 @@ export class MemorySource implements ByteSource {
 const windowBytesMax = 2 ** 30;
 
 /**
- * Lets a reader map parts of files into the memory of its text, at the text's start, instead of reading them. While a
- * range is open, only the kernel may read the text.
+ * How a reader maps parts of large files into the memory of its text, instead of reading them. The parts begin at the
+ * text's start. While a file is mapped, only the kernel may read the text.
  */
 export type Mapping = {
   readonly window: FileWindow;

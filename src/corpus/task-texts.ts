@@ -26,7 +26,7 @@ export type RangeStatistics = {
   /** The number of documents that begin in the range and have at least one byte. */
   documentCount: number;
   invalidByteCount: number;
-  /** The offset in the text of the first invalid byte, or -1. */
+  /** The offset of the first invalid byte in the text of the whole input, or -1. */
   firstInvalidByte: number;
   /** The checksum of its text (text-checksum.ts); absent if not requested, or if the runtime has no CRC-32. */
   crc32?: number | undefined;

@@ -53,8 +53,8 @@ export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
 /**
- * Whether the task may block a thread's event loop for long, because it may have a line, a page, or text without a cut
- * of more than `longBytes`. The parts of a line may be in several chunks, so a chunk may take long unless it is the
+ * Whether the task may block a thread's event loop for long, because more than `longBytes` may be in one line, in one
+ * page, or between two cuts. The parts of a line may be in several chunks, so a chunk may take long unless it is the
  * whole input.
  */
 export function mayTakeLong(task: Task, longBytes: number): boolean {

@@ -307,10 +307,10 @@ export class DecompressedStream implements ByteStream {
 
 const noBytes = new Uint8Array(0);
 
+const sentinel = Buffer.from("the end");
 /**
  * A zstd frame with `sentinel` as its content: magic number, single segment, content size, and one raw block, the last.
  */
-const sentinel = Buffer.from("the end");
 const sentinelFrame = Buffer.concat([
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, sentinel.length, (sentinel.length << 3) | 1, 0, 0]),
   sentinel,

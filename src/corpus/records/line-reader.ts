@@ -32,8 +32,8 @@ export type LineRange = Range & {
 };
 
 /**
- * The settings of an input whose records are lines (`jsonl`, `fasta`), or are turned into lines by `JsonLinesStream`
- * (`json`).
+ * The settings of an input whose records consist of lines (`jsonl`, `fasta`), or are turned into lines by
+ * `JsonLinesStream` (`json`).
  */
 export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
@@ -271,9 +271,9 @@ function textFields(line: Uint8Array): string {
 }
 
 /*
- * Reads a line of JSON: checks all of it, as JSON.parse does, and unescapes the text of one top-level field, without
- * creating strings. All functions stop at a line feed, which no JSON token contains. So they need not check for the end
- * of the bytes, where the caller puts a line feed.
+ * `readLine` reads a line of JSON. It checks all of the line, as JSON.parse does, and unescapes the text of one
+ * top-level field, without creating strings. Its functions stop at a line feed, which no JSON token contains. So they
+ * need not check for the end of the bytes, where the caller puts a line feed.
  */
 
 export const lineFault = {
@@ -402,7 +402,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
   else cursor.fault = lineFault.notJson;
 }
 
-/** What functions that return a position return instead if the line is not valid JSON. */
+/** Returned in place of a position if the line is not valid JSON. */
 const nowhere = -1;
 
 function skipBlanks(bytes: Uint8Array, pos: number): number {

@@ -60,7 +60,7 @@ import {
  * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in
  * one instruction. Each table has its own small loop over a batch of pretokens, without unpredictable branches.
  *
- * All state is in the memory, so an instance in another thread can take over. The heads:
+ * The words, their counts and these heads are all in the memory, so an instance in another thread can take over:
  *
  *   OFFSET   TYPE        MEANING
  *   0        SlotTable   short words
@@ -204,9 +204,9 @@ export function hasRecords(byteCount: f64): bool {
 }
 
 /**
- * Adds the words of another table's slots (short or middle), which are at the text's start, if they are in the slice
- * (`setSlice`). The table must have space for them. With `stops`, it stops at the first free slot, and returns whether
- * there was one.
+ * Adds the words of the slots at the text's start, which are a copy from another table of short or middle words. Leaves
+ * out words that are not in the slice (`setSlice`). The table must have space for the words. With `stops`, it stops at
+ * the first free slot, and returns whether there was one.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
@@ -254,12 +254,13 @@ function lengthsInSlots(table: SlotTable): u64 {
   return sum;
 }
 
-// Lists the words: short ones first, then middle, then long ones. Each `listWords` lists as many as fit into the
-// arrays.
+// The state of a list of all words for JavaScript. Short words come first, then middle, then long ones. A call of
+// `listWords` lists words of one table, at most as many as fit into the arrays.
 let listedKind: u32 = 0;
 let listedAt: u64 = 0;
 /**
- * The address of the bytes of the words listed last: `listed`, or the record of a single word that does not fit there.
+ * The address of the bytes of the words listed last: `listed`, or, for a single word that does not fit there, the word
+ * in its record.
  */
 let listedBytesAt: usize = 0;
 let listedByteCount: usize = 0;

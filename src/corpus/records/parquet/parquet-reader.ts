@@ -93,8 +93,8 @@ export class ParquetReader {
   }
 
   /**
-   * Claims memory for the next page. If the caller has to free memory, returns true and empties the batch, which the
-   * caller has processed.
+   * Claims memory for a page and what is decoded from it. If the caller of `read` has to free memory first, returns
+   * true and empties the batch, whose records that caller has processed.
    */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);

@@ -1,4 +1,4 @@
-// What readers of other columns than texts use of Parquet files.
+// Functions for columns of Parquet files that do not hold the text: kept fields, and columns of token ids.
 
 export { KeptColumnReader } from "./kept-columns.ts";
 export { decodeRleBitPacked } from "./parquet-reader.ts";
