@@ -279,8 +279,8 @@ const mixed = 2;
 const special = 3;
 
 /**
- * Returns the class of each token, by id, and the numbers of tokens in the vocabulary that are not whole UTF-8
- * characters.
+ * Returns the class of each token, by id; `notUtf8Count`, the number of tokens that are neither special nor whole UTF-8
+ * characters; and `mixedCount`, the number of those that are mixed.
  */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;

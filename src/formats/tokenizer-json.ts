@@ -93,8 +93,8 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   // The text of `head` ends in `"ignore_merges": false⏎  }⏎}`, or with another field. The closing braces are
   // cut off, because the model continues.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  // As in HF, the reserved tokens of a training with --like, which follow its requested size, are not in the
-  // vocabulary, only in the added tokens.
+  // With --like, the reserved tokens have the ids after the requested size. As in HF, they are added tokens that the
+  // vocabulary does not list.
   const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
@@ -204,8 +204,8 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 
 /**
  * Returns the field that says whether bos is put before texts, for llama.cpp's converter: without the field,
- * models of llama3 or tekken do so. With `--like`, a field in that tokenizer's configuration is kept. If it has
- * none, but its post-processor adds tokens to a text, the field is left out.
+ * models of llama3 or tekken do so. Unless bos was requested, `--like` decides: a field in that tokenizer's
+ * configuration is kept. If it has none, but its post-processor adds tokens to a text, the field is left out.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
@@ -218,7 +218,7 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
 
 /**
  * Returns `bos_token` and the other roles, and all special tokens as additional ones. If the tokenizer of `--like` has
- * a configuration, returns no additional tokens, and a token that keeps its role in the form that it has there.
+ * a configuration, there are no additional tokens, and a token that keeps its role is copied from the configuration.
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
@@ -248,7 +248,10 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
   ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
 });
 
-/** Returns all but the model of the tokenizer.json that was given to `--like`, with the new ids. */
+/**
+ * Returns all but the model of the tokenizer.json that was given to `--like`, with the new ids. If bos is to be put
+ * before texts, but the post-processor adds no tokens, another one replaces it.
+ */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
@@ -259,8 +262,8 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObjec
 }
 
 /**
- * Returns a tokenizer.json without its model, in which the ids of the padding and the post-processor are new:
- * each is looked up by the text of its token.
+ * Returns `root`, the content of a tokenizer.json, with new ids in the padding and the post-processor. Each new id is
+ * looked up by the text of its token.
  */
 export function frameWithIds(
   root: json.JsonObject,
@@ -656,8 +659,8 @@ const mergesKeys = ["model", "merges"];
 const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
 
 /**
- * Adds special tokens after the last added token, in the layout of the others. If there are none, uses the
- * layout of the vocabulary.
+ * Adds special tokens after the last added token, in the layout of the first one. An empty list gets the layout of the
+ * vocabulary, and a missing list is added without white space.
  */
 function addSpecials(rewriter: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
   if (tokens.length === 0) return;

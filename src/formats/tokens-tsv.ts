@@ -29,8 +29,8 @@ export function tokensTsv(vocabulary: Vocabulary, tokenCounts: tokenCounting.Tok
 }
 
 /**
- * Yields the table. Its text is gathered as one string, because a few large steps are fast even before the
- * code is compiled.
+ * Yields the table. The text of many rows is gathered in a string before it is encoded, because a few large steps are
+ * fast even before the code is compiled.
  */
 function* rows(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
@@ -80,8 +80,8 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
 }
 
 /**
- * Returns `entries`, except that an id which an ordinary and a special token share represents the ordinary
- * token.
+ * Returns the token of each id, in the form of `entries`. If an ordinary and a special token share an id, it is the
+ * ordinary one.
  */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;

@@ -2,7 +2,7 @@ import type { Compat, modelSettings, Roles, tokenCounting } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 import { recordName } from "./recorded-files.ts";
 
-/** The version of the record's schema, its first field. */
+/** The version of the schema. It is the first field of a record. */
 export const format = 1;
 
 /** `training.json`: what was requested, read and learned. Each field is part of the command line's contract. */

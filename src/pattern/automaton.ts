@@ -12,8 +12,9 @@ import * as unicode from "./unicode.ts";
  *   nextStates    stateCount * symbolCount   state after (state, symbol); -1: the symbol is impossible there
  *   actions       stateCount * symbolCount   the action of the transition, an index of `actionList`
  *
- * Symbols: the character classes, then INVALID (one byte that is not part of valid UTF-8), then END. A document begins
- * in state 0, and END leads back there.
+ * Symbols: the character classes, then INVALID (one byte that is not part of valid UTF-8), then END. While a lookahead
+ * automaton is built, pairs replace the classes (lookahead-automaton.ts). A document begins in state 0, and END leads
+ * back there.
  */
 export type Automaton = {
   readonly classes: CharacterClasses;
@@ -111,7 +112,7 @@ const maskBits = 31;
 
 /**
  * Divides the code points into classes that distinguish the given sets. Also returns which classes are in each set
- * (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there are too many classes.
+ * (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there are too many classes or steps.
  */
 export function divideIntoClasses(
   sets: readonly unicode.CodePointSet[],

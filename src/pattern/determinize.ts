@@ -172,9 +172,10 @@ const levelCountMax = 8;
 const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
 
 /**
- * Advances all levels by one symbol, the outermost first. A run that starts before the symbol has the threads
- * `startSet`. Returns the levels that continue, none after END; and in `settled` where the ends of the settled
- * pretokens are stored, as `here` (before the symbol) or a slot. Throws BeyondAutomaton and Unusable.
+ * Advances the levels by one symbol, from level 0 on. If a level finds a better match, or is certain to find one, the
+ * levels after it are dropped. A run that starts before the symbol has the threads `startSet`. Returns the levels that
+ * continue, none after END; and in `settled` where the ends of the settled pretokens are stored, as `here` (before the
+ * symbol) or a slot. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -316,8 +317,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // A thread reaches an instruction of `holds`, other than the first, only by a `take` that is in `holds`, too. Such
-    // a `take` is followed only if it leads to a match. So the run of this thread is sure to match.
+    // Except at the start, a thread reaches an instruction of `holds` only by a `take`. That `take` is in `holds`, too,
+    // so it was followed only because it leads to a match. So the run of such a thread is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>

@@ -305,7 +305,8 @@ function withFewerSymbols(
 }
 
 /**
- * The code point from which on characters are rare or unused, among those of one, two, three and four bytes in UTF-8.
+ * The code points from which on characters are borrowed first, among those of one, two, three and four bytes in UTF-8.
+ * Characters of three and four bytes are rare or unused from there on. The shorter ones are borrowed in order.
  */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
@@ -313,9 +314,10 @@ const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
  * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If all characters of
  * a class have the same symbol in every state, they represent themselves. Characters of all other classes may represent
  * any symbol. If there are too few of these, rare characters are borrowed; where a borrowed one occurs in the text,
- * another character of its class replaces it.
+ * another character that represents its symbol replaces it.
  *
- * @param symbols the symbol for each state of the first pass after a character, and each class of the character
+ * @param symbols `symbols[state][class]`: the symbol of a character of the class, if the first pass has the state after
+ * it
  */
 function encodeSymbols(
   automaton: Automaton,

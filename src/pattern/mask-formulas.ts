@@ -474,7 +474,7 @@ function superwords<Mask>(
     firstOfSpaces,
     and(afterSpace, or(follows(space, not(white)), and(white, not(space)))),
   );
-  // Whether signs after such slashes are a match depends on how many there are.
+  // After slashes that belong to earlier signs, the number of signs decides whether they are a match.
   return { begin, hard: and(sign, not(eaten), prev(and(eaten, slash))) };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A named pretokenization pattern, exactly as published: a sequence of splits, often only one. Each split cuts the
- * pieces of the previous one. Text that a split does not match also becomes a piece.
+ * A named pretokenization pattern, as published or in an equivalent form: a sequence of splits, often only one. Each
+ * split cuts the pieces of the previous one. Text that a split does not match also becomes a piece.
  */
 export type NamedPattern = {
   readonly sources: readonly string[];
@@ -106,8 +106,8 @@ export const patterns = {
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },
-  // Not written in llama3's form, because the release candidates of `tokenizers` 1.0 recognize that form and then cut
-  // 0000 into 00, 0 and 0.
+  // Its form for HF is not derived from llama3, as that of gpt4 is: the release candidates of `tokenizers` 1.0 would
+  // recognize that form, and then cut 0000 into 00, 0 and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],

@@ -15,7 +15,8 @@ import * as unicode from "./unicode.ts";
  *   match           -                   -               the pattern has matched
  *
  * Only in programs that are evaluated from right to left:
- *   look, lookNot   body                next            the body, up to a match, must match here; must not
+ *   look            body                next            the body, up to a `match`, must match here
+ *   lookNot         body                next            the body must not match here
  *   atomic          -                   body            only the first path through the body counts, up to `leave`
  *   leave           -                   next            the body of an atomic group has matched
  *
@@ -43,8 +44,8 @@ export const nfaOp = {
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
 /**
- * Numbers the distinct sets of a program. The set of a lookaround may contain the edge of the text in addition to
- * characters.
+ * Numbers the distinct sets of one or more programs. The set of a lookaround may contain the edge of the text in
+ * addition to characters.
  */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
@@ -63,7 +64,7 @@ const instructionCountMax = 20_000;
 /**
  * Compiles a syntax tree to a program. Throws BeyondAutomaton.
  *
- * @param isReadBackwards whether the program may have long lookarounds and atomic groups
+ * @param isReadBackwards whether the program may have long look-aheads and atomic groups
  */
 export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
   return new NfaBuilder(sets, isReadBackwards).build(tree);

@@ -13,8 +13,8 @@ const nestingMax = 200;
 const rangeCountMax = 1 << 23;
 
 /**
- * Parses a pattern. Throws a UserError for wrong syntax, and for syntax to which the dialect's engine gives an
- * unexpected meaning.
+ * Parses a pattern. Throws a UserError for wrong or unsupported syntax, for syntax to which the dialect's engine gives
+ * an unexpected meaning, and for a pattern that is too large.
  */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
   return new Parser(source, dialect).parse();

@@ -61,7 +61,7 @@ export function nameFor(text: string): PatternName {
   });
 }
 
-/** Compiles the pattern with these splits, which come from a file, and finds its name if it has one. */
+/** Compiles a pattern that is given as its splits, and finds its name if it has one. */
 export function ofSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
   const { lineWise = false } = options;
   return { name: namesOf(sources)[0] ?? null, sources, compiled: compile(sources, options), lineWise };

@@ -170,8 +170,8 @@ function sureStarts(node: Node): Sure {
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
       // Goes from the last item to the first; `rest` describes the items after `item`. If `rest` matches everywhere,
-      // `item` decides. Otherwise `item` must be able to match nothing, and `rest` decides before the characters where
-      // it does.
+      // `item` decides. Otherwise `item` must be able to match nothing, and of the characters of `rest` those are kept
+      // before which it does.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);

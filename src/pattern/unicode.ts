@@ -146,7 +146,7 @@ export function foldCase(set: CodePointSet): CodePointSet {
 
 let knownClassOf: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** Returns the case class of a code point; undefined if case folding does not affect it. */
+/** Returns the case class of a code point; undefined if no other code point equals it when case is ignored. */
 export function caseClassOf(codePoint: number): readonly number[] | undefined {
   knownClassOf ??= new Map(
     caseClasses().flatMap((members) => members.map((member) => [member, members] as const)),

@@ -1,6 +1,6 @@
 /*
- * Replaces embedded.ts in the libraries for Bun and Node. All files are next to the importing module, in the package's
- * directory. Patterns are compiled on first use.
+ * Replaces embedded.ts in the libraries for Bun and Node. The kernel's modules and the entry of the workers are files
+ * of the package, found from the path of the bundle. Patterns are compiled on first use.
  */
 
 import { readFileSync } from "node:fs";

@@ -48,7 +48,7 @@ export class FileWindow {
   /**
    * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the
    * start of a page. Returns false if the window is too small or the system refuses; the window is then plain memory.
-   * Also has the system read the same number of bytes after them into the page cache, because they are mapped next.
+   * Also asks the system to read the next part of the file, of the same size, into the page cache for the next call.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;

@@ -14,7 +14,7 @@ export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 
-/** A browser never calls these: it neither blocks nor reads files. */
+/** A browser never uses these: it neither blocks nor reads files, and writes no caches, records or locks. */
 export {
   noSystem as addressOf,
   noSystem as errnoOf,

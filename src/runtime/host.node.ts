@@ -8,7 +8,9 @@ import picomatch from "picomatch";
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
 import type { WorkerThread } from "./worker-jobs.ts";
 
-/* Replaces host.ts in the library for Node, with the same names and the same results. */
+/*
+ * Replaces host.ts in the library for Node, with the same names. What Node lacks does nothing, or is null or undefined.
+ */
 
 export const runtimeVersion: string = `Node ${process.versions.node}`;
 
@@ -55,9 +57,9 @@ export function globMatcher(glob: string): (path: string) => boolean {
 }
 
 /**
- * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones, but without
- * hidden paths. Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs `cwd`
- * "/".
+ * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones. Wildcards match
+ * no hidden names. Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs
+ * `cwd` "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");

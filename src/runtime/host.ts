@@ -42,8 +42,8 @@ export const toBase64 = (bytes: Uint8Array): string => bytes.toBase64();
 export const fromBase64 = (text: string): Uint8Array => Uint8Array.fromBase64(text);
 
 /**
- * Returns the paths below `cwd` that match a glob, including directories and links, without hidden ones. Links are
- * followed. On Windows the paths contain "\\".
+ * Returns the paths below `cwd` that match a glob, including directories and links. Wildcards match no hidden names.
+ * Links are followed. On Windows the paths contain "\\".
  */
 export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
   new Bun.Glob(glob).scanSync({

@@ -153,8 +153,8 @@ export function createWholeMemory(wantedBytes: number, memoryCount?: number): We
 }
 
 /**
- * Creates a memory of `pageCount` pages, or of half as many, and so on, until the system allows it. Throws below
- * `leastPageCount`.
+ * Creates a memory of `pageCount` pages, or of half as many, and so on, until the system allows it. Throws if the
+ * system refuses even `leastPageCount` pages.
  */
 function largestMemory(
   pageCount: number,

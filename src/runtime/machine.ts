@@ -48,8 +48,8 @@ export function allowedCores(root = "/"): number {
 }
 
 /**
- * The files of memory limits in the two versions. Above `memory.high` a group is not killed, but throttled until it is
- * useless.
+ * The files with the memory limits of a group, by version of control groups. Above `memory.high` a group is not killed,
+ * but throttled until it is useless.
  */
 const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 

@@ -9,7 +9,7 @@ type OptionParts = {
 };
 
 /**
- * An option in a message, with the value to show, written as in a shell.
+ * An option in a message, with the value to show, if any. The value is written as in a shell.
  *
  * Its type is also a symbol, although its value is not. So the type checker refuses it, and every `Message`, in
  * template strings and next to `+`, where it would become "[object Object]". `phrase` embeds it, and `spell` writes it.

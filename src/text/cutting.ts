@@ -37,7 +37,7 @@ export const plainSpecial = {
 export type Cutting = {
   readonly pattern: CompiledPattern;
   readonly normalization: Normalization | null;
-  /** Whether a space is put before each section that does not begin with one. */
+  /** Whether spaces are put before sections, which are the parts of a text between added tokens. */
   readonly addsPrefixSpace: boolean;
   /** Which sections get a space if `addsPrefixSpace`; by default, all that do not begin with one. */
   readonly prefixRule?: PrefixRule;
@@ -76,8 +76,8 @@ const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /**
- * Whether the pattern sees a text unchanged, except for added tokens that are removed, and no added token depends on
- * its neighbours.
+ * Whether the pattern sees a text unchanged, except that added tokens are removed. These are then found in one search,
+ * and none of them depends on its neighbours.
  */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
@@ -126,7 +126,7 @@ export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
 /**
  * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal
  * form, a prefix space), if some token depends on its neighbours, or if some added tokens are searched for only in the
- * text between others: those that are found before normalization, or special tokens that stay text.
+ * text between other ones. The other ones are found before normalization, or are special tokens that stay text.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

@@ -62,7 +62,7 @@ export class TextNormalizer {
     this.lowers = normalization.includes("lowercase");
   }
 
-  /** Returns a normalizer that all callers share. */
+  /** Returns the normalizer that all callers with this normalization share. */
   static of(normalization: Normalization): TextNormalizer {
     let found = TextNormalizer.shared.get(normalization);
     if (found === undefined)
@@ -83,8 +83,8 @@ export class TextNormalizer {
   }
 
   /**
-   * Whether the character is *settled*: no step changes it, unless the next character is not settled and is composed
-   * with it, and no step reaches across its start.
+   * Whether the character is *settled*. No step reaches across the start of a settled character. No step changes it,
+   * except by composing it with a next character that is not settled.
    */
   isSettled(codePoint: number): boolean {
     return this.sections.kernel.exports.factsOf(codePoint) === 0;

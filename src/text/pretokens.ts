@@ -117,7 +117,7 @@ export class Pretokens {
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;
     const { exports } = this.kernel;
-    // Once all tables are set up, saves the calls of `scanPosition`, which take a noticeable share of the time for a
+    // `scanPosition` is not called once all tables are set up: its calls take a noticeable share of the time for a
     // short text.
     const { isComplete } = scan;
     if (!isComplete) scan.prepare();

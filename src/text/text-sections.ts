@@ -65,13 +65,13 @@ export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
   /**
-   * Ends the section. With `following`, the section does not end: the text was divided at a safe cut, and another call
-   * or thread processes the rest. `following` has the first bytes of the rest, in normalized form. They decide where
-   * the last pretoken ends.
+   * Ends the section or, with `following`, only the part of it before a safe cut: another call or thread processes the
+   * rest. `following` has the first bytes of the rest, in normalized form. They decide where the last pretoken of the
+   * part ends.
    */
   end(following?: Uint8Array): void;
   /**
-   * Takes the added token between two sections: bytes [start, end) of the text, including white space before it that it
+   * Takes the added token between two sections: bytes [start, end) of `bytes`, including white space before it that it
    * consumes.
    */
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
