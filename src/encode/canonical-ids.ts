@@ -19,7 +19,7 @@ export type NoncanonicalPlace = {
   readonly canonical: readonly number[];
 };
 
-/** How many ids from the first difference on are searched for the position where both lists have spelled the same bytes. */
+/** How many ids from the first difference on are searched for the end of `given` and `canonical`. */
 const excerptIds = 256;
 /**
  * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. A limit of ids would not bound

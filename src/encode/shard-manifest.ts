@@ -24,8 +24,8 @@ const shard = schema.object({
 export type Shard = schema.Checked<typeof shard>;
 
 /**
- * Where encoding continues after a shard: at a byte that is a safe cut, or, if `byte` is 0, at the start of a range. It
- * states how many ids and documents after that position are in shards already.
+ * Where encoding continues after a shard: at a byte where a task ended or, if `byte` is 0, at the start of a range. The
+ * shards already have the next `ids` ids and `documents` documents after that position.
  */
 const point = schema.object({
   /** The index of the range. */
@@ -36,7 +36,7 @@ const point = schema.object({
   documents: count,
   /** Whether there are ids before this point whose document has not ended. */
   isOpen: schema.flag,
-  /** Whether a document of the text at this point has ended before it. */
+  /** Whether the text that continues at this point has had the end of a document. */
   hasEnded: schema.flag,
 });
 export type Point = schema.Checked<typeof point>;
@@ -46,7 +46,7 @@ const manifestFormat = 2;
 
 const manifestFields = schema.object({
   format: schema.wholeNumber(manifestFormat, manifestFormat),
-  /** The xxHash64 of the other fields, as JSON without spaces. */
+  /** The xxHash64 of the fields that follow, as JSON without spaces. */
   checksum: checksumField,
   request: (value: unknown, name: string) => {
     if (typeof value === "object" && value !== null) return value;
@@ -63,7 +63,8 @@ const manifestFields = schema.object({
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
 /**
- * Thrown for a manifest or a shard that is damaged or belongs to another run. With --if-changed, encoding replaces it.
+ * Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run. With
+ * --if-changed, encoding replaces the shards.
  */
 export class UnusableShards extends UserError {}
 
@@ -110,7 +111,7 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
 
 const manifestBytesMax = 2 ** 28;
 
-/** Returns the digest of the tokenizer in a manifest; undefined if the file is not a manifest. */
+/** Returns the digest of the tokenizer in a manifest; undefined if the file is not a valid manifest. */
 export function encoderIn(path: string): string | undefined {
   try {
     const { request } = readManifest(path);

@@ -4,16 +4,18 @@ import type { AddedToken, cuttings } from "#text";
 import { type EncodingModel, encodingModels, refuse, type TokenTable, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
-/**
- * Reads the parts of a `tokenizer.json` whose merging begins with characters instead of bytes, as in files made from
- * SentencePiece models (Llama 2, Yi, Gemma). HF replaces each space of a text by the mark U+2581, so the tokens
- * of the file contain marks. Here, tokens contain spaces instead, and a mark in a text counts as a space
+/*
+ * The functions below read the parts of a `tokenizer.json` whose merging begins with characters instead of bytes, as in
+ * files made from SentencePiece models (Llama 2, Yi, Gemma). HF replaces each space of a text by the mark U+2581, so
+ * the tokens of the file contain marks. Here, tokens contain spaces instead, and a mark in a text counts as a space
  * (src/kernel/encode/first-characters.ts), so that the text need not be changed.
  *
  * HF does not cut the text, or cuts it only before marks. A cut that no merge crosses changes no id. So a text that HF
  * does not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Then
  * pretokens repeat as words do, and a text of any length can be encoded.
  */
+
+/** The character by which HF replaces spaces. */
 export const mark = "\u2581";
 const space = 0x20;
 
@@ -26,7 +28,7 @@ export type CharacterSteps = {
   readonly splitsAtMarks: boolean;
 };
 
-/** Whether this module reads the file: it has no pre-tokenizer, or one made only of Split and Metaspace steps. */
+/** Whether merging begins with characters: the file has no pre-tokenizer, or only Split and Metaspace steps in it. */
 export const beginsWithCharacters = (preTokenizer: unknown): boolean =>
   preTokenizer === null ||
   preTokenizer === undefined ||

@@ -96,7 +96,7 @@ const mayTouch = (a: string, b: string) =>
   b.includes(a) ||
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
-/** Returns an obstacle if llama.cpp would make a token that can occur from other halves, or would not make it. */
+/** Returns an obstacle if llama.cpp would make a token from other halves, or if only one of the two makes the token. */
 function mergeObstacle(
   parts: TokenizerParts,
   { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },

@@ -5,8 +5,8 @@ import { readCompanionFiles } from "./base-files.ts";
 import * as recordFiles from "./read-training-record.ts";
 
 /**
- * Reads the configuration (null if there is none) and the chat template (undefined) from the files that `transformers`
- * reads in a tokenizer's directory. If `path` is a file, returns neither.
+ * Returns the configuration, or null, and the chat template, or undefined, from the files that `transformers` reads in
+ * a tokenizer's directory. There is neither if `path` is a file.
  */
 export function parse(path: string) {
   const companions = new Map(

@@ -77,8 +77,8 @@ export type TokenizerFormat = {
 /** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
   /**
-   * Inserts new tokens into the files, after added tokens that a vocabulary lacks, and changes nothing else. May yield
-   * empty chunks, each of which ends a slice of work on a large file.
+   * Inserts new tokens into the files, preceded by the added tokens that a vocabulary lacks. Changes nothing else. May
+   * yield empty chunks, each of which ends a slice of work on a large file.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */

@@ -157,8 +157,8 @@ export class JsonRewriter {
   }
 
   /**
-   * Returns the whitespace between the colon of a key and its value: that of the first key, or a single space
-   * if the object is empty.
+   * Returns the whitespace between the colon of a key and its value: that of the first key, or a single space if there
+   * is no key.
    */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;

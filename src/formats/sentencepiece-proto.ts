@@ -5,7 +5,7 @@ import type { Role } from "#tokenizer";
 import { type PieceKind, pieceKinds } from "./finished-tokenizer.ts";
 import { messageFields } from "./protobuf.ts";
 
-/** The parts of SentencePiece's `ModelProto` that decide on ids (src/sentencepiece_model.proto of its repository). */
+/** The parts of SentencePiece's `ModelProto` that matter here (src/sentencepiece_model.proto of its repository). */
 export type SentencePieceModel = {
   readonly pieces: readonly Piece[];
   readonly trainer: Trainer;

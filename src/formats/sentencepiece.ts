@@ -141,7 +141,7 @@ const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =
 
 /**
  * Derives the merges: first those that make `runs`, then one for each way to split a normal piece into two normal or
- * unused ones. Refuses a normal piece with a character that is not itself such a piece.
+ * unused ones. Refuses a normal piece with a character that is neither a normal nor an unused piece itself.
  */
 function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: string): ScannedModel {
   const ids: Record<string, number> = Object.create(null);
