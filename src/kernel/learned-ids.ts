@@ -1,10 +1,10 @@
 import { endsStart, reserveFixed, textStart } from "./regions";
 
 /**
- * Encodes a short text by applying all merges in the order in which they were learned. The encoder instead always
- * merges the pair of the lowest rank. Both give the same ids, because a pair that contains a token was learned after
- * that token. Applying merges in order needs no table of all merges, only one of the pairs in the text. A token is
- * stored at the position of its first byte.
+ * The encoding of a short text by applying all merges in the order in which they were learned. The encoder in encode/
+ * instead always merges the pair of the lowest rank. Both give the same ids, because a pair that contains a token was
+ * learned after that token. Applying merges in order needs no table of all merges, only one of the pairs in the text. A
+ * token is stored at the position of its first byte.
  *
  *   ARRAY     TYPE         LENGTH          MEANING
  *   ids       i32          size            id of the token at i; `noToken` inside a token

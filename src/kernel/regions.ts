@@ -12,8 +12,8 @@
  *   long slots     1               256 MB      words/word-slots.ts
  *   records        5               1.25 GB     words/word-slots.ts
  *
- * The text region fits a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB, so it is aligned to
- * a page on any machine.
+ * With 4 GB, the text region fits a window of 2^30 bytes and its padding. Its address is a multiple of 64 KB, so it is
+ * aligned to a page on any machine.
  *
  * Subtle: the text may be a mapped file (src/runtime/file-window.ts), which others can change or truncate at any time.
  * So the kernel reads it only by its own loads, never by `memory.copy`, and must cope if two loads of one byte give
@@ -55,7 +55,7 @@ export let recordsStart: usize = 0;
 /** The size of a sixteenth in bytes. */
 export let sixteenth: usize = 0;
 
-/** The maximum number of bytes that are scanned before ends are processed. Each byte may settle one end. */
+/** The maximum number of bytes that are scanned before ends are processed. Each byte may add one end. */
 export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
 /**

@@ -3,9 +3,9 @@ import { hashOfKey, keyAt, keyOf } from "./late-pairs";
 import { EncodingModel } from "./model-layout";
 
 /**
- * Seams: pairs of adjacent ids between which late merges (late-merges.ts) may cross. The parts that a token has when
- * the late merges begin, its *leaves*, follow from the merges. A late merge crosses a position only if the leaves on
- * both sides of it are the last leaf of its left half and the first leaf of its right half: a *seam*.
+ * Seams: pairs of ids that late merges (late-merges.ts) may join. The *leaves* of a token are its parts when the late
+ * merges begin; they follow from the merges. The last leaf of a late merge's left half and the first leaf of its right
+ * half are a *seam*. A late merge crosses a position only if the ids before and after the position are a seam.
  *
  *   ARRAY      TYPE   LENGTH         MEANING
  *   seams      u64    2^seamBits/64  a bit for the hash of each seam. Collisions cause longer segments, and change no id
@@ -14,7 +14,7 @@ import { EncodingModel } from "./model-layout";
  */
 let seams: usize = 0;
 let seamBits: u32 = 0;
-/** The number of bits of `seams` for each seam. */
+/** The minimum number of bits of `seams` for each late merge. */
 const bitsPerSeam: u32 = isSmallScale ? 1 : 16;
 
 /** Finds the seams of a model's late merges. Returns false if memory runs out. */
@@ -44,8 +44,8 @@ export function findSeams<T>(model: EncodingModel): bool {
 }
 
 /**
- * Marks the *joints* among `count` ids at `first`: the ids that are followed by a seam. Writes a bit for each id to
- * `joints`, and zeros up to the end of the word of 64 bits that has bit `count`. Reads one more id.
+ * Marks the *joints* among `count` ids at `first`: the ids that form a seam with the next id. Writes a bit for each id
+ * to `joints`, and zeros up to the end of the word of 64 bits that has bit `count`. Reads one more id.
  *
  * There is no branch for a seam: a third of the neighbours are seams, so a processor could not predict it.
  */

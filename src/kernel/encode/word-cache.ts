@@ -31,14 +31,14 @@ import {
 } from "../words/word-slots";
 
 /**
- * WordCache: words already encoded, with their results (below), in three tables by length. The tables are laid out as
- * for counting, with the result instead of the count. The result of the sentinel of short words is `missing`.
+ * The word cache: words already encoded, with their results (below), in three tables by length. The tables are laid out
+ * as for counting, with the result instead of the count. The result of the sentinel of short words is `missing`.
  *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
  *   middle    12 MB   8 to 15 bytes: words/word-slots.ts
  *   long      2 MB    16 bytes and more: words/word-slots.ts
- *   records   16 MB   their records
+ *   records   16 MB   the records of the long words
  *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of 2 or 4 bytes, as in the
  *                     output
  *
@@ -255,7 +255,7 @@ export function emitWide(word: u32, wordCount: u32): u32 {
 
 /**
  * Writes the kept ids of a result. Returns the address after them. Up to 6 bytes from that address on are overwritten,
- * as by other results.
+ * as with results that are not kept.
  */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
   let kept = keptStart + ((<usize>keptOffset(result)) << 1);
@@ -282,8 +282,8 @@ export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
 }
 
 /**
- * Looks up the words of a batch in three passes, by length: each pass is a small loop whose cache misses overlap. The
- * result of each word is copied to `results`; for a word that is not found, it is `missing`.
+ * The results of a batch. Its words are looked up in three passes, by length: each pass is a small loop whose cache
+ * misses overlap. The result of a word that is not found is `missing`.
  *
  *   ARRAY     TYPE   LENGTH             MEANING
  *   results   u64    batchWordsMax      the result of each word of the batch

@@ -42,7 +42,7 @@ export function maskTablesBytes(columnsLength: u32): u32 {
 
 /**
  * Uses the tables at `address`; 0: no masks are used. The caller has filled in their first 320 bytes, and this function
- * fills in the kinds of characters. The other arrays are those of the automaton.
+ * fills in the kinds of characters. `blocks` and `columns` are arrays of the automaton.
  */
 export function useMaskTables(address: usize, blocks: usize, columns: usize, columnsLength: u32): void {
   tables = address;
@@ -104,9 +104,10 @@ function kindMaskAt(kind: u32): usize {
   return tables + kindMasksAt + ((<usize>kind) << 3);
 }
 
-// Classifies the non-ASCII characters of a block of 64 bytes by kind. Some lead bytes determine the kind, alone or
-// together with a second byte of at least a certain value: Han, Hangul, and for most patterns Cyrillic. Characters with
-// such lead bytes are classified all at once, others one by one. Invalid UTF-8 is left to the automaton.
+// The rest of this file classifies the non-ASCII characters of a block of 64 bytes by kind. Some lead bytes determine
+// the kind, alone or together with a second byte of at least a certain value: Han, Hangul, and for most patterns
+// Cyrillic. Characters with such lead bytes are classified all at once, others one by one. Invalid UTF-8 is left to the
+// automaton.
 
 /** The continuation bytes (0x80 to 0xBF) of the block that was classified last. */
 export let continuationBytes: u64 = 0;
@@ -217,8 +218,8 @@ function kindOfCharacter(bytes: u32): u32 {
 }
 
 /**
- * Reads each byte as a lead byte that the byte in `seconds` follows. Returns a value for each that is not zero if all
- * such characters are of one kind.
+ * Treats each byte of `v` as a lead byte, and the byte at the same index of `seconds` as the second byte. Returns, for
+ * each, bits that are not all 0 if these two bytes determine the kind of the character.
  */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));

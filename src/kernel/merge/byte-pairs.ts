@@ -43,9 +43,9 @@ export function isHalf(half: u32): bool {
   return false;
 }
 
-// The engine compiles a function again, at its highest tier, once it has run 50,000 times, counting its loops, too. So
-// these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of `doWork` they
-// would make a short run compile all of it.
+// The JavaScript engine compiles a function again, at its highest tier, once it has run 50,000 times, counting its
+// loops, too. So these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of
+// `doWork` they would make a short run compile all of it.
 
 /** Counts the pairs whose right byte is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs(part: Part, index: u32, work: u32): bool {
@@ -84,7 +84,10 @@ function countPairsOf<T>(part: Part, index: u32, work: u32): bool {
   return until < part.end;
 }
 
-/** Writes the occurrences of pairs whose right byte is in the next `work` cells. Returns true while cells are left. */
+/**
+ * Writes the occurrences of pairs that have a list and whose right byte is in the next `work` cells. Returns true while
+ * cells are left.
+ */
 export function writeBytePairs(part: Part, index: u32, work: u32): bool {
   return isWide ? writePairsOf<u32>(part, index, work) : writePairsOf<u16>(part, index, work);
 }

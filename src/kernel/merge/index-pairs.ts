@@ -261,7 +261,7 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
       }
       const slotCount = part.countSlots;
       if (!addCount<T>(part, index, <usize>load<u32>(entry, 4), load<u64>(entry, 8), 1, weight)) return false;
-      // The table has grown, so the rest of the batch has other home slots.
+      // If the table has grown, the rest of the batch has other home slots.
       if (part.countSlots !== slotCount) {
         findHomes(entry + batchEntryBytes, end, table, part.countSlots, countBytes<T>());
       }

@@ -31,10 +31,11 @@ import {
 } from "./word-layout";
 
 /**
- * Prepares the layout of the words (word-layout.ts). A first walk over the words adds up the cells needed by the words
- * of each count. The sums determine which positions the words of a count get; the order of words of the same count does
- * not matter. Most words are rare. The walk divides the words into parts of about equal size, and tallies the rare
- * words of each part separately, so that each thread can lay out one part. Frequent words are listed in `order`.
+ * The preparation of the layout of the words (word-layout.ts). A first walk over the words adds up the cells needed by
+ * the words of each count. The sums determine which positions the words of a count get; the order of words of the same
+ * count does not matter. Most words are rare. The walk divides the words into parts of about equal size, and tallies
+ * the rare words of each part separately, so that each thread can lay out one part. Frequent words are listed in
+ * `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;

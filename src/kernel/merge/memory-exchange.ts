@@ -6,8 +6,8 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
 import { keepGivenPair } from "./rebuild-index";
 
 /**
- * Exchange: merges words that do not fit into one memory. Several memories each have a share of the words and an
- * engine. Every engine has all tokens, and the cells and lists of its own words. The first engine leads: only it has
+ * Exchange: how words that do not fit into one memory are merged. Several memories each have a share of the words and
+ * an engine. Every engine has all tokens, and the cells and lists of its own words. The first engine leads: only it has
  * the queue and the total counts of all pairs, and it chooses the pair to merge. All engines walk over their own lists
  * of that pair, and then receive the total weights of the neighbours in all memories. So every engine can tell which
  * pairs are created, and the first engine also how much the counts of the old pairs fall.

@@ -142,8 +142,8 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
 }
 
 /**
- * Returns the reason for a pause like `mergeUntilPause`, but treats every merge as large. It is used if words are in
- * several memories.
+ * Finds the pair to merge next, and returns the reason for the pause, as `mergeUntilPause` does. But it merges nothing:
+ * every merge is treated as large. It is used if words are in several memories.
  */
 export function lookAtTop(work: i32): i32 {
   workLeft = work;

@@ -20,7 +20,7 @@
  *   mergeCounts     f64          tokenCapacity             merge-loop.ts
  *   replacedCounts  f64          tokenCapacity             merge-loop.ts
  *   tieKeys         u64          tokenCapacity             tie-rules.ts
- *   startRanks      u32          startCount                tie-rules.ts
+ *   startRanks      i32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
  *   wordFacts       u8           tokenCapacity             merge-tokens.ts; if words in tokens are limited
  *   characterStates u8           tokenCapacity             whole-characters.ts; if characters stay whole
@@ -447,7 +447,10 @@ export class Sum {
   weight: u64;
   /** The number of occurrences next to this neighbour. */
   count: u32;
-  /** The index in the arena for the created pair's next occurrence, or `noSlot`. */
+  /**
+   * The index in the arena for the created pair's next occurrence, or `noSlot`. While sums are joined: `isListed`
+   * (merge-pair.ts).
+   */
   slot: u32;
 }
 
@@ -466,16 +469,18 @@ export class Merge {
 }
 
 /**
- * Part: a piece of parallel work, and its progress. A list of occurrences, or the text, is one part, or is cut into at
- * most one part for each thread. Only the thread that works on a part writes it.
+ * Part: a piece of parallel work, and its progress. A list of occurrences, the text, or during layout the words, is one
+ * part, or is cut into at most one part for each thread. The frequent words are one part more (lay-out-words.ts). Only
+ * the thread that works on a part writes it.
  *
  *   FIELD            UNIT       MEANING
  *   state            State      atomic: which thread may work on it (merge-threads.ts)
- *   start, end       entries    indices in the list; or cells of the text
- *   next             likewise   the next entry or cell
+ *   start, end       entries    indices in the list; or cells of the text; or words (word-layout.ts)
+ *   next             likewise   the next entry, cell or word
  *   step             steps      the current weight step of the walk (word-layout.ts)
  *   stagedCount      entries    merged occurrences that were staged (neighbours.ts)
- *   writtenCount     entries    staged occurrences that were written to the lists of created pairs
+ *   writtenCount     entries    staged occurrences that were written to the lists of created pairs; during layout,
+ *                               tokens of the next word that were written
  *   leftSeenCount    tokens     distinct left neighbours
  *   rightSeenCount   tokens     distinct right neighbours
  *   hasMore          bool       whether work of the current kind is left

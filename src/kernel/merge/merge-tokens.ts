@@ -205,7 +205,9 @@ function joinedFacts(left: u32, right: u32): u32 {
   );
 }
 
-/** Whether the merged token has at most `wordsMax` words, and no colon before a space. */
+/**
+ * Whether the merged token has at most `wordsMax` words, and no colon before a space. True if words are not limited.
+ */
 function mayJoinWords(left: u32, right: u32): bool {
   if (!hasWordFacts) return true;
   const joined = joinedFacts(left, right);
@@ -218,8 +220,8 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
 }
 
 /**
- * Decides which pairs may be merged. A pair that may not be merged gets no record when it is created or indexed, so it
- * costs nothing later.
+ * The limits that decide which pairs may be merged. A pair that may not be merged gets no record when it is created or
+ * indexed, so it costs nothing later.
  */
 
 /** The maximum size in bytes of a merged token. */

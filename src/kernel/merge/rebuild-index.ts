@@ -48,8 +48,9 @@ import {
 /**
  * Rebuilds the index from the current text: lowers the threshold, guided by a sketch of all counts (below); counts the
  * pairs that may reach it; keeps those that do; and writes their lists. This is done when the threshold was too high
- * (pair-queue.ts), and before the first merge if there are too many start tokens for dense tables (first-index.ts).
- * Each thread processes a part of the text (index-pairs.ts). All work is done in slices.
+ * (pair-queue.ts); before the first merge, if there are too many start tokens for dense tables (first-index.ts); and
+ * when parity-aware merges may need too many records (merge-loop.ts). Each thread processes a part of the text
+ * (index-pairs.ts). All work is done in slices.
  *
  * If words are in several memories, each counts its own pairs, with a sketch of all words. The first memory adds up
  * these counts (memory-exchange.ts), and keeps the pairs that reach the threshold. The others keep the same pairs.
@@ -92,7 +93,10 @@ enum Counted {
   noRoom,
 }
 
-/** Begins a walk over the text, which is cut into parts at boundaries of words. */
+/**
+ * Begins a walk over the text, which is cut into parts of about equal size. If some token covers several cells, parts
+ * end with a word, so that none begins inside a token.
+ */
 function startWalk(): void {
   const theJob = changetype<Job>(job);
   const count = theJob.walkCount;

@@ -30,8 +30,8 @@ import {
 import { pairAt } from "./pair-table";
 
 /**
- * Decides which of two pairs with equal counts is merged first. Each token has a tie key, a number. The pair with the
- * greater left key wins; if the left keys are equal, the one with the greater right key:
+ * Tie rules: which of two pairs with equal counts is merged first. Each token has a tie key, a number. The pair with
+ * the greater left key wins; if the left keys are equal, the one with the greater right key:
  *
  *   RULE           WINS                                      TIE KEY
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
@@ -43,7 +43,8 @@ import { pairAt } from "./pair-table";
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
- *   startRanks    u32      startCount            the rule's id of each start token; unused if bytes are compared
+ *   startRanks    i32      startCount            the rule's id of each start token, negative if it spells a special token;
+ *                                              unused if bytes are compared
  *   specials      Special  specialCount          existing tokens that a merge may spell
  *   specialBytes  u8       2 x specialByteCount  their bytes, followed by space for the token that is looked up
  *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special

@@ -326,8 +326,8 @@ export function hasNextAutomaton(): bool {
 }
 
 /**
- * Lets the next automaton cut each settled piece like a document of its own. `takeEnds` processes the ends that this
- * settles. If `takeEnds` returns false because memory ran out, returns false. Invalid bytes in the pieces are not
+ * Lets the next automaton cut each settled piece like a document of its own. `takeEnds` processes the ends of the
+ * pretokens that result. Returns false if `takeEnds` does, because memory ran out. Invalid bytes in the pieces are not
  * counted again.
  */
 export function cutPieces(takeEnds: () => bool): bool {

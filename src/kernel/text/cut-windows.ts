@@ -25,8 +25,8 @@ import {
 } from "./utf8";
 
 /**
- * Prepares part of a text for the search for safe cuts (safe-cuts.ts). It is needed for tokenizers that change texts
- * before they cut them, or have tokens that depend on their neighbours.
+ * The preparation of a part of a text for the search for safe cuts (safe-cuts.ts). It is needed for tokenizers that
+ * change texts before they cut them, or have tokens that depend on their neighbours.
  *
  * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of it whose
  * content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after a
@@ -253,7 +253,7 @@ function startsStretch(codePoint: u32): bool {
   return !normalizes || (factsOf(codePoint) & noBoundaryBit) === 0;
 }
 
-/** Whether there is a boundary at a position, whatever text follows the given text. */
+/** Whether a stretch begins at a position, whatever text follows the given text. */
 function isBoundary(position: i32): bool {
   if (!normalizes) return true;
   if (position === givenBytes) return false;

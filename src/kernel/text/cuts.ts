@@ -3,8 +3,8 @@ import { changeCount, idCount, notesAddress, starts, text, textBytes } from "./o
 import { characterSize } from "./utf8";
 
 /**
- * Cuts a text into parts that have at most N ids each when they are encoded on their own. The tokens of the text have
- * been located before (offsets.ts).
+ * Parts of a text that have at most N ids each when they are encoded on their own. The tokens of the text have been
+ * located before (offsets.ts).
  *
  * Definition. A part begins and ends at an edge of a token of the text, or the nearest position next to it that is not
  * inside a character or inside a stretch that normalization changes as a whole. A part has N tokens of the text, or the

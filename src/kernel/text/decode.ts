@@ -1,8 +1,8 @@
 import { layOutTextModule, reserveTable } from "../regions";
 
 /**
- * Decodes ids to bytes: concatenates their tokens. An instance of the text module has either these tables or those of
- * sections.ts.
+ * The decoding of ids to bytes: their tokens are concatenated. An instance of the text module has either these tables
+ * or those of sections.ts.
  *
  *   ARRAY    TYPE   LENGTH        MEANING
  *   starts   u32    idLimit + 1   token id is tokens[starts[id] .. starts[id + 1]); empty for an id without a token

@@ -4,8 +4,8 @@
  *
  *   OFFSET   TYPE            MEANING
  *   0        u32             number of early tokens: added tokens that are searched for in the given text
- *   4        u32             number of late tokens, which are searched for in the normalized text between them
- *   8        u32             size of their contents in bytes
+ *   4        u32             number of late tokens, which are searched for in the normalized text between early ones
+ *   8        u32             size of the contents of all these tokens in bytes
  *   12       u32             number of ranges of word characters; 0 if no token is `single_word`
  *   16       u32             number of steps of the normalization
  *   20       u32             flags:
