@@ -13,7 +13,7 @@ import {
   stagedFile,
   writtenPlaces,
 } from "#store";
-import { type TokenizerParts, tokenizers } from "#tokenizer";
+import { changes, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
   chosenFiles,
   type Finished,
@@ -130,13 +130,16 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
       ? [formats.get("huggingface")!, ["tokenizer.json"]]
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
-  // Files of other formats state neither pattern nor special tokens.
+  const newSpecials = "extensions" in trained ? changes.newSpecials(trained.extensions.at(-1)!) : [];
+  // The files of a base in another format may state neither the pattern nor all special tokens.
   const options =
     base === null || names[0]!.endsWith("tokenizer.json")
       ? {}
       : {
           pattern: training.pattern,
-          specialTokens: tokenizers.allAddedTokens(base.parts).map(({ content: text, id }) => ({ text, id })),
+          specialTokens: [...tokenizers.allAddedTokens(base.parts), ...newSpecials].map(
+            ({ content: text, id }) => ({ text, id }),
+          ),
         };
   const parts = format.read([read[0]!, ...read.slice(1)], options);
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };

@@ -159,6 +159,26 @@ describe("tokens for a tokenizer without a corpus", () => {
     );
   });
 
+  test("in memory, an extended tokenizer equals the saved one, whatever the format of its base", async () => {
+    const { made: base } = await makeBase("memory");
+    for (const format of ["gpt2", "tiktoken", "huggingface"]) {
+      const path = join(home, `memory-${format}`);
+      await base.save(path, { formats: [format] });
+      const options = { seedTokens: ["zebra"], specialTokens: ["<|tool|>"], padTo: 16 };
+      const made = await extend(path, { ...options, rename: { "<|end|>": "<|stop|>" } });
+      await made.save(join(home, `memory-${format}-saved`));
+      const saved = await Tokenizer.load(join(home, `memory-${format}-saved`));
+      const text = "a<|tool|>zebra<|stop|><|end|><|reserved_special_token_0|>";
+      const factsOf = (tokenizer: Tokenizer) => [
+        [...tokenizer.encode(text)],
+        [...tokenizer.specialTokens],
+        tokenizer.size,
+      ];
+      expect([format, ...factsOf(made)]).toEqual([format, ...factsOf(saved)]);
+      expect(made.encode("<|tool|>")).toHaveLength(1);
+    }
+  });
+
   test("companion files name new special tokens, and again when that result is extended", async () => {
     const { path } = await makeBase("next");
     const output = join(home, "next-more");
