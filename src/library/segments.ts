@@ -4,7 +4,7 @@ import type { TextSegment } from "#text";
 import { arrayArgument, flagArgument, readText } from "./check-arguments.ts";
 import type { EncodedWithOffsets } from "./text-offsets.ts";
 
-/** A part of a text that comes from several sources. */
+/** One part of a text whose parts come from several sources. */
 export type Segment = {
   readonly text: string | Uint8Array;
   /** Whether special tokens within the segment become their ids. Otherwise they are text. */

@@ -15,7 +15,7 @@ export type IdsAround = { readonly before: readonly number[]; readonly after: re
 
 /**
  * @internal Returns the ids that the post-processor adds before and after a text. Throws a UserError if it
- * does anything else.
+ * changes the ids in another way.
  */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};

@@ -2,14 +2,14 @@ import { UserError } from "#runtime";
 import { type decoding, obstacles, type TextNotes, type TokenDecoder, type TokenizerParts } from "#tokenizer";
 import { type IdsAround, withIdsAround } from "./special-ids.ts";
 
-/** The ids of a text, and where their tokens are: that of ids[i] is at [starts[i], ends[i]) of the text. */
+/** The ids of a text, and where their tokens are: the token of ids[i] is at [starts[i], ends[i]) of the text. */
 export type EncodedWithOffsets = {
   readonly ids: Uint32Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
 };
 
-/** @internal Throws a UserError if the tokenizer has no offsets; for a string, if it has none in characters. */
+/** @internal Throws a UserError if the tokenizer has no offsets or, for a string, no offsets in characters. */
 export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
   const obstacle = obstacles.toOffsets(parts) ?? (isString ? obstacles.toTrims(parts) : undefined);
   if (obstacle !== undefined) throw new UserError(obstacle);

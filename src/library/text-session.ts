@@ -96,7 +96,8 @@ export class Session {
     const { content, encoded } = this;
     let [byteStart, byteEnd] = [this.bytesBefore(start), this.bytesBefore(end)];
     const parts = [{ text, isTrusted }];
-    // Half a surrogate pair next to the edit may have been part of a pair, or may become part of one.
+    // Half a surrogate pair next to the edit may have been part of a pair, or may become part of one. So the edit
+    // also replaces this half.
     if (this.isHighSurrogateBefore(start)) {
       byteStart = this.bytesBefore(start - 1);
       parts.unshift({ text: content[start - 1]!, isTrusted: encoded.isTrustedAt(byteStart) });

@@ -58,15 +58,15 @@ export class TokenizerMemory {
     this.refuseDisposed();
     if (latest === this.self) return;
     latest = this.self;
-    // A Set iterates in the order of insertion, so this makes it the last.
+    // A Set iterates in the order of insertion, so this makes `self` the most recently used.
     holders.delete(this.self);
     holders.add(this.self);
     if (holders.size > holdersMax) evict();
   }
 
   /**
-   * Makes the memory of the encoder available for the next tokenizer. Everything else is left to the garbage
-   * collector.
+   * Makes the memory of the encoder available for the next tokenizer, unless it is large. Everything else is
+   * left to the garbage collector.
    */
   release(): void {
     const memory = this.encoding?.taker.kernel.memory;

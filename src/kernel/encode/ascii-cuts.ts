@@ -5,8 +5,8 @@ import { letters, topBits, within } from "../masks/mask-operators";
  * position before byte i of a block.
  *
  *   - Between a visible character and a following space there is a cut, because only late merges cross that position.
- *   - Before a letter that follows a letter or a space no cut is made, because there hardly ever is one; except before
- *     a capital that follows a small letter. A cut that is not made changes no id.
+ *   - Before a letter that follows a letter or a space no cut is made, because a cut is hardly ever possible there. The
+ *     exception is a capital that follows a small letter. A possible cut that is not made changes no id.
  *   - All other positions are `asked`: they are looked up one by one.
  */
 

@@ -39,7 +39,7 @@ export function keyOf<T>(left: u32, right: u32): u64 {
   return <u64>left | ((<u64>right) << shift);
 }
 
-/** Returns the key of the id of type T at `id` and the next one. */
+/** Returns the key of the two ids of type T at `id`. */
 export function keyAt<T>(id: usize): u64 {
   return sizeof<T>() === 2 ? <u64>load<u32>(id) : keyOf<u32>(load<u32>(id), load<u32>(id, 4));
 }
@@ -100,7 +100,7 @@ function findFrom(key: u64, home: usize): u32 {
   let at = home;
   while (true) {
     const second = load<u64>(slots + at, 8);
-    // A slot with this key leaves its rank + 1.
+    // For a slot that has this key, the exclusive or is its rank + 1.
     const rest = load<u64>(slots + at) ^ wanted;
     const secondRest = second ^ wanted;
     const found = select(rest, select<u64>(secondRest, 0, secondRest < limit), rest < limit);

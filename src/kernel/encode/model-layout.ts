@@ -154,7 +154,7 @@ export function tokenIn(slots: usize, pos: u32): i32 {
   return load<i32>(slots + (pos << 2)) - 1;
 }
 
-/** Whether the `length` bytes at two addresses are equal. Reads up to 7 bytes after them. */
+/** Whether the `length` bytes at two addresses are equal. Reads up to 8 bytes after them. */
 export function equalBytes(a: usize, b: usize, length: u32): bool {
   const wholeEnd = a + (length & ~7);
   for (; a < wholeEnd; a += 8, b += 8) if (load<u64>(a) !== load<u64>(b)) return false;

@@ -26,8 +26,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *                                             `never`, `always` or `byContext`; `unknown`: not computed yet
  *   isWholeEdge  u8        512                at b: 1 if a whole token begins with byte b; at 256 + b: ends with it
  *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes: low 15 bits of hash << 1 | may
- *                                             be cut. 0: free, or must not be cut. If a free slot is taken for the
- *                                             latter, no id changes
+ *                                             be cut. 0: free, or a pair with hash bits 0 that must not be cut; reading
+ *                                             a free slot as such a pair changes no id
  *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
  *                                             be cut. All bits set: free
  *   finer        u32       finerEndsMax       the ends together with the cuts, a full array at a time
@@ -376,9 +376,9 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 0 if some join fits around `here`, or if fewer than three bytes precede it; `byContext` if no join fits but a
- * whole token may begin or end there; else 1. May read bytes beyond the pretoken: a join that fits only because of such
- * bytes prevents a cut, which changes no id.
+ * Returns 0 if some join fits around `here`, if a mark may be there, or if fewer than three bytes precede it. Otherwise
+ * returns `byContext` if a whole token may begin or end there, or else 1. May read bytes beyond the pretoken: a join
+ * that fits only because of such bytes prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
