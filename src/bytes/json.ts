@@ -3,8 +3,8 @@ import * as ascii from "./ascii.ts";
 import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 
-// Finds values in the bytes of a JSON text by their positions. The values are not checked: the caller parses those it
-// needs.
+// Reads JSON as a whole, or finds values in its bytes by their positions. Values that are found are not checked: the
+// caller parses those it needs.
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown };

@@ -93,7 +93,10 @@ export function skipSplitPair(text: string, position: number): number {
 
 const encoder = new TextEncoder();
 
-/** Returns the UTF-8 of a part of a text. Half a surrogate pair becomes a replacement character. */
+/**
+ * Returns the UTF-8 of a part of a text. Bytes are returned unchanged; in a string, half a surrogate pair becomes a
+ * replacement character.
+ */
 export function encodeRange(text: string | Uint8Array, start: number, end: number): Uint8Array {
   if (typeof text === "string") return encoder.encode(text.slice(start, end));
   return start === 0 && end === text.length ? text : text.subarray(start, end);

@@ -17,8 +17,8 @@ import { placedWordPattern, type TextWords } from "./text-words.ts";
 import type { Share } from "./vocabulary-statistics.ts";
 
 /**
- * The measurements of tokenizers on texts; `bpe eval --json` prints it as a `FullEvaluation`.
- * docs/evaluate.md has the formulas.
+ * The measurements of tokenizers on texts. `bpe eval --json` prints more: a `FullEvaluation`. docs/evaluate.md has the
+ * formulas.
  */
 export type Evaluation = {
   readonly format: "bpe-evaluation";

@@ -434,7 +434,7 @@ function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(b
 /** Decodes text and keeps a byte order mark, which JSON does not allow. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Fields of the model with the types that HF accepts: "true" is not a flag. */
+/** Fields of the model with the types that HF accepts. A flag must be a boolean, and not the string "true". */
 const modelFields = schema.object({
   ignore_merges: schema.optional(schema.orNull(schema.flag)),
   byte_fallback: schema.optional(schema.orNull(schema.flag)),

@@ -75,7 +75,7 @@ export type Ids = RunRecord &
     readonly options: {
       /** One more than the largest id in the input. */
       readonly alphabetSize: number;
-      /** The alphabet and one token for each merge. */
+      /** The size of the alphabet plus the number of merges. */
       readonly vocabSize: number;
       readonly compat: Compat;
       readonly workers: number;
@@ -144,7 +144,7 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly workers: number;
 };
 
-/** The fields of a record other than those of `RunRecord`, which come before and after them. */
+/** The fields in the middle of a record. The fields of `RunRecord` come before and after them. */
 export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
 
 /** What was read and learned. */
@@ -283,8 +283,8 @@ export type TokenLimits = {
   /** Training ends when the best pair occurs fewer times than this. */
   readonly minFrequency: number;
   /**
-   * The maximum length of a token in bytes, or in start tokens if these have no bytes. `huggingface` has HF's own rule:
-   * the length must be strictly less, and two bytes may always be merged.
+   * The maximum length of a token in bytes, or in start tokens if these have no bytes. With `compat` huggingface, HF's
+   * own rule applies: the length must be below this maximum, and two bytes may always be merged.
    */
   readonly maxTokenLength: number | null;
   /**

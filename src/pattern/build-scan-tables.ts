@@ -16,7 +16,7 @@ const blockSize = 1 << blockBits;
 
 /**
  * Lays out an automaton for the scanner. Throws BeyondAutomaton if an action does not fit into an entry, or if there
- * are too many distinct blocks of columns.
+ * are too many distinct blocks of columns or steps.
  */
 export function buildScanTables(automaton: Automaton, steps = new CompileSteps()): ScanTables {
   const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;

@@ -132,7 +132,7 @@ type ForwardInput = {
   readonly classes: CharacterClasses;
   readonly lineEnd: number;
   readonly symbolSets: readonly Uint8Array[];
-  /** The instructions for which symbols encode whether they lead to a match. */
+  /** A symbol encodes which of these instructions lead to a match. Empty if the first pass is for the whole program. */
   readonly roots: readonly number[];
 };
 

@@ -229,6 +229,6 @@ export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string
 
 /**
  * The pattern of SuperBPE's second stage. It splits off digits in threes, runs of two or more signs, and spaces before
- * whitespace or the end of the text. All text between them is one pretoken.
+ * whitespace or the end of the text. The text between two of these is one pretoken.
  */
 export const usualSuperwordPattern = String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)`;

@@ -729,8 +729,8 @@ function isSingle(set: unicode.CodePointSet): boolean {
 
 /**
  * Oniguruma also ignores case between strings of different lengths: (?i:ß) also matches "ss", and (?i:ss) also matches
- * "ß". The syntax tree cannot express that, so the parser refuses patterns for which it matters. This class finds them:
- * single characters and classes that equal several characters, and adjacent characters that equal a single one.
+ * "ß". The syntax tree cannot express that, so the parser refuses patterns for which it matters. This class finds the
+ * characters and classes that equal several characters, and the adjacent characters that equal a single one.
  */
 class MultiCharacterFolds {
   private static multiCharacterFoldings: unicode.CodePointSet | undefined;

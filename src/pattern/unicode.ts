@@ -157,8 +157,8 @@ export function caseClassOf(codePoint: number): readonly number[] | undefined {
 let knownCaseClasses: readonly (readonly number[])[] | undefined;
 
 /**
- * Returns the case classes: code points that fold to the same one, ascending, including that one. Each has at least two
- * members.
+ * Returns the case classes. A class has a code point to which others fold, and all that fold to it, ascending. So it
+ * has at least two members.
  */
 export function caseClasses(): readonly (readonly number[])[] {
   if (knownCaseClasses !== undefined) return knownCaseClasses;

@@ -101,8 +101,8 @@ function findGroups(root: string, controller: string): Group[] {
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
 /**
- * Returns the mount points of the control groups of the version that has the controller, and the group at the root of
- * each. A controller is in one hierarchy only: in version 2 unless a hierarchy of version 1 has it.
+ * Returns the mounts of the hierarchy of control groups that has the controller: the path of each mount, and the group
+ * at its root. A controller is in one hierarchy only: in that of version 2, unless one of version 1 has it.
  */
 function mountsOf(root: string, controller: string): Mount[] {
   const mounts = read(join(root, "proc/self/mountinfo"))

@@ -13,7 +13,8 @@ export const build = {
 
 /**
  * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes; else the
- * commit with the size and the modification time of the executable. Undefined when the sources run directly.
+ * commit with the size and the modification time of the executable. Undefined when the sources run directly, or if the
+ * executable no longer exists.
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,

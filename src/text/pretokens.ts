@@ -86,7 +86,7 @@ export class Pretokens {
     return this.kernel.exports.isInside() !== 0;
   }
 
-  /** The number of documents that have begun and have at least one byte. Tokens end documents. */
+  /** The number of documents that have begun and have at least one byte. Each token that is found ends a document. */
   get documentCount(): number {
     return this.kernel.exports.documents();
   }

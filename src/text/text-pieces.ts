@@ -27,7 +27,7 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
 }
 
 /**
- * Splits a text into the pieces from which merging starts: pretokens, and added tokens with the whitespace that they
+ * Splits a text into the pieces that are encoded one by one: pretokens, and added tokens with the whitespace that they
  * strip. Joined, the pieces are the normalized text, with prefix spaces if the tokenizer adds them.
  */
 export function of(cutting: Cutting, text: Uint8Array): Uint8Array[] {
