@@ -53,7 +53,8 @@ async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
     splitting: true,
     plugins: [doorless],
   });
-  // Modules required on demand are spelled so that the bundler of the executable does not see them.
+  // For modules that are loaded on demand, the output has `import.meta.require`, which the bundler of the executable
+  // does not follow.
   for (const { path } of outputs) {
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll('import.meta.require("./', 'require("./'));
@@ -70,8 +71,8 @@ function compress(path: string, directory: string): string {
 }
 
 /**
- * Files embedded in every executable, made once: workers, kernels, tables of patterns, pages, the manual, and
- * the text that its examples read.
+ * Makes the files that are embedded in each executable of a scale: workers, kernels, tables of patterns, pages, the
+ * manual, and the text that its examples read. Returns their paths.
  */
 async function makeEmbedded(scale: Scale): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
@@ -123,12 +124,12 @@ export async function buildExecutable(
     // Deeper functions are few: 57 KB, and no run was slower without them.
     bytecodeDepth: 3,
     format: "esm",
-    // Nothing in the working directory may change what the binary does.
     compile: {
       outfile,
       // Compiling code that only the start of a run needs takes a tenth of the time of a short run (src/main.ts).
       jitPolicy: 10,
       ...(platform && { target: platform.target, executablePath: platform.runtimePath }),
+      // Nothing in the working directory may change what the binary does.
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,

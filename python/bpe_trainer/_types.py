@@ -1,4 +1,5 @@
-"""Types that annotations of training name. Loaded when annotations are evaluated, as by `typing.get_type_hints`."""
+"""The types in annotations of functions that train. `import bpe_trainer` does not load them: `_executable.py` loads them
+when annotations are evaluated, as by `typing.get_type_hints`."""
 
 import os
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union

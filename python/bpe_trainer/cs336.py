@@ -52,6 +52,7 @@ def get_tokenizer(
 
     Special tokens that the vocabulary lacks get the ids after its largest one. Raises BpeError if ids of a text would be
     missing or ambiguous: a byte is missing, a token or a merge occurs twice, or a merge needs a token that has no id.
+    Also raises it for an empty special token, and for one that tokenizer.json would spell like another token.
     """
     ids: dict[bytes, int] = {}
     for id, token in items_of("vocab", "a dict of tokens by id", vocab):
@@ -100,8 +101,9 @@ def check(
     """Compares the result of a student's training with the right result for the same file and size.
 
     ``equal`` says whether vocabulary and merges are right, and ``equal_merges`` how many merges are right before the
-    first wrong one. If there is a wrong one, ``yours`` is that merge and ``right`` is the correct one; ``your_count`` and
-    ``right_count`` say how often each pair occurs in the text at that point. ``reasons`` lists likely mistakes.
+    first wrong one. If both lists have a merge there, ``yours`` is the wrong merge and ``right`` the correct one, and
+    ``your_count`` and ``right_count`` say how often each pair occurs in the text at that point. ``reasons`` lists
+    likely mistakes.
     """
     special_tokens = [] if special_tokens is None else texts_of("special_tokens", special_tokens)
     input_path, given = path_of("input_path", input_path), _pairs(merges)
@@ -124,7 +126,7 @@ def check(
     words = _count_words(input_path, special_tokens)
     counts = _pair_counts(words, right[:k])
     found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
-    # Add the mistakes that would merge this pair here.
+    # List each mistake that explains why this pair was merged here.
     if counts[given[k]] == counts[right[k]]:
         found["reasons"].append("a tie: of equally frequent pairs, the greatest one, compared as bytes, is merged")
     for mistake, theirs in (

@@ -78,11 +78,13 @@ def _with_our_training(made: Any) -> Any:
 
 
 def patch_transformers() -> None:
-    """Makes the fast tokenizers of `transformers` encode with `bpe`, except pairs of texts, padding and truncation.
+    """Makes the fast tokenizers of `transformers` encode with `bpe`.
 
-    A tokenizer that `bpe` cannot read exactly keeps HF's encoder, with a warning; one with a step written in Python keeps
-    it without a warning. Results other than ids and mask, such as offsets, are computed by HF when they are read. Changes
-    of ``backend_tokenizer`` are noticed at the next text; a tokenizer that is trained keeps HF's encoder from then on.
+    HF still encodes pairs of texts, texts that are already split into words, and texts for which padding, truncation or
+    ``split_special_tokens`` is on. A tokenizer that `bpe` cannot read exactly keeps HF's encoder, with a warning; one
+    with a step written in Python keeps it without a warning. Results other than ids and mask, such as offsets, are
+    computed by HF when they are read. Changes of ``backend_tokenizer`` are noticed at the next text; a tokenizer that is
+    trained keeps HF's encoder from then on.
     """
     from transformers import PreTrainedTokenizerFast
 
@@ -95,7 +97,10 @@ def patch_transformers() -> None:
 
 
 def _watch_models() -> None:
-    """Makes an encoder read its tokenizer again when its model is replaced, even by one of the same size."""
+    """Makes an `_Encoder` read its tokenizer again when the tokenizer gets another model.
+
+    `_Encoder.current` cannot see this if both models have the same size and settings.
+    """
     watched: Any = tokenizers.Tokenizer.model
     if isinstance(watched, property):
         return
@@ -128,8 +133,8 @@ _MODEL_SETTINGS = (
 
 
 class _Pair:
-    """A copy of HF's tokenizer in its current state: `ours` encodes with `bpe`; `hf` is the equivalent
-    `tokenizers.Tokenizer`, made when first needed."""
+    """Two copies of HF's tokenizer in its current state: `ours` encodes with `bpe`; `hf` is a `tokenizers.Tokenizer`,
+    made when first needed. `has_types` says whether type ids may differ from 0."""
 
     def __init__(self, hf: Any) -> None:
         self.ours = Ours.from_str(hf.to_str())
@@ -177,7 +182,7 @@ class _Encoder:
         return self.encode_by_hf(input, is_pretokenized, add_special_tokens)
 
     def current(self) -> Union[_Pair, None]:
-        """Returns the pair for the current state of HF's tokenizer; None if `bpe` cannot read it."""
+        """Returns the pair for the current state of HF's tokenizer; None if `bpe` cannot read it or it was trained."""
         hf = self.hf
         if self.is_trained:
             return None

@@ -74,7 +74,7 @@ export function pruningJob(tell: jobs.Tell<Piece>) {
 
 type Opened = Awaited<ReturnType<typeof openFiles>>;
 
-/** Loads each tokenizer at the path separately. */
+/** Loads the tokenizer separately from its files in each format, and checks that all are the same tokenizer. */
 async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   const sources: tokenizerFiles.Source[] = [];
   for (const file of tokenizerFiles.findAt(path)) sources.push(await tokenizerFiles.readSource(file));

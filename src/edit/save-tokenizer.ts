@@ -16,9 +16,8 @@ export type Saving = {
 };
 
 /**
- * Copies the files of a tokenizer into a directory, completely or not at all, as a training writes them.
- * Before the copy is published, it is loaded and compared, so that settings from options or from other files
- * are not lost.
+ * Copies the files of a tokenizer into a directory, all of them or none. Before the copy is published, it is loaded and
+ * compared, so that settings from options or from other files are not lost.
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   checkOutputDirectory(output);

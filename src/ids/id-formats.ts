@@ -12,7 +12,7 @@ import * as idWriters from "./id-writers.ts";
 /** A format of files of ids. */
 export type IdFormat = {
   readonly name: (typeof idWriters.formatNames)[number];
-  /** The endings of its files: first that of the ids, then those of the files with the positions of documents. */
+  /** The endings of its files: first that of the ids, then those of the files that describe them. */
   readonly endings: readonly [string, ...string[]];
   /** Whether the files say where documents are. */
   readonly hasDocuments?: boolean;
@@ -271,7 +271,7 @@ export function openFormattedIds(path: string, needed: IdType): FormattedIds | u
 type Layout = {
   readonly type: IdType;
   readonly startByte?: number;
-  /** The ends of documents; undefined for bare ids, whose documents are unknown. */
+  /** The ends of documents; undefined if the format does not store them (llmc). */
   readonly ends?: Float64Array;
 };
 
@@ -305,7 +305,7 @@ function rawIds(
           yield { ids, ends: inChunk, kept: [] };
           [first, done] = [last, done + ids.length];
         }
-        // The last documents have no ids.
+        // Documents remain only if the file has no ids: then all of them are empty.
         const rest = (ends?.length ?? 0) - first;
         if (rest > 0) yield { ids: new Uint16Array(0), ends: new Uint32Array(rest), kept: [] };
       } finally {

@@ -70,7 +70,10 @@ export type Option<T = any> = {
 /** How a path is read: a corpus is files, directories and globs; a tokenizer may have several files. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
-/** `other` is an option, or a setting that only the library has: `texts`. */
+/**
+ * `other` is an option, which may have a value: `compat huggingface`. Or it is a setting that only the library has:
+ * `texts`.
+ */
 export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {

@@ -27,8 +27,8 @@ import * as sharedOptions from "./shared-options.ts";
 // Every option of a training, defined once for the command line, the library and Python.
 
 /**
- * Excludes an option with `--extend`: the base determines the setting, and its files are rewritten with the
- * new tokens.
+ * Makes an option impossible together with `--extend`: the base determines the setting, and the files of the base are
+ * rewritten with the new tokens.
  */
 const fixedByBase: optionTables.Exclusion = { other: "extend", hint: "the base determines it" };
 const languagesFirst = {

@@ -15,9 +15,9 @@ export type CurvePoint = { readonly size: number; readonly bytesPerToken: number
 
 /** The compression curve that a page shows. */
 export type Curve = {
-  /** Equally spaced sizes on a log scale. The last is the chosen size. */
+  /** Sizes equally spaced on a log scale (`of`), or known sizes (`through`). The last is the chosen size. */
   readonly points: readonly CurvePoint[];
-  /** The chosen size, half of it, a quarter …, and the smaller sizes that were also written. */
+  /** The chosen size, smaller ones for comparison (`tableSizes`, `through`), and the sizes that were also written. */
   readonly table: readonly CurvePoint[];
   /** An estimate for twice the chosen size. */
   readonly doubled: CurvePoint | null;

@@ -83,7 +83,7 @@ export type PageText = {
  *   created  occurrences in the corpus when the merge was made; only if the training recorded them
  *   end      occurrences in the corpus at the end; only if the training recorded them. If absent although
  *            `created` is present, it is computed: each merge lowers the number of each of its two halves by `created`
- *   text     occurrences in a text; only with one
+ *   text     occurrences in a text; only if a text was given
  */
 export type PackedVocabulary = {
   readonly mergeCount: number;

@@ -84,7 +84,7 @@ export function vocabularyOf(
       inText: text?.[k] ?? null,
       tokensLeft: leftAfter?.[k] ?? null,
     };
-    // If two merges have the same result, the first one counts.
+    // If several pairs make a token, the first pair whose halves are known counts.
     if (!byId.has(merged[k]!)) byId.set(merged[k]!, made[k]);
     return true;
   };
@@ -97,7 +97,7 @@ export function vocabularyOf(
   return { tokens: [...byId.values()], byId, merged: made };
 }
 
-/** Returns the tokens that are left after each merge. */
+/** Returns the number of tokens in the corpus after each merge. */
 function runningTotals(tokensBefore: number, created: ArrayLike<number>, count: number): Float64Array {
   let left = tokensBefore;
   return Float64Array.from({ length: count }, (_, k) => (left -= created[k]!));

@@ -6,7 +6,7 @@ export const usual = {
   usedShare: "4 to 33 % in 1 MB of text",
 };
 
-/** Some of the tokens that a vocabulary learned. */
+/** A kind of learned tokens whose share is compared with what is usual. */
 export type KindOfTokens = "neverUsed" | "intermediate" | "runs" | "partsOfCharacters";
 
 const measuredSizes = [1_000, 4_000, 16_000, 32_000, 64_000, 128_000];

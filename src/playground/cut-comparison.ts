@@ -1,7 +1,7 @@
 import { ascii } from "#bytes";
 import type { excerpts } from "#evaluation";
 
-/** The text in one script, and the number of tokens of each tokenizer that begin in it. */
+/** The paragraphs with the same main script: their size, and how many tokens of each tokenizer begin in them. */
 export type ScriptCounts = {
   readonly script: string;
   readonly byteCount: number;
@@ -14,7 +14,7 @@ const scripts =
   );
 const letters = scripts.map((name) => ({ name, regex: new RegExp(`\\p{Script=${name}}`, "gu") }));
 
-/** Returns the script to which most letters of a text belong. */
+/** Returns the script of `scripts` with the most letters in a text; "no letters" if no script has any. */
 export function scriptOf(text: string): string {
   const counted = letters.map(({ name, regex }) => ({ name, count: text.match(regex)?.length ?? 0 }));
   const most = counted.reduce((a, b) => (b.count > a.count ? b : a));

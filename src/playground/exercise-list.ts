@@ -159,8 +159,8 @@ const someWords: HandWords = {
 };
 
 /**
- * Returns the most frequent words of three to eight lower-case ASCII letters, or those of the original BPE example if
- * there are too few.
+ * Returns the most frequent words of three to eight lower-case ASCII letters. If there are fewer than three, or none
+ * occurs twice, returns the words of the original BPE example.
  */
 function commonWords(pretokens: readonly Uint8Array[]): HandWords {
   const counts = new Map<string, number>();
@@ -255,7 +255,7 @@ function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
   const table = countPairs(made.joined, 0);
   const count = countOfPair(table, first.left, first.right);
   const inside = words.words.findIndex((_, w) => tokensOf(made, w, 1).length < words.words[w]!.length);
-  // The question above reveals the first merge.
+  // A tie at the first merge is no question, because the exercise "merge" tells that merge.
   const tieAt = made.ties.findIndex((tied, i) => i > 0 && tied.length > 1 && tied.length < 6);
   const exercises: Exercise[] = [
     asNumber(
@@ -318,7 +318,7 @@ function rankExercise(words: HandWords, made: HandMerges): Exercise {
   const last = words.words.length - 1;
   const longest = words.words.reduce((w, word, i) => (word.length > words.words[w]!.length ? i : w), last);
   const word = words.words[longest]!;
-  // This exercise applies the same merges to a word that was not in the corpus.
+  // A longer word than those from which the merges were learned.
   const unseen: HandWords = { words: [encoder.encode(`${textOfBytes(word)}est`)], counts: [1] };
   const joined = unjoined(unseen);
   for (const [merge, pair] of made.pairs.entries()) join(joined, merge, pair);

@@ -37,7 +37,7 @@ export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
   );
 }
 
-/** The words of a training; a word is bytes [starts[w] .. starts[w + 1]). */
+/** Joins the bytes of each word of a training. Word w is bytes [starts[w] .. starts[w + 1]). */
 export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(bytes.length).fill(stays);
   for (let w = 0; w < wordCount; w++) joinPretoken(bytes, starts[w]!, starts[w + 1]!, merger, joinedBy);

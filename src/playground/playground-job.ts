@@ -95,7 +95,7 @@ export class PlaygroundJob {
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
   }
 
-  /** Joined on first use, so that the page shows the training result earlier. */
+  /** The words of the corpus. They are joined on first use, so that the page shows the training result earlier. */
   private get words(): JoinedWords {
     this.joined ??= wordsOf(this.tokenizer!, this.merger!);
     return this.joined;

@@ -3,8 +3,8 @@ import { type JoinedText, neverJoined } from "./joined-text.ts";
 
 /**
  * TextBlock: a displayed part of a text, which does not depend on the step. A *unit* is what the screen shows as one
- * character: a character with its combining marks, or `\xNN` for an invalid byte. No merge joins a *word* with adjacent
- * text.
+ * character: a character with its combining marks, or `\xNN` for a byte of invalid or invisible text. No merge joins a
+ * *word* with adjacent text.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
  *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last: where the block ends

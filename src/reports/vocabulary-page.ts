@@ -251,7 +251,11 @@ function inspectionSentence(
   return `${name} has ${countNoun(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
 }
 
-/** The kind and pattern of the tokenizer, and what is usual. With a text, also the verdict on the size in training. */
+/**
+ * Describes the tokenizer: kind, pattern and merges, and, if its training is known, the length of its tokens. With a
+ * text, adds the verdict on the size in training and the share of tokens that the text uses. Gives usual values to
+ * compare.
+ */
 function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;
   const pattern =

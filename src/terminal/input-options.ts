@@ -16,7 +16,7 @@ export function check(
       "give either a plan or files",
     );
   }
-  // With either option, no file need be named.
+  // With --ranges or --counts, no file need be named.
   if (files.length > 0 || (ranges === undefined && counts === undefined))
     inputSearch.checkNames(files, asked);
 }
@@ -59,7 +59,10 @@ export async function inspectStreams(
   return { ...found, inputs };
 }
 
-/** Returns what was decided without an option about a corpus, as rows of a summary, each with a name and a text, which may be empty. */
+/**
+ * Returns rows of a summary about what no option decided: how files are read, and which ones are skipped. A text may be
+ * empty.
+ */
 export const notes = ({ inputs, skipped }: inputSearch.FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],

@@ -71,7 +71,7 @@ export class Output {
   private readonly displays: readonly ProgressDisplay[];
   private readonly log: LogFile | undefined;
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
-  /** The files that this run copied standard input and pipes to, with the paths of these. */
+  /** The path of each pipe that this run copied to a file, by the path of the copy; `-` for standard input. */
   private readonly copies = new Map<string, string>();
 
   constructor(private readonly options: OutputOptions) {
@@ -95,7 +95,7 @@ export class Output {
     this.options.written?.refuseOverlap(read);
   }
 
-  /** Called before any work. Throws a UserError if the log cannot be written. */
+  /** Opens the log, if there is one, before any work. Throws a UserError if it cannot be written. */
   openLog(): void {
     this.log?.open();
   }
@@ -122,7 +122,7 @@ export class Output {
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
-  /** Ends the stage now, with its result. Without a result, the stage ended with its last report. */
+  /** Ends the stage: now if it has a result, `found`; without one, its time ends with its last report. */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }

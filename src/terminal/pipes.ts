@@ -5,9 +5,9 @@ import { ScratchDirectory } from "#store";
 import { onStop } from "./stop.ts";
 
 /**
- * Copies each path that is not a regular file (a pipe, a device) to an unnamed file. Returns, by path, the descriptors
- * of these files, positioned at the beginning. Their readers never block. A reader of the pipe itself might, because
- * the pipe may have no writer, or a slow one, and no signal would be handled meanwhile.
+ * Copies each pipe among the paths to an unnamed file. Returns, by path, the descriptors of these files, positioned at
+ * the beginning. Their readers never block. A reader of the pipe itself might, because the pipe may have no writer, or
+ * a slow one, and no signal would be handled meanwhile. Throws a UserError for a device, which may never end.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();

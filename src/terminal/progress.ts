@@ -98,7 +98,7 @@ export function createProgress(
   };
 }
 
-/** Suspends the bar while data goes to the same terminal. */
+/** Whether the bar is suspended, because data goes to the same terminal, and how to remove it from there. */
 const pause = { isOn: false, clear: () => {} };
 
 export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {

@@ -198,7 +198,7 @@ function measureTable(
   ];
 }
 
-/** Whether all vocabularies have the same size, which the sentence below the headline gives. */
+/** Whether all vocabularies have the same size. If so, the text below the page's headline states it. */
 const hasOneSize = (tokenizers: evaluations.FullEvaluation["tokenizers"]) =>
   tokenizers.every(({ vocabularySize }) => vocabularySize === tokenizers[0]!.vocabularySize);
 

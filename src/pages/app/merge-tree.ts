@@ -96,7 +96,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   return { element, draw };
 }
 
-/** Draws a token above its halves, recursively. A click on one calls `choose` with it. */
+/** Draws a token above its halves, recursively. A click on a token calls `choose` with it. */
 function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
   let nodes = 0;
   const nodeOf = (of: Token, depth: number): HTMLElement => {

@@ -1,5 +1,5 @@
-// Tooltips of marks and tokens: on hover, on touch, and with the arrow keys while
-// the picture has the focus. Shared by reports and the playground, whose workers have no document.
+// Tooltips of marks, tokens and table headers: on hover, on touch, on keyboard focus, and with the arrow keys while
+// a picture or a text has the focus. Shared by reports and the playground, whose workers have no document.
 if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
   /** In a picture the mark nearest to the pointer gets the tooltip. */

@@ -63,7 +63,7 @@ export class Session {
     }
   }
 
-  /** Cancels a running training. Its promise never settles. */
+  /** Cancels a running training. The promise of its `train` never settles. */
   cancel(): void {
     this.running?.end();
     this.running = undefined;
