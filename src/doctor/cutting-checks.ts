@@ -19,7 +19,7 @@ function stepsIn(value: unknown, list: string): Step[] {
 /** Matches a doubled backslash before a class letter, as in `\\p`. Such an expression matches a literal backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
-/** Finds expressions whose backslashes are doubled. They match nothing, and some of them cannot be loaded. */
+/** Finds expressions whose backslashes are doubled. They cut nothing in usual text, and some cannot be loaded. */
 export function checkEscapes({ json }: Subject): Finding[] {
   const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
   const wrong = sources.filter(
@@ -252,7 +252,7 @@ function checkFit(path: string, loaded: Loaded): Finding[] {
   ];
 }
 
-/** Checks what transformers reads in addition to tokenizer.json. */
+/** Checks that tokenizer_config.json and tokenizer.json agree about a space before a text. */
 export function checkConfiguration({ config, json }: Subject, loaded: Loaded | null): Finding[] {
   const asked = config?.add_prefix_space;
   const own = loaded?.parts.addsPrefixSpace;

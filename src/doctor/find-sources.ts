@@ -9,7 +9,10 @@ import { type FindPath, pathFinder } from "./recorded-paths.ts";
 import type { VerifiedRecord } from "./training-record.ts";
 import { type FoundSources, inputAt } from "./training-request.ts";
 
-/** The inputs of a training as they are now, and those that are missing or have evidently changed. */
+/**
+ * The files that a training read, as they are now. `missing` and `changed` list inputs, word counts and files of a
+ * base. If any is missing, `inputs` is empty.
+ */
 export type LookedUp = {
   readonly sources: FoundSources;
   readonly inputs: readonly Input[];

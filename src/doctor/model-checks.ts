@@ -19,8 +19,8 @@ export function checkModelFile(subject: Subject): Finding[] {
 }
 
 /**
- * Whether each token has an id of its own, and no merge is repeated. Scanning finds repeated keys, and merges
- * without their tokens.
+ * Whether each token has an id of its own, and no merge is repeated. The scan that made this model has already refused
+ * repeated keys, and merges without their tokens.
  */
 function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): boolean {
   const { ids } = vocab.spelled;

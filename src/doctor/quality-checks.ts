@@ -143,7 +143,7 @@ function checkRecord(path: string): Finding[] {
   ];
 }
 
-/** Rare tokens are reported only if the text has at least this many tokens for each token of the vocabulary. */
+/** A text can show which tokens are rare if it has at least this many tokens for each token of the vocabulary. */
 const tokensPerToken = 20;
 
 function checkCounts({ parts }: Loaded, { counts, idCount }: Counted): Finding[] {

@@ -20,11 +20,12 @@ export type Subject = {
   readonly scanned: ScannedModel | null;
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;
-  /** The other files of the directory, as JSON; undefined if they are missing. */
+  /** Other files of the directory (`companions`), as JSON; undefined if a file is missing or not a JSON object. */
   readonly config: json.JsonObject | undefined;
   readonly map: json.JsonObject | undefined;
   readonly generation: json.JsonObject | undefined;
   readonly model: json.JsonObject | undefined;
+  /** The chat template. */
   readonly template: string | undefined;
 };
 

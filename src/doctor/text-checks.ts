@@ -6,7 +6,7 @@ import { languages } from "./quality-checks.ts";
 import type { Loaded } from "./subject.ts";
 import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
-// Checks that need texts, except for rare tokens (quality-checks.ts).
+// Checks of texts, and of the corpus that a tokenizer was trained on. quality-checks.ts finds rare tokens.
 
 /**
  * The minimum number of documents. With fewer, a token may be in one document only because no other has its subject.

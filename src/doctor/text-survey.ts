@@ -118,7 +118,7 @@ const firstScript = 3;
 
 /** The maximum number of pending bytes that are not whole characters; more are dropped. */
 const pendingBytesMax = 64;
-/** Tokens of at most this many bytes are keyed by their bytes as a number, and their classes are kept. */
+/** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
 const packedBytesMax = 4;
 
 /**
@@ -151,7 +151,7 @@ class ScriptSurvey {
     this.credit(found, 1, starts[id + 1]! - starts[id]!);
   }
 
-  /** Drops the pending bytes, which are not whole characters. */
+  /** Drops the pending bytes, without counting them. */
   dropPending(): void {
     this.pending.length = 0;
     this.pendingTokens = 0;

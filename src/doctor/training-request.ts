@@ -124,7 +124,7 @@ function corpusOf(record: VerifiedRecord, found: FoundSources): Partial<Requeste
   };
 }
 
-/** The recorded weight of each path, as a glob that matches nothing else. */
+/** Returns the recorded weights, each with a glob that matches only its path. */
 function weightsAt(weighted: readonly (readonly [path: string, weight: number | undefined])[]) {
   const byPath = new Map(
     weighted.flatMap(([path, weight]) => (weight === undefined ? [] : [[path, weight]])),

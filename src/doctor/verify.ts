@@ -42,7 +42,8 @@ export type VerifyRun = {
 };
 
 /**
- * Verifies a training: if its sources are still there, repeats it in memory and compares the result. Writes nothing.
+ * Verifies a training: repeats it in memory and compares the result. If a source is missing or has changed, or with
+ * `filesOnly`, checks the files without training. Writes nothing.
  */
 export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
   const startMs = performance.now();

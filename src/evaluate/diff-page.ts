@@ -18,8 +18,7 @@ type Compared = {
 };
 
 /**
- * Writes the page of `bpe diff`: tokens that are new or have a different id, and the same text as both tokenizers cut
- * it.
+ * Writes the page of `bpe diff`: which tokens and merges differ, and passages of the text as both tokenizers cut them.
  */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
   const { difference, characters, tokenizers, texts, command } = compared;

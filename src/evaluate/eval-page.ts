@@ -45,7 +45,7 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<evaluations.Voc
   return { scripts, lengths, longestTokens };
 }
 
-/** Cuts passages of the first texts by each tokenizer. */
+/** Takes a passage from each of the first texts, and encodes it with each tokenizer. */
 export function cutPassages({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
   const bytesMax = tokenizers.length > 1 ? reports.searchedBytes : undefined;
   return reports.cutSamples(

@@ -16,7 +16,8 @@ import {
 } from "./grid.ts";
 import { shownWords } from "./shown-words.ts";
 
-// The result of `bpe eval` for people to read: a table of tokenizers and texts for each requested measure.
+// The result of `bpe eval` for people to read: a table of tokenizers and texts for each requested measure, or one table
+// with a row for each measure.
 
 /** The requested tables. */
 export type EvaluationView = {
@@ -126,10 +127,11 @@ type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
 };
 
 /**
- * Formats one table with a row for each measure. With one tokenizer, its columns are the texts. With several
- * tokenizers, its columns are the tokenizers, and its values are those of the only text or, if all measures are
- * requested, of all texts together. Returns undefined if there is no such table or, unless all measures are requested,
- * if it does not fit: texts may be split into several tables, but tokenizers, which are compared, may not.
+ * Formats one table with a row for each measure. Its columns are the texts if there are several and only one tokenizer;
+ * otherwise they are the tokenizers. With several texts and several tokenizers, there is a table only if all measures
+ * are requested, and its values are those of all texts together. Returns undefined if there is no table, or if
+ * `columns` is less than `flatColumnsLeast`. Unless all measures are requested, also returns undefined if the
+ * tokenizers do not fit: they are compared, so unlike texts they are not split into several tables.
  */
 function flatSection(
   evaluation: evaluations.Evaluation,
@@ -156,7 +158,7 @@ function flatSection(
   const table = { ...tableWithItemRows(grid), corner };
   const fitted = isByText ? splitLines(table, columns) : namedLines(table, columns);
   if (fitted === undefined && !isAll) return undefined;
-  // If the table does not fit, names become numbers.
+  // If the table does not fit, `gridLines` chooses another layout, e.g. with numbers in place of tokenizers' names.
   const named = rows.map(({ name, better }) => (better === null ? name : `${name} (${better})`));
   const lines = fitted ?? gridLines({ ...grid, items: { noun: "measures", names: named } }, columns);
   const marked = markText(grid);
@@ -255,8 +257,8 @@ function textsSection({ texts }: evaluations.Evaluation, columns: number): styli
 }
 
 /**
- * Formats a table for each measure of parity, and a table of the cheapest and the costliest text. Each kind
- * of cost has a column.
+ * Formats a table for each measure of parity, a table of the cheapest texts, and one of the costliest texts. The items
+ * of each table are the kinds of cost.
  */
 function paritySections(evaluation: evaluations.Evaluation, columns: number): styling.Line[][] {
   const items = { noun: "costs", names: measures.parityCosts.map(({ name }) => name) };

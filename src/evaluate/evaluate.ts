@@ -460,7 +460,10 @@ export class TokenCounting {
     return { pretokens, others };
   }
 
-  /** Frees the pretokens of a tokenizer. Call it when its tokens have been counted. */
+  /**
+   * Frees the pretokens of a tokenizer, unless another tokenizer still needs them. Call it when the tokenizer's tokens
+   * have been counted.
+   */
   release(tokenizer: number): void {
     const cut = this.cuts[tokenizer]!;
     if (cut === null) return;
@@ -506,8 +509,8 @@ const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttings.cuttingTokens(parts))].filter((token) => token !== "").sort();
 
 /**
- * The special tokens at which a text must be cut, and how often each occurs; null if that is unknown, or if there are
- * none.
+ * The special tokens at which a text must be cut, and how often each occurs. `occurrences` is null if a token contains
+ * whitespace, so that its occurrences are unknown, or if `tokens` is empty.
  */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 

@@ -177,7 +177,7 @@ export class EvaluationThreads {
     };
   }
 
-  /** Returns the counts of the pretokens' tokens, by id, and the costs of the words. Either table may be null. */
+  /** Returns the counts of the pretokens' tokens, by id, and the numbers and costs of the words. Either may be null. */
   async measure(
     tokenizer: number,
     pretokens: WordTable | null,
@@ -225,7 +225,7 @@ export class EvaluationThreads {
 }
 
 /**
- * The number of words for each thread. Encoding this many takes some 0.5 s, long enough for several threads
- * to be faster.
+ * The default minimum number of words for each thread. Encoding this many takes some 0.5 s, long enough for several
+ * threads to be faster.
  */
 const defaultPartWordsLeast = scaled(1 << 20, 4);

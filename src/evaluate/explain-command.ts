@@ -162,5 +162,5 @@ const shownPieces = (pieces: readonly string[]) =>
   );
 
 const shownPiecesMax = 40;
-/** If the terminal leaves fewer columns for the pieces, they go to the next line. */
+/** Pieces are not shortened to fewer columns than this. If the line is then too long, the terminal wraps it. */
 const piecesColumnsLeast = 20;

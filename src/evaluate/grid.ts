@@ -41,6 +41,7 @@ const ellipsis = "…";
  *   2. items are rows
  *   3. layouts 1 and 2, with the middle of long names left out
  *   4. items are rows, and subjects are numbers that a legend explains
+ *   5. layout 4, with names of items shortened, or also numbers
  *
  * If none fits, returns several tables, each with some of the items, but with all subjects, because these are compared.
  */
@@ -161,7 +162,7 @@ const numberNames = (axis: Axis): Axis & Heads => ({
   legend: axis.names.map((name, i) => `${i === 0 ? `${axis.noun}: ` : ""}${i + 1} = ${name}`),
 });
 
-/** Returns the names, and at the end the name of all together. */
+/** Returns the names, followed by `sum` if there is one. */
 export const headsOf = ({ names, sum }: Axis): readonly string[] =>
   sum === undefined ? names : [...names, sum];
 

@@ -61,7 +61,7 @@ function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machin
 
 const loadedTogetherMax = 4;
 
-/** Finds a tokenizer. If it was found by name, it keeps that name. */
+/** Finds a tokenizer. Without a typed NAME=, it has the name by which it was found, if any. */
 function findNamed(typed: kinds.Named): kinds.Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };

@@ -1,8 +1,8 @@
 import type { evaluations } from "#evaluation";
 
 /**
- * Selects words to show. Words that differ only in case or punctuation count as one: only the first of them is at the
- * front of the list. Other words with letters follow, then words without letters.
+ * Returns the first `count` words to show. A word is a repetition if an earlier word has the same letters, ignoring
+ * case. Repetitions come after all words with new letters, and words without letters come last.
  */
 export function shownWords(
   words: readonly evaluations.CostliestWord[],

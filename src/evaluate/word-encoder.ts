@@ -18,8 +18,8 @@ export type WordEncoding = {
 type Ids = Uint16Array | Uint32Array;
 
 /**
- * Encodes pretokens and placed words, each as a text of its own. A token belongs to a text word if it contains a byte
- * of the word. So a token that is only the whitespace before the word does not count.
+ * Encodes pretokens, and placed words, each of which is encoded like a whole text. A token belongs to a text word if it
+ * contains a byte of the word. So a token that is only the whitespace before the word does not count.
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
@@ -192,8 +192,8 @@ export class WordEncoder {
 
   /**
    * Returns the number of bytes in the tokens for the whitespace before the word, or for a prefix space, if
-   * these are tokens of their own. Only the beginning of the word is normalized, because a change later in it
-   * may be the text of a special token.
+   * these are tokens of their own. Of the normalized word, only the first byte is used: encoding does not normalize
+   * special tokens, which may be later in the word.
    */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;

@@ -83,8 +83,9 @@ const averageNote = " on average (geometric mean; each text counts the same).";
 type SameSize = { readonly other: number; readonly shares: readonly TextShare[] };
 
 /**
- * Finds the tokenizer with the fewest tokens among the others of the first one's size. Returns null if no other has
- * that size, if `best` has it, or if a text has no tokens. `best` has the fewest tokens of all but the first.
+ * Finds the tokenizer with the fewest tokens among those whose vocabulary is as large as the first one's. Returns null
+ * if there are none, if `best` is one of them, or if a text has no tokens. `best` has the fewest tokens of all but the
+ * first.
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];

@@ -1,5 +1,5 @@
-// Measures tokenizers on texts, from counted tokens and words. No clock, no screen.
-// It is one module because measures, findings and excerpts come from the same counts of the same words.
+// Measures tokenizers on texts, from counted tokens and words. States findings, and selects the passages that
+// tokenizers cut differently. No clock, no screen.
 
 export * as differences from "./difference.ts";
 export * as evaluations from "./evaluation.ts";

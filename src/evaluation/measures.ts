@@ -61,8 +61,8 @@ export type NumberMeasures = {
 type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
 
 /**
- * How evenly tokens are spread over the texts: per word, per byte, per character, and per whole text, if
- * texts are parallel. The names are keys of the printed JSON.
+ * How evenly tokens are spread over the texts: per word, per byte, per character, and per whole text. The numbers per
+ * whole text mean something only if the texts are parallel. The names are keys of the printed JSON.
  */
 export type Parity = {
   /** Gini coefficient of tokens per word. */
@@ -109,7 +109,7 @@ export const alphas = [2, 2.5];
 
 /** A measure, for people and programs. `Of` is the type of the result that contains its value. */
 export type Measure<Of> = {
-  /** The name of its column in CSV, which is also its value for `--measure`. */
+  /** For a measure in `ofText`: the name of its column in CSV, and its value for `--measure`. */
   readonly key: string;
   /** The name in running text, in lower case. */
   readonly name: string;
@@ -159,7 +159,7 @@ function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Me
   return { ...measure, needs: "numbers", value: ({ numbers }) => numbers && value(numbers) };
 }
 
-/** Makes a measure from a field, if there is a model. */
+/** Makes a measure that needs a model from a field. */
 const costField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
   ...field(...about),
   needs: "model" as const,
@@ -298,8 +298,8 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether another measure gives the same information. Such a measure is a count whose share is also a measure, or the
- * complement or reciprocal of another measure.
+ * Whether this measure adds nothing to another one: it is a count whose share is also a measure, or the complement or
+ * reciprocal of another measure.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 

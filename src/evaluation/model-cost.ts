@@ -164,7 +164,7 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   given[name] = value;
 }
 
-/** Fills in defaults. Throws a UserError if values contradict each other. */
+/** Fills in defaults. Throws a UserError if `d` or `layers` is missing, or if values contradict each other. */
 function settle(given: Given, refuse: Refuse): Shape {
   const { d, layers } = given;
   for (const name of ["d", "layers"] as const)
@@ -205,8 +205,8 @@ function settle(given: Given, refuse: Refuse): Shape {
 type Config = { readonly [name: string]: unknown };
 
 /**
- * What config.json does not state about some classes of `transformers`: gated layers, and one matrix for
- * embedding and head.
+ * The supported values of `model_type`, each with what its config.json may leave out: whether feed-forward blocks are
+ * gated, and whether embedding and head are one matrix.
  */
 const kinds = new Map(
   [
@@ -222,7 +222,7 @@ const kinds = new Map(
   ].flatMap(({ types, ...kind }) => types.split(" ").map((type) => [type, kind] as const)),
 );
 
-/** Reads the shape from a config.json of `transformers`. Throws a UserError that names what is unknown. */
+/** Reads the shape from a config.json of `transformers`. Throws a UserError if a field is missing or not supported. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parseObject(json);
   if (outer === null) throw refuse("it is not a config.json: it does not contain a JSON object", example);

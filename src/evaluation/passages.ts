@@ -7,9 +7,9 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** A span of a text, with the tokens into which each tokenizer cuts it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-// A passage reaches at least one of the two lengths below, and ends where all tokenizers have a boundary: at the end of
-// the next sentence or line or, once it is 1.5 times that long, between words. Text without spaces may be split between
-// any characters, but a word only once the passage is twice that long.
+// A passage, except the last one of a text, reaches at least one of the two lengths below. It ends where all tokenizers
+// have a boundary: at the end of the next sentence or line or, once it is 1.5 times that long, between words. Text
+// without spaces may be split between any characters, but a word only once the passage is twice that long.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */

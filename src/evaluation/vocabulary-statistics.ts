@@ -2,7 +2,7 @@ import { lazy, utf8 } from "#bytes";
 import type { AddedToken } from "#text";
 import { type TokenTable, tokenShapes } from "#tokenizer";
 
-/** Statistics of a vocabulary. Special tokens count only in `size`. */
+/** Statistics of a vocabulary. Added tokens count only in `size` and `idLimit`. */
 export type VocabularyStatistics = {
   readonly size: number;
   readonly idLimit: number;
@@ -34,7 +34,7 @@ export function* of(
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
   const { idLimit, bytes, starts } = tokens;
-  /** The length in bytes of each token, by id; 0 for ids that are not the model's. */
+  /** The length in bytes of each token, by id; 0 for added tokens and for ids without a token. */
   const byteCounts = new Uint32Array(idLimit);
   const shapeOfId = (id: number) => tokenShapes.of(bytes, starts[id]!, starts[id + 1]!);
   let [whitespaceCount, separatorCount] = [0, 0];
@@ -179,7 +179,7 @@ const kinds = [
   { name: "white space", pattern: lazy(() => /\p{White_Space}/u) },
 ];
 
-/** The names of the classes: first scripts, for tokens with letters, then the kinds of tokens without letters. */
+/** The names of the classes: scripts and "other letters", for tokens with letters, then the kinds of other tokens. */
 const classNames = [...[...scripts, ...kinds].map(({ name }) => name), otherName, invalidName];
 const firstClass = 1;
 /** The last class of tokens that have a letter. */
