@@ -188,7 +188,7 @@ function reserveTrie(search: TokenSearch, stateMax: u64): bool {
  * sorts them by one more byte, from the end.
  *
  *   SCRATCH   TYPE   LENGTH   MEANING
- *   order     u32    count    the numbers of the tokens, in that order
+ *   order     u32    count    the numbers of the tokens, as sorted so far
  *   spare     u32    count    scratch for sorting
  *
  * Until a state is visited, its tokens are order[fallbacks[s] .. ends[s]).
@@ -438,7 +438,7 @@ function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length:
 
 const ones: u64 = 0x0101010101010101;
 
-/** Sets the top bit of bytes that are 0, and possibly of bytes that are 1 above such a byte. */
+/** Sets the top bit of bytes that are 0, and possibly of bytes of value 1 that follow such a byte. */
 function zeroBytes(bytes: u64): u64 {
   return (bytes - ones) & ~bytes & (ones << 7);
 }

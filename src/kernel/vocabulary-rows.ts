@@ -1,7 +1,7 @@
 /**
- * Writes rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and
- * between them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript: the row
- * of a special token, or of a token that is too long to be kept (src/tokenizer/vocabulary.ts).
+ * Rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and between
+ * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript: the row of a
+ * special token, or of a token that is too long to be kept (src/tokenizer/vocabulary.ts).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
@@ -212,8 +212,8 @@ function writeDecimal(number: u32, to: usize): usize {
 }
 
 /**
- * Returns number / 10. Exact for every u32, and faster than a division, which the first compiler tier of an engine
- * would use.
+ * Returns number / 10. Exact for every u32, and faster than a division, which the first compiler tier of a JavaScript
+ * engine would use.
  */
 function tenth(number: u32): u32 {
   return <u32>((<u64>number * 0xcccccccd) >> 35);

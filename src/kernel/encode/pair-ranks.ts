@@ -136,9 +136,9 @@ export function isRankOf(rank: i32, left: i32, right: i32): bool {
 }
 
 /**
- * Writes to `ranks` a guess for each pair of neighbours among up to 1,024 ids. First lists, without branches, the
- * hashes and indices of the pairs that pass the filter. The list is in the memory of `middleKeys` (regions.ts), which
- * is free while words are merged.
+ * Writes to `ranks` a guess for each pair of neighbours among at most 64 ids (merge-word.ts). First lists, without
+ * branches, the hashes and indices of the pairs that pass the filter. The list is in the memory of `middleKeys`
+ * (regions.ts), which is free while words are merged.
  */
 export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   const candidates = middleKeysStart;

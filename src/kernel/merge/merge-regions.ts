@@ -28,10 +28,10 @@
  *   specialSlots    u32          specialSlotCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
  *   buckets         u32          bucketCount + 1           pair-queue.ts
- *   prefixStarts    u32          tokenCapacity             merge-tokens.ts
- *   prefixBytes     u8           prefixLengthMax a token   merge-tokens.ts
- *   labels          u64          tokenCapacity             tie-rules.ts
- *   sorted, shared  u32          tokenCapacity             tie-rules.ts
+ *   prefixStarts    u32          tokenCapacity             merge-tokens.ts; if prefixes are stored
+ *   prefixBytes     u8           prefixLengthMax a token   merge-tokens.ts; likewise
+ *   labels          u64          tokenCapacity             tie-rules.ts; likewise
+ *   sorted, shared  u32          tokenCapacity             tie-rules.ts; likewise
  *   sums            Sum          2 x tokenCount, a part    neighbours.ts
  *   seen            u32          2 x tokenCount, a part    neighbours.ts
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts

@@ -22,8 +22,9 @@ import {
 import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
 
 /**
- * Normalizes a text that arrives in pieces, by a list of steps: Unicode's normal forms and lower case. Callers call
- * `inputAddress` and `normalize` for each piece of a text; the last `normalize` ends the text. The regions are:
+ * The normalization of a text that arrives in pieces, by a list of steps: Unicode's normal forms and lower case.
+ * Callers call `inputAddress` and `normalize` for each piece of a text; the last `normalize` ends the text. The regions
+ * are:
  *
  *   REGION   CONTENT
  *   input    [pendingStart, inputEnd): text that has not been emitted yet

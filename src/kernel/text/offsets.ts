@@ -4,7 +4,7 @@ import { changeEvent, spaceEvent, strippedEvent, tokenEvent } from "./sections";
 import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
 
 /**
- * Finds the start and the end of each token in a text.
+ * Offsets: the start and the end of each token in a text.
  *
  * Definitions. In *bytes*, tokens follow each other without gaps, and each has the length of its own bytes, except that
  *

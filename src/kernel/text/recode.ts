@@ -2,10 +2,10 @@ import { fixedEnd, reserveTo } from "../regions";
 import { tokenSize } from "./decode";
 
 /**
- * Finds where ids differ from the canonical ids: those that encoding their decoded text gives. The result is pairs of
- * spans of both lists. If both lists spell the same text, the spans are the shortest ones with the same bytes. If they
- * do not, because encoding normalizes the decoded text again, there is one pair of spans: everything between the common
- * start and the common end of the lists. Each id must have a token.
+ * Recoding: where ids differ from the canonical ids. To get the canonical ids, the given ids are decoded, and the text
+ * is encoded again. The result is pairs of spans of both lists. If both lists spell the same text, the spans are the
+ * shortest ones with the same bytes. If they do not, because encoding normalizes the decoded text again, there is one
+ * pair of spans: everything between the common start and the common end of the lists. Each id must have a token.
  *
  * These arrays follow the tables of decode.ts:
  *

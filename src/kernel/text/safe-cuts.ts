@@ -4,7 +4,7 @@ import { isQuiet, step } from "../scan/scanner";
 import { foundLength, nextOccurrence, searchText } from "../text-loop";
 
 /**
- * Finds safe cuts of a text: positions where it can be divided so that its parts can be encoded independently.
+ * Safe cuts of a text: positions where it can be divided so that its parts can be encoded independently.
  *
  * Definition (the naive twin is `findSafeCut` of src/pattern/cut-text.ts). A position is a safe cut if, whatever text
  * comes before it, reading the character at the position makes the automaton settle an end there and continue as at the

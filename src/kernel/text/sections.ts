@@ -43,18 +43,19 @@ import {
 } from "./normalize";
 
 /**
- * Cuts a text that arrives in pieces into *sections*: the text between two added tokens, which the pattern then cuts.
- * As in HF, the steps are: early added tokens are found in the given text; the text between them is normalized; late
- * added tokens are found in the result; a space is put before each remaining section. Steps that a tokenizer does not
- * need are skipped.
+ * Sections: a text that arrives in pieces is cut at added tokens. A *section* is the text between two of these, which
+ * the pattern then cuts. As in HF, the steps are: early added tokens are found in the given text; the text between them
+ * is normalized; late added tokens are found in the result; a space is put before each remaining section. Steps that a
+ * tokenizer does not need are skipped.
  *
  * A text may come in segments (edges.ts). In the normalized text, an edge is at the end of the normalized form of the
  * text before it. If a stretch that is normalized as a whole spans two segments, special tokens in the stretch stay
  * text.
  *
  * Callers call `beginSections` and `useSections` once. `openText` begins a text; it may be omitted if the text has no
- * segments and the same flags as the previous one. For each piece, call `pieceAddress` and then `takePiece`; between
- * two segments, `endSegment`. The last `takePiece` ends the text. Each `takePiece` produces events, in order:
+ * segments, has the same flags as the previous one, and does not continue a section. For each piece, call
+ * `pieceAddress` and then `takePiece`; between two segments, `endSegment`. The last `takePiece` ends the text. Each
+ * `takePiece` produces events, in order:
  *
  *   KIND        NUMBERS                       MEANING
  *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
@@ -111,7 +112,7 @@ let hasLateEdges: bool = false;
 let waitingEdges: Edges = changetype<Edges>(0);
 /** The number of bytes so far of the part that is being normalized. */
 let inputBytes: i32 = 0;
-/** The number of its normalized bytes that were emitted, and of the input bytes that these come from. */
+/** How many normalized bytes of this part were emitted, and how many bytes of the part they come from. */
 let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been emitted. */
@@ -322,7 +323,7 @@ function moveWaitingEdges(size: i32): bool {
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
-  // A position in `late` minus the input position that it comes from. For positions after the last changed stretch.
+  // The position in `late` minus that in the input, for the text from the last changed stretch before `position` on.
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
     const position = edgePosition(waitingEdges, waitingEdges.first);

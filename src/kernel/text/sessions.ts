@@ -1,7 +1,8 @@
 import { fixedEnd, reserveTo } from "../regions";
 
 /**
- * Decides which part of a text must be encoded again after an edit. Sessions use it for texts that grow and are edited.
+ * Edits: which part of a text must be encoded again after an edit. Sessions use this for texts that grow and are
+ * edited.
  *
  * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a
  * checkpoint do not change if neither the text before it nor the `reach` bytes after it change. So encoding restarts at

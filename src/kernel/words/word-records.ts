@@ -15,8 +15,8 @@ import {
 import { long, middle, short } from "./word-tables";
 
 /**
- * Converts all words to contiguous records, so that the merge engine can lay them out in the memory in which they were
- * counted (merge/word-layout.ts). The records of short and middle words follow those of long ones.
+ * The conversion of all words to contiguous records, so that the merge engine can lay them out in the memory in which
+ * they were counted (merge/word-layout.ts). The records of short and middle words follow those of long ones.
  */
 let movedKind: u32 = 0;
 let movedAt: usize = 0;
@@ -55,8 +55,8 @@ export function endMovingToRecords(): void {
 }
 
 /**
- * Inspects the words, which are sequences of ids: counts their ids, and lists the adjacent pairs of ids that the flags
- * select.
+ * An inspection of the words, which are sequences of ids: their ids are counted, and the adjacent pairs of ids that the
+ * flags select are listed.
  *
  *   ARRAY    TYPE   LENGTH     MEANING
  *   flags    u8     ids        for each id, bit 0: it may be on the left of a selected pair; bit 1: on the right

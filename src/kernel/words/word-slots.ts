@@ -16,11 +16,12 @@ import {
  * slot is free. The rest depends on the kind of the table, which its slot size identifies: 8 bytes for long words, 16
  * for short ones, 24 for middle ones.
  *
- * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in hash order at every size. This
- * lets two tables be added up by walking both from front to back, and lets a table grow in place. A *slice* of all
- * hashes is a run of slots in every table, so each thread can add up one slice of all tables (`setSlice`).
+ * The home slot of a key is the top `slotBits` bits of its hash, or, in the table of a slice (below), of the hash's
+ * position in the slice. So keys are nearly in hash order at every size. This lets two tables be added up by walking
+ * both from front to back, and lets a table grow in place. A *slice* of all hashes is a run of slots in every table, so
+ * each thread can add up one slice of all tables (`setSlice`).
  *
- * The head of a table, 32 bytes:
+ * The head of a table, 32 bytes with the fields of `LongTable`:
  *
  *   OFFSET   FIELD         MEANING
  *   0        slots         address of slot 0
@@ -347,7 +348,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
     // Most words are in their home slot. Without this check the loop below runs once a pretoken, and after 50,000 runs
-    // of a loop the engine compiles the function at its highest tier, which a short run does not repay.
+    // of a loop the JavaScript engine compiles the function at its highest tier, which a short run does not repay.
     if (load<u64>(slot) === key) {
       store<u64>(slot, load<u64>(slot, 8) + 1, 8);
       continue;
