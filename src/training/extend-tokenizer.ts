@@ -45,7 +45,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   await yieldToEventLoop();
   const files = await baseFiles.readBase(path);
   for (const { path } of files.sources.slice(1)) {
-    tokenizers.checkSame(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
+    tokenizers.checkSame(loaded, await loadInWorker({ path, options: { pattern }, isDecoded: false }));
   }
   await yieldToEventLoop();
   const recorded = recordFiles.find(files.sources.flatMap(({ paths }) => paths));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
@@ -177,6 +177,19 @@ describe("tokens for a tokenizer without a corpus", () => {
       expect([format, ...factsOf(made)]).toEqual([format, ...factsOf(saved)]);
       expect(made.encode("<|tool|>")).toHaveLength(1);
     }
+  });
+
+  test("a given pattern is for all files of a base that state none", async () => {
+    const { path, made: base } = await makeBase("bare");
+    const bare = join(home, "bare-files");
+    mkdirSync(bare);
+    for (const name of ["vocab.json", "merges.txt", "tokenizer.tiktoken"])
+      copyFileSync(join(path, name), join(bare, name));
+    const made = await extend(bare, { seedTokens: ["zebra"], pattern: "gpt2" });
+    expect(made.encode("zebra")).toHaveLength(1);
+    const text = madeText(5, 60);
+    expect([...made.encode(text)]).toEqual([...base.encode(text)]);
+    expect([...made.files().keys()].sort()).toEqual(["merges.txt", "tokenizer.tiktoken", "vocab.json"]);
   });
 
   test("companion files name new special tokens, and again when that result is extended", async () => {
