@@ -82,7 +82,10 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "p
 
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
-/** What an input's format was taken from: an option, the extension of its name, or its first bytes. */
+/**
+ * What an input's format was taken from: an option, the extension of its name, or its first bytes. `name` is also used
+ * for text of which neither shows a format.
+ */
 export type FormatSource = "option" | "name" | "content";
 
 /**

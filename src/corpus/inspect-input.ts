@@ -51,11 +51,11 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
 /** The number of compressed bytes that are tried first: usually enough for a head. */
 const firstTryBytes = 1 << 12;
 /**
- * The maximum number of compressed bytes that are tried, because any number of empty gzip members decompresses to
- * nothing.
+ * The maximum number of compressed bytes that are tried. Without a limit, a file of empty gzip members would be read
+ * whole, because they decompress to nothing.
  */
 const compressedBytesMax = 1 << 24;
-/** The maximum number of decompressed bytes, because a few bytes of zstd may become gigabytes. */
+/** The maximum number of decompressed bytes. Without a limit, a few bytes of zstd could become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
 /** Decompresses prefixes of the file of various lengths, until one gives enough bytes, but not far too many. */

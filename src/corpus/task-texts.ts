@@ -37,7 +37,7 @@ export type TaskTextsOptions = {
   readonly windowBytes?: number | undefined;
   /** The memory for texts that do not fit into a window; by default without a limit. */
   readonly memory?: TextMemory;
-  /** Maps files into the taker's text, if only the kernel reads it. */
+  /** How files are mapped into the taker's text. Given only if nothing but the kernel reads that text. */
   readonly mapping?: Mapping | undefined;
   /** Whether statistics have checksums. */
   readonly hasChecksums?: boolean | undefined;
@@ -89,7 +89,7 @@ export class TaskTexts {
     this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));
   }
 
-  /** The current offset in the text, for errors. */
+  /** The current offset in the input, for errors. */
   get offsetByte(): number {
     const { records, chain, windows } = this;
     if (records !== undefined) return records.offsetByte;

@@ -431,8 +431,9 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
 }
 
 /**
- * Removes shards, the last one first, and then the manifest: while the manifest exists, the shards are known to belong
- * to another run. Shards that the manifest does not list are removed if they are numbered without a gap.
+ * Removes shards, the last one first, and then the manifest. If it is interrupted, the next run with `ifChanged` finds
+ * the manifest and removes the other shards. Shards that the manifest does not list are removed if they are numbered
+ * without a gap.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.entries.find(

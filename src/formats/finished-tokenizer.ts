@@ -8,7 +8,7 @@ export type FinishedTokenizer = {
   readonly normalization: Normalization | null;
   readonly exportForm: patternForms.PatternExport;
   readonly model: modelSettings.ModelSettings;
-  /** The tokenizer given to --like. */
+  /** The settings of the tokenizer given to --like, or of the one that is being converted. */
   readonly like?: modelSettings.Like | null;
   /** Present if merging begins with characters. Then all tokens of the vocabulary are special or `others`. */
   readonly characters?: CharacterMerges;

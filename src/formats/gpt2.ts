@@ -96,7 +96,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOpti
   };
 }
 
-/** Refuses an empty merges.txt, which a failed copy may have left, next to tokens that only merges can make. */
+/** Refuses an empty merges.txt if there are tokens that only merges can make: a failed copy may have left the file. */
 function refuseLearnedTokens(
   vocab: ScannedModel["vocab"],
   addedIds: ReadonlySet<number>,

@@ -52,7 +52,7 @@ function addedObstacle(
   return overlapObstacle(addedTokens);
 }
 
-/** Whether a user-defined token has marks, so that SentencePiece also finds it in spaces, and is no added token. */
+/** Whether a user-defined token has marks and is no added token. SentencePiece finds such a token in spaces, too. */
 const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[]) =>
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
@@ -96,7 +96,10 @@ const mayTouch = (a: string, b: string) =>
   b.includes(a) ||
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
-/** Returns an obstacle if llama.cpp would make a token from other halves, or if only one of the two makes the token. */
+/**
+ * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts`, or if only one
+ * of them would make it.
+ */
 function mergeObstacle(
   parts: TokenizerParts,
   { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },

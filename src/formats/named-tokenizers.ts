@@ -81,8 +81,8 @@ const notFoundError = (typed: string, hint: string) =>
   );
 
 /**
- * Returns the path of tiktoken's copy of a file, if there is one. An empty variable means that tiktoken keeps
- * no copies.
+ * Returns the path of tiktoken's copy of a file, if there is one. If the environment variable for the directory is
+ * empty, tiktoken keeps no copies.
  */
 function ranksInCache(url: string): string | undefined {
   const { TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR } = process.env;

@@ -175,8 +175,8 @@ export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
       const b = values[file[pos + 1]!]!;
       const c = values[file[pos + 2]!]!;
       const d = values[file[pos + 3]!]!;
-      // "=" has the value 64, and any other character that is not a digit 128. Only the last two positions
-      // may be "=".
+      // "=" has the value 64. Any other character that is not a base64 digit has 128. Only the last two positions may
+      // be "=".
       if (a > 63 || b > 63 || c > 64 || d > 64 || (c === 64 && d !== 64)) return null;
       bytes[at] = (a << 2) | (b >> 4);
       bytes[at + 1] = (b << 4) | (c >> 2);

@@ -49,7 +49,7 @@ export class LineReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** The current offset in the text, for errors. */
+  /** The current offset in the input, for errors. */
   get offsetByte(): number {
     return this.window?.baseByte ?? 0;
   }
@@ -103,8 +103,8 @@ export class LineReader {
 }
 
 /**
- * Returns the start of the last record in the bytes; 0 if only one record begins there, at 0. The caller knows that no
- * other record begins in the first `knownBytes` bytes.
+ * Returns the start of the last record in the bytes; 0 if no record begins after position 0. The caller knows that none
+ * begins in the first `knownBytes` bytes, except at 0.
  */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
@@ -272,8 +272,8 @@ function textFields(line: Uint8Array): string {
 
 /*
  * `readLine` reads a line of JSON. It checks all of the line, as JSON.parse does, and unescapes the text of one
- * top-level field, without creating strings. Its functions stop at a line feed, which no JSON token contains. So they
- * need not check for the end of the bytes, where the caller puts a line feed.
+ * top-level field, without creating strings. The functions that it calls stop at a line feed, which no JSON token
+ * contains. So they need not check for the end of the bytes, where the caller puts a line feed.
  */
 
 export const lineFault = {

@@ -183,7 +183,10 @@ export function hasSlots(kind: u32, keyCount: f64): bool {
   return slotBitsWith(table, keyCount) <= table.slotBitsMax;
 }
 
-/** Grows the table for `keyCount` more keys if necessary. Returns false if `reserve` of word-slots.ts does. */
+/**
+ * Grows the table for `keyCount` more keys if necessary. Returns false if its region is full, or if growing failed and
+ * left the table unusable.
+ */
 export function reserveSlots(kind: u32, keyCount: u32): bool {
   return reserve(tableOf(kind), keyCount);
 }
@@ -212,14 +215,15 @@ export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/** Returns how many keys of another table's slots, at the text's start, this table does not have. */
+/** Returns how many keys this table lacks of the slots at the text's start, which are a copy from another table. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
- * Adds the words of another table's records, at the text's start, if they are in the slice. An incomplete record at the
- * end is not added. Returns the size in bytes of the complete records; -1 if this table is full.
+ * Adds the words of the records at the text's start, which are a copy from another table. Leaves out words that are not
+ * in the slice, and an incomplete record at the end. Returns the size in bytes of the complete records; -1 if this
+ * table is full.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;

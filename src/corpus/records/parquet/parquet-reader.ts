@@ -132,7 +132,7 @@ export class ParquetReader {
     for (let v = first; v < end; v++) batch.append(bytes, starts[v]!, ends[v]!);
   }
 
-  /** Checks that texts are valid UTF-8: all of them at once, and that no text begins inside a character. */
+  /** Checks that each text is valid UTF-8: the joined texts must be valid, and none may begin inside a character. */
   private checkTexts(path: string, firstRow: number, textField: string): void {
     const { text, ends, count, byteCount } = this.batch;
     let isValid = isUtf8(text.bytes.subarray(0, byteCount));

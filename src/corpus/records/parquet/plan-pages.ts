@@ -288,8 +288,6 @@ function decodedBytesMax({ header, dataByte, endByte }: Page): number {
   return Math.max(endByte - dataByte, header.uncompressed_page_size * copies);
 }
 
-// Pages, as their headers describe them.
-
 /** Thrown if a page has no value for one of its rows; `index` is relative to the first row of the page. */
 export class NullValue extends Error {
   constructor(readonly index: number) {
