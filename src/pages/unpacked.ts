@@ -94,7 +94,9 @@ export function vocabularyOf(
     count = pending.length;
     pending = pending.filter((k) => !make(k));
   }
-  return { tokens: [...byId.values()], byId, merged: made };
+  // Tokens that waited for a later merge are the last in `byId`.
+  const tokens = [...byId.values()].sort((a, b) => (a.rank ?? -1) - (b.rank ?? -1));
+  return { tokens, byId, merged: made };
 }
 
 /** Returns the number of tokens in the corpus after each merge. */

@@ -138,6 +138,19 @@ test("a merge whose half only a later merge creates is unpacked, too, as in the 
   expect([byId.get(258)!.rank, byId.size]).toEqual([3, 259]);
 });
 
+test("tokens are in the order of their merges, also if a half is the result of a later merge", () => {
+  const merges = { left: [257, 97, 97], right: [97, 98, 97], merged: [256, 257, 258] };
+  const leaf = (id: number) => [id, String.fromCharCode(id), 1, null, null, null] as const;
+  const { tokens } = vocabularyOf(merges, [leaf(98), leaf(97)], null);
+  expect(tokens.map(({ id, text, rank }) => [id, text, rank])).toEqual([
+    [98, "b", undefined],
+    [97, "a", undefined],
+    [256, "aba", 0],
+    [257, "ab", 1],
+    [258, "aa", 2],
+  ]);
+});
+
 test("without counts a page has none, and a tokenizer without merges is packed, too", async () => {
   const packed = packLoaded(loaded([[97, 98, 256]]), {}, Bun.deflateSync);
   expect(packed.columns.map(({ name }) => name)).toEqual(["step", "left", "right"]);
