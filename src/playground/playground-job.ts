@@ -71,7 +71,10 @@ export type CompareAnswer =
 const shownBytesMax = 20_000;
 export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 
-/** The worker of the page: trains once, then answers questions about the result. */
+/**
+ * The job of a worker of the page: trains once, then answers questions about the result. A temporary worker only trains
+ * by all rules, to compare them (`rules`).
+ */
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
   private merger: WordMerger | undefined;

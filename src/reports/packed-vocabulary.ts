@@ -81,7 +81,7 @@ function countsFromZero(ids: Int32Array): boolean {
   return true;
 }
 
-/** Lists bytes and special tokens by id, leaving out special tokens that share the id of a learned token. */
+/** Lists bytes and special tokens by id, leaving out special tokens that share the id of a byte or a learned token. */
 function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: tokenCounting.TokenCounts,

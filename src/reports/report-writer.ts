@@ -166,7 +166,7 @@ type Cutter = {
   readonly bytesOf: (id: number) => Uint8Array;
 };
 
-/** Cuts passages by any tokenizer. */
+/** Returns a cutter for any tokenizer. */
 export function cutterOf(parts: TokenizerParts): Cutter {
   const encoding = new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" });
   const encode = (text: Uint8Array) => {

@@ -105,8 +105,8 @@ export class ClosedReader extends Error {}
 const stdout = 1;
 
 /**
- * Writes data to stdout or to a named pipe. A thread of the runtime writes to a pipe, so that signals are handled even
- * if the pipe's reader is slow or stops. A file is written directly.
+ * Writes data to stdout, to a named pipe or to a device. A thread of the runtime writes to a pipe, so that signals are
+ * handled even if the pipe's reader is slow or stops. A file is written directly.
  */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;

@@ -24,9 +24,9 @@ export function undoAll(): void {
 }
 
 /**
- * Installs signal handlers: SIGINT, SIGTERM and SIGHUP undo half-done work, call `tell`, and end the process. The
- * handlers stay installed, because a second signal, sent while the first is handled, must not end the process in the
- * middle.
+ * Installs signal handlers: SIGINT, SIGTERM and, unless it is ignored, SIGHUP undo half-done work, call `tell`, and end
+ * the process. The handlers stay installed, because a second signal, sent while the first is handled, must not end the
+ * process in the middle.
  */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
@@ -53,7 +53,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether nohup started the run, so that it continues when the terminal is closed. */
+/** Whether the run was started with SIGHUP ignored, as by nohup, so that it continues when the terminal is closed. */
 function isHangupIgnored(): boolean {
   if (isWindows) return false;
   try {
