@@ -47,7 +47,7 @@ export function isHalf(half: u32): bool {
 // loops, too. So these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of
 // `doWork` they would make a short run compile all of it.
 
-/** Counts the pairs whose right byte is in the next `work` cells of a part. Returns true while cells are left. */
+/** Counts the pairs whose right half is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs(part: Part, index: u32, work: u32): bool {
   return isWide ? countPairsOf<u32>(part, index, work) : countPairsOf<u16>(part, index, work);
 }
@@ -85,7 +85,7 @@ function countPairsOf<T>(part: Part, index: u32, work: u32): bool {
 }
 
 /**
- * Writes the occurrences of pairs that have a list and whose right byte is in the next `work` cells. Returns true while
+ * Writes the occurrences of pairs that have a list and whose right half is in the next `work` cells. Returns true while
  * cells are left.
  */
 export function writeBytePairs(part: Part, index: u32, work: u32): bool {

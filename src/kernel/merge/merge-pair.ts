@@ -159,7 +159,7 @@ function countInAllParts(side: u32, id: u32): u32 {
   return count;
 }
 
-/** Whether there are records for all pairs that may be created. */
+/** Whether the table of pairs has room for all pairs that may be created. */
 export function hasRoomForNewPairs(): bool {
   return hasRoomForPairs(seenCountOf(0, Side.left) + seenCountOf(0, Side.right));
 }

@@ -251,12 +251,17 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 }
 
 const alignment: u64 = 64;
-/** The log2 of the smallest number of cells of a sketch (rebuild-index.ts), and the bytes of 8 such sketches. */
+/**
+ * The log2 of the smallest number of cells of a sketch (rebuild-index.ts), and the bytes of 8 such sketches: at most 8
+ * threads merge (src/merge/merge-options.ts).
+ */
 export const sketchBitsMin: u32 = 4;
 const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
 export const halvesBytes: u32 = 512;
-/** The first index may add a record for each pair of bytes, and does not check for space (first-index.ts). */
+/**
+ * The first index may add a record for each pair of 256 start tokens, and does not check for space (first-index.ts).
+ */
 const pairCapacityMin: u64 = 2 * bytePairCount;
 /**
  * Counts below this are rare. In each part of the words, every rare count has positions of its own (word-layout.ts).

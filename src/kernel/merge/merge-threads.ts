@@ -5,9 +5,10 @@ import { mergeOccurrences, writeStaged } from "./neighbours";
 import { layOutWords, setStepCount, stepCount } from "./word-layout";
 
 /**
- * Distributes work over threads: the parts of a list, or of the text. The main thread sets the kind of work and the
- * amount for each part, marks all parts but the first as open, and does the first one itself. Helpers take open parts.
- * The main thread then takes the parts that are still open, so it never waits for a helper that has not begun.
+ * Distributes work over threads: the parts of a list, of the text, or, during layout, of the words. The main thread
+ * sets the kind of work and the amount for each part, marks all parts but the first as open, and does the first one
+ * itself. Helpers take open parts. The main thread then takes the parts that are still open, so it never waits for a
+ * helper that has not begun.
  *
  * A part's state changes from `open` to `taken` by an atomic exchange, then possibly to `awaited`, and finally to
  * `done`. A thread that takes a part sees everything written before it was opened; a thread that finds it done sees

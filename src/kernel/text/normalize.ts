@@ -28,8 +28,8 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *
  *   REGION   CONTENT
  *   input    [pendingStart, inputEnd): text that has not been emitted yet
- *   log      if a log is kept, u32[4] for each changed stretch of the last call: its start and end in the input
- *            and in the output, in bytes from the start of the text
+ *   log      if a log is kept, u32[4] for each changed stretch of two bytes or more of the last call: its start
+ *            and end in the input and in the output, in bytes from the start of the text
  *   output   [outputStart, outputEnd), after all tables: the result of the last call, until other tables take the
  *            memory. If no stretch was normalized, it is in the input
  *   work     after the output, while a stretch is processed: its characters as u32; the characters after a step, with
@@ -164,7 +164,7 @@ export function logAddress(): usize {
   return logStart;
 }
 
-/** Returns the number of changed stretches in the last call. */
+/** Returns the number of stretches in the log of the last call. */
 export function loggedCount(): u32 {
   return <u32>((logEnd - logStart) >> 4);
 }

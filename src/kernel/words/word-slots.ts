@@ -500,7 +500,7 @@ export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: boo
   return false;
 }
 
-/** Returns how many keys of the slots [from, end) of another table this one does not have. */
+/** Returns the number of keys in the slots [from, end) of another table that this table lacks. */
 export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
   let missingCount: u32 = 0;
   for (; from < end; from += table.slotBytes) {
