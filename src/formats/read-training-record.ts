@@ -12,8 +12,8 @@ export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
   /**
-   * The ids of the special tokens, if the record is that of an extended or pruned tokenizer. Otherwise `compat` and
-   * `specialTokensFirst` determine them.
+   * The ids of the special tokens, if the record is that of an extended, pruned or converted tokenizer. Otherwise
+   * `compat` and `specialTokensFirst` determine them.
    */
   readonly specialIds: readonly number[] | undefined;
   /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
