@@ -103,11 +103,11 @@ BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, in
  * without a token is an error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
-/* Compares ids with the canonical ids: those that encoding the decoded text gives. (A model can also sample others.)
- * `*index` is set to the index of the first difference, or to SIZE_MAX if there is none. */
+/* Compares ids with the canonical ids: those that encoding the decoded text gives. (A model may sample other ids for
+ * the same text.) `*index` is set to the index of the first difference, or to SIZE_MAX if there is none. */
 BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
 
-/* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
+/* In place of the given ids [start, end), encoding gives the canonical ids [canonical_start, canonical_end). */
 typedef struct {
   size_t start, end, canonical_start, canonical_end;
 } bpe_span;

@@ -34,7 +34,7 @@ typedef struct {
   uint32_t id_bytes; /* size of an id in the kernel's memory: 2 or 4 bytes */
   uint32_t id_limit; /* the largest id + 1 */
   bool adds_prefix_space;
-  bool trim_keeps_one; /* of the spaces that `trim_count` excludes, one stays at the start of the text */
+  bool trim_keeps_one; /* trimming (`trim_count`) keeps a single space at the start of the text */
   bool has_marks; /* U+2581 in a text is encoded as a space (SentencePiece) */
   bool leaves_out_space, leaves_out_spaces; /* decoding drops one space at the start, or all those of the first token */
   /* Index 0: special tokens in the text become their ids; 1: they are encoded as text. */
@@ -123,8 +123,8 @@ typedef struct {
 BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
 BPE_HIDDEN extern const char no_memory[];
 
-/* A section of a text, whose bytes are passed to an instance in pieces. Ids are appended to `out` as soon as they are
- * certain. */
+/* A section of a text, whose bytes are passed to an instance in pieces. Only ids that no further text can change are
+ * appended to `out`. */
 typedef struct {
   Instance *instance;
   const Image *image;
@@ -239,7 +239,7 @@ BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, 
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */
 
-/* Given ids [start, end) correspond to canonical ids [canonical_start, canonical_end). */
+/* In place of the given ids [start, end), encoding gives the canonical ids [canonical_start, canonical_end). */
 typedef struct {
   uint32_t start, end, canonical_start, canonical_end;
 } RecodedSpan;

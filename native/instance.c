@@ -255,8 +255,8 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Encodes the text up to `stop`. Added tokens end by `end`; those that begin before `sure_end` have arrived completely.
- * Bytes before `limit` may be read (`takeText` in src/kernel/text-loop.ts). */
+/* Encodes the text up to `stop`. Finds only added tokens that end at or before `end`; those that begin before
+ * `sure_end` have arrived completely. Bytes before `limit` may be read (`takeText` in src/kernel/text-loop.ts). */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {

@@ -390,7 +390,8 @@ static PyObject *model_encode_segments(Model *self, PyObject *args) {
   return list;
 }
 
-/* recoded_spans(given, canonical, is_same_text) -> list of tuples: both lists as bytes, with 32 bits for each id */
+/* recoded_spans(given, canonical, is_same_text) -> list of (start, end, canonical_start, canonical_end). Given and
+ * canonical ids are bytes objects, with 32 bits for each id. */
 static PyObject *model_recoded_spans(Model *self, PyObject *args) {
   PyObject *given, *canonical;
   int is_same_text;

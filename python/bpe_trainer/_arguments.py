@@ -34,7 +34,7 @@ _ELSEWHERE = {
 
 
 def suggest_parameters(function: F) -> F:
-    """Makes a function raise a TypeError for an unknown parameter that says which one to use instead."""
+    """Makes a function raise a TypeError for an unknown parameter. The error says which parameter to use instead."""
     code = getattr(function, "__code__")
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 

@@ -153,7 +153,7 @@ class _Thread:
         return self._begun.acquire(False)
 
     def work(self) -> None:
-        # Drop the reference: otherwise the thread would be the last to hold the result.
+        # Take the work off the list: otherwise this thread might be the last to hold what the work refers to.
         self._works.pop()()
 
     def has_begun(self) -> bool:

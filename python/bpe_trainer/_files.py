@@ -13,7 +13,7 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 _HEAD_BYTES = 1 << 13
 #: How many bytes to read at once: a part of the native module, and some more to find a position to cut at.
 _READ_BYTES = (1 << 18) + (1 << 12)
-#: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but later.
+#: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but more slowly.
 _PARTS_OF_LANE = 8
 #: The longest text without a safe cut, which one thread encodes in memory. Files with a longer one are left to the executable.
 _WHOLE_BYTES = 1 << 26

@@ -19,7 +19,7 @@ IMAGE_NAME = "tokenizer.image"
 #: The size limit of an image, and of the files that it is made of.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
-#: Flags with which no file keeps its opener waiting.
+#: Flags for opening a file without waiting, even if it is a pipe or a terminal.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _HEAD = struct.Struct("<8s2I16s6I18I")
 _VERSION = 8

@@ -33,7 +33,7 @@ else:
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
-#: ``(start, end, canonical_start, canonical_end)``: given ids ``[start, end)`` correspond to canonical ids
+#: ``(start, end, canonical_start, canonical_end)``: in place of the given ids ``[start, end)``, encoding gives the canonical ids
 #: ``[canonical_start, canonical_end)``.
 RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
@@ -209,7 +209,7 @@ class Tokenizer:
             raise BpeError("the tokenizer is closed")
 
     def _encode(self, text: Union[str, bytes], as_text: Union[bool, None]) -> list[int]:
-        """Encodes while the tokenizer is not loaded; then `_take` replaces this method. Raises BpeError if it is closed."""
+        """Loads the tokenizer, and encodes. `_take` then replaces this method by that of the model. Raises BpeError if closed."""
         ids: list[int] = self._encoder().encode(text, as_text)
         return ids
 
@@ -926,7 +926,7 @@ class Tokenizer:
         return self._file("huggingface", "tokenizer.json").decode("utf-8")
 
     def _file(self, format: str, name: str) -> bytes:
-        """Returns a file as `bpe convert` writes it; for HF, the own tokenizer.json, if that alone gives the same tokenizer."""
+        """Returns a file as `bpe convert` writes it. For HF, returns its own tokenizer.json, if that alone gives the same tokenizer."""
         with self._place() as path:
             if format == "huggingface":
                 own = os.path.join(path, name) if os.path.isdir(path) else path

@@ -287,7 +287,7 @@ def _listen_apart(
         try:
             _listen(run, said, warned, show)
         except BaseException as error:
-            # This ends the run, so that sending the texts fails, and the main thread raises this error.
+            # Stop the run, so that sending the texts fails. Then the thread that sends them raises this error.
             raised.append(error)
             run.stop()
 

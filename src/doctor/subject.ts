@@ -116,8 +116,8 @@ function templateOf(path: string, isWhole: boolean, config: json.JsonObject | un
 }
 
 /**
- * Whether the merges of a model start from characters, as SentencePiece's do, and its vocabulary spells spaces as
- * U+2581.
+ * Whether a model looks like one of SentencePiece: its merges start from characters, and its vocabulary spells spaces
+ * as U+2581.
  */
 export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
   objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));

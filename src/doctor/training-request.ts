@@ -38,7 +38,7 @@ function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<R
   const { options } = record;
   const { superwords, compat, specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText } = options;
   const model: Partial<NonNullable<typeof options.model>> = options.model ?? {};
-  // An empty text keeps a role from being proposed again.
+  // An empty text means that no token has the role. Without a text, training would choose a token by its name.
   const roles = Object.fromEntries(modelSettings.roleNames.map((role) => [role, model[role] ?? ""]));
   return {
     ...{ specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText, like, ...roles },

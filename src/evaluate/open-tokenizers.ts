@@ -45,8 +45,8 @@ export async function openTokenizers(
 }
 
 /**
- * Returns the first of these tokenizers, as many as may be loaded together: each large one is loaded by a thread of its
- * own, and together they use at most half of the memory.
+ * Returns the first of these tokenizers, as many as may be loaded together. Each large one is loaded by a thread of its
+ * own. Several together use at most half of the memory; a single one may use more.
  */
 function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machine.MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;

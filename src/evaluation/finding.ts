@@ -176,7 +176,7 @@ type TextShare = { readonly text: string; readonly share: number };
 
 const distance = ({ share }: TextShare) => Math.abs(Math.log(share));
 
-/** Says how long the tokens of the only tokenizer are. */
+/** Says how long the tokens of the only tokenizer are, and how many it has; null if there are several tokenizers. */
 function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   const measured = (tokenizers[0]?.texts ?? []).flatMap(({ text, bytesPerToken }) =>
     bytesPerToken === null ? [] : [{ text, bytesPerToken }],
@@ -231,7 +231,7 @@ function lessOrMore(share: number): string {
   return share >= 2 ? amountOf(share) : `${amountOf(share)} ${share < 1 ? "fewer" : "more"}`;
 }
 
-/** Formats how far a ratio is from 1: "13 %", "2.5 times as many". */
+/** Formats a ratio of tokens without its direction: "13 %" for 0.87 and 1.13, "2.5 times as many". */
 function amountOf(share: number): string {
   if (share >= 2) return `${share.toFixed(1)} times as many`;
   const percent = 100 * Math.abs(1 - share);

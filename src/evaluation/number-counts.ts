@@ -15,8 +15,8 @@ export class NumberCounts {
   fromRight = 0;
   fromLeft = 0;
   /**
-   * How many numbers have each F1 score above 0. The sum is computed at the end, in one order, so that it
-   * does not depend on the threads.
+   * For each F1 score above 0, how many numbers have it. The sum is computed at the end, in one order, so that
+   * it does not depend on the threads.
    */
   readonly scores = new Map<number, number>();
 
