@@ -106,6 +106,9 @@ function refuseLearnedTokens(
     if (token.length === 1 || addedIds.has(id)) continue;
     throw new UserError(
       `"${path}" is empty, but the vocabulary has ${showValue(token)}, which a merge makes`,
+      {
+        hint: "copy the file again; a tokenizer without merges has a merges.txt with the line #version: 0.2",
+      },
     );
   }
 }
