@@ -42,7 +42,7 @@ type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | nul
  *
  * If "x y" and "y z" overlap in a text "x y z", "x y" needs the lower rank. In any text, the tokens x, y and z become
  * neighbours only if they do so when the text xyz is merged alone, because no earlier merge has crossed the edges of
- * the three tokens. Respecting these overlaps suffices for two kinds of groups:
+ * the three tokens. A group is all merges of one priority. Respecting these overlaps suffices for two kinds of groups:
  *
  * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is
  *   applied.

@@ -34,7 +34,7 @@ const isSentencePiece = (head: string) =>
   head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";
 
 /**
- * One more value of `--format`: the other files compiled into an image, which loads instantly
+ * One more value of `--format`: the tokenizer compiled into a single file, an image, which loads instantly
  * (src/tokenizer/image.ts).
  */
 export const image = "image";
