@@ -16,7 +16,7 @@ const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
 /** With at most this many symbols, all ranks are compared for each merge; with more, a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
-/** Sets `scannedSymbolsMax`, to at most 64, for tests. */
+/** Sets `scannedSymbolsMax`, to at most `scannedBytesMax`, for tests. */
 export function limitMerging(scannedMax: u32): void {
   scannedSymbolsMax = scannedMax;
 }

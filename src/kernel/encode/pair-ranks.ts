@@ -136,7 +136,7 @@ export function isRankOf(rank: i32, left: i32, right: i32): bool {
 }
 
 /**
- * Writes to `ranks` a guess for each pair of neighbours among at most 64 ids (merge-word.ts). First lists, without
+ * Writes to `ranks` a guess for each pair of neighbours among at most 64 ids (`scannedBytesMax`). First lists, without
  * branches, the hashes and indices of the pairs that pass the filter. The list is in the memory of `middleKeys`
  * (regions.ts), which is free while words are merged.
  */

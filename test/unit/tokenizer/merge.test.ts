@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { EncodingKernel, WordMerger } from "../../../src/tokenizer/encoding-kernel.ts";
 import type { EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
 import * as encodingModels from "../../../src/tokenizer/encoding-model.ts";
@@ -91,7 +92,9 @@ function isMonotone(model: EncodingModel): boolean {
 
 /** Returns a function for each algorithm of merging, which returns the ids of a word. */
 function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
-  return [64, 0].map((scannedMax) => {
+  // The kernel has no memory to scan longer words (`scannedBytesMax` of src/kernel/encode/merge-word.ts).
+  const longestScanned = isSmallScale ? 5 : 64;
+  return [longestScanned, 0].map((scannedMax) => {
     const merger = new WordMerger(model);
     merger.kernel.limitMerging(scannedMax);
     return (word) => [...merger.merge(Uint8Array.from(word))];
