@@ -190,8 +190,8 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 /**
  * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and
  * folders, pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its
- * own path rather than through a link, and each file appears once. `skipped` has the further paths that lead to the same
- * folder or file, and the internal folders of hub caches.
+ * own path rather than through a link, and each file appears once. `skipped` has the further paths that lead to the
+ * same folder or file, and the internal folders of hub caches.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");

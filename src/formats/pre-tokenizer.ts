@@ -88,8 +88,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // `bpe` writes gpt4 with llama3's expression, which therefore does not tell the two apart. The form that other programs
-  // write takes precedence, so all patterns are compared with that form first.
+  // `bpe` writes gpt4 with llama3's expression, which therefore does not tell the two apart. The form that other
+  // programs write takes precedence, so all patterns are compared with that form first.
   const forms = [
     (named: namedPatterns.NamedPattern) => named.foreignSources ?? named.sources,
     patternForms.huggingface,
