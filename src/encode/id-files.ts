@@ -200,8 +200,8 @@ export class IdFiles implements idWriters.IdSink {
 
   /**
    * Verifies existing shards, and continues after them. If they belong to another run, or one of them is missing or
-   * damaged, removes them if `ifChanged` is set, and otherwise throws a UserError. Always throws one if there are shards
-   * but no manifest, or if files belong to a user who is not trusted.
+   * damaged, removes them if `ifChanged` is set, and otherwise throws a UserError. Always throws one if there are
+   * shards but no manifest, or if files belong to a user who is not trusted.
    */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
