@@ -30,7 +30,7 @@ export type Kind<T> = Typed & {
   /** The schema of a value in training.json. */
   readonly schema: JsonSchema;
   /**
-   * For the parameter in Python: its type, its default, and the function of `_training.py` that turns it into
+   * For the parameter in Python: its type, its default, and the name by which `_training.py` selects how it becomes
    * arguments.
    */
   readonly python: { readonly type: string; readonly none: string; readonly print: string };

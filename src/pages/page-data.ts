@@ -10,7 +10,7 @@ export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** The output of `bpe eval --json` without longest tokens, and with only the costliest words that the page shows. */
+  /** The output of `bpe eval --json`, with only those of the costliest words that the page shows. */
   readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
   readonly made: readonly Fact[];

@@ -19,7 +19,7 @@ export type Command = {
   readonly description: string;
   /** More sentences about the command. */
   readonly details?: string;
-  /** Whether piped data is read if no file is named. */
+  /** Whether standard input is read if no file is named and it is a pipe or a file. */
   readonly readsPipe?: boolean;
   /** Options that take the place of files: with one of them no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
