@@ -316,8 +316,10 @@ function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: chang
   function* chunks(): Generator<Uint8Array> {
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
-      if (newIds[id] === changes.removed || addedIds.has(id)) continue;
-      chunk.ascii(`${host.toBase64(tokenTables.bytesOf(parts.tokens, id))} ${newIds[id]}\n`);
+      const bytes = tokenTables.bytesOf(parts.tokens, id);
+      // Another file of the directory may have a token here that this one lacks, such as a special token.
+      if (newIds[id] === changes.removed || addedIds.has(id) || bytes.length === 0) continue;
+      chunk.ascii(`${host.toBase64(bytes)} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
     }
     yield chunk.take();

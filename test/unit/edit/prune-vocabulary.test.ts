@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { chooseTokens } from "../../../src/edit/prune-vocabulary.ts";
+import { tiktoken } from "../../../src/formats/tiktoken.ts";
+import * as compiledPatterns from "../../../src/pattern/pattern.ts";
 import * as derivation from "../../../src/tokenizer/derivations.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
@@ -166,4 +168,13 @@ test("how each token is reached", () => {
   const whole = derivation.derive(partsOf({ ...tokenizer, ignoresMerges: true }));
   expect(whole.reaches[ids.get("xy")!]).toBe(derivation.Reach.wholePretoken);
   expect([...whole.wholeParts]).toEqual([[ids.get("xy")!, [120, 121]]]);
+});
+
+test("a rank file gets no line for a token that only another file of its directory has", () => {
+  const lines = Array.from({ length: 256 }, (_, byte) => `${Buffer.of(byte).toString("base64")} ${byte}\n`);
+  const sources = [{ name: "x.tiktoken", path: "x.tiktoken", bytes: Buffer.from(lines.join("")) }] as const;
+  const parts = tiktoken.read(sources, { pattern: compiledPatterns.resolve("gpt2") });
+  const newIds = Int32Array.from({ length: 257 }, (_, id) => id);
+  const [file] = tiktoken.prune!(sources, parts, { size: 257, newIds, mergeCount: 0 });
+  expect(Buffer.concat([...file!.chunks()].map((chunk) => chunk.slice())).toString()).toBe(lines.join(""));
 });
