@@ -94,7 +94,7 @@ class CharacterCounter {
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** A character of four bytes counts as two, as in JavaScript's strings. */
+  /** Returns the code units before byte `end`. A character of four bytes has two, as in JavaScript's strings. */
   countBefore(end: number): number {
     const { bytes } = this;
     for (; this.position < end; this.position++) {

@@ -31,7 +31,7 @@ const memoryCountMax = 16;
 
 /**
  * Learns merges from words: a word table, whose start tokens are the 256 bytes, or words made of other start tokens.
- * Yields after a bounded amount of work, tens of milliseconds, so that the caller can draw progress and handle signals.
+ * Yields after a bounded amount of work (`sliceWork`), so that the caller can draw progress and handle signals.
  * The result depends only on the words and the options.
  *
  * The engine uses as few memories as possible. If the words have more pairs than those of any text that we measured,

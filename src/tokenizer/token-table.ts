@@ -39,7 +39,7 @@ export const build = (tokens: Iterable<readonly [id: number, bytes: Uint8Array]>
 export const pack = (tokens: readonly (readonly [id: number, bytes: Uint8Array])[]): PackedTokens =>
   append(noTokens, tokens);
 
-/** Appends tokens to packed ones. */
+/** Returns packed tokens, followed by other tokens. The given packed tokens do not change. */
 export function append(
   { bytes, starts, ids }: PackedTokens,
   others: readonly (readonly [id: number, bytes: Uint8Array])[],
@@ -68,7 +68,7 @@ export function fromPacked(tokens: PackedTokens): TokenTable {
   const count = ids.length;
   let idLimit = 0;
   for (let t = 0; t < count; t++) if (ids[t]! >= idLimit) idLimit = ids[t]! + 1;
-  // At first, starts[id + 1] is the length of the token. The loop below adds up lengths to offsets.
+  // At first, starts[id + 1] is the length of token id. A later loop replaces the lengths by offsets.
   const starts = new Uint32Array(idLimit + 1);
   for (let t = 0; t < count; t++) starts[ids[t]! + 1] = from[t + 1]! - from[t]!;
   let tokenCount = 0;
@@ -80,7 +80,8 @@ export function fromPacked(tokens: PackedTokens): TokenTable {
   for (let t = 0; t < count; t++) {
     const end = from[t + 1]!;
     let to = starts[ids[t]!]!;
-    // If tokens share an id, the last one has set the length, and is written last.
+    // If tokens share an id, the length is that of the last one. Tokens of another length are skipped here, and tokens
+    // of the same length are overwritten by the last one.
     if (end - from[t]! !== starts[ids[t]! + 1]! - to) continue;
     for (let pos = from[t]!; pos < end; pos++) bytes[to++] = all[pos]!;
   }

@@ -22,7 +22,8 @@ export const byteCount = 256;
  * entries = [0 .. 255, 256, -1]; under `huggingface`, specialIds = [0], the bytes have 1 .. 256, "th" has 257.
  *
  * Only `huggingface` lets a special token share its id with an ordinary token, because HF looks up the string before it
- * assigns a new id. The entry of a shared id is the special token, unless that is one of `laterTokens`.
+ * assigns a new id. The entry of a shared id is the special token; but if the special token is one of `laterTokens`, the
+ * entry is the ordinary token.
  */
 export type Vocabulary = {
   readonly size: number;
@@ -104,7 +105,7 @@ export function build(options: VocabularyOptions): Vocabulary {
     tokenIds,
     specialIds: givenIds,
   } = ids(merges.mergeCount, givenTokens.length, equalTokens);
-  // A later token that equals a learned token shares its id, and adds none.
+  // A later token that equals a learned token has the learned token's id, and adds no entry.
   const marked = equalLater.filter((token) => token >= 0).map((token) => tokenIds[token]!);
   const newLater = laterTokens.filter((_, i) => equalLater[i] === notLearned);
   const reserved = reservedTokens(filledSize + newLater.length, padTo, [...givenTokens, ...laterTokens]);

@@ -29,7 +29,7 @@ import {
   writeProduct,
 } from "./write-result.ts";
 
-/** What a training reads, in addition to its options. */
+/** The corpus of a training, and what callers give in addition to options. */
 export type TrainingInput = {
   /** The run, as training.json describes it. */
   readonly command: Pick<Run, "command" | "arguments">;
@@ -58,7 +58,7 @@ export type TrainingHost = {
     names: readonly string[],
     reading: inspection.InputOptions,
   ) => inputSearch.FoundInputs | Promise<inputSearch.FoundInputs>;
-  /** Opens sources that can be read only once: pipes. */
+  /** Copies the pipes among the paths to files. Returns the descriptors of the copies, by path. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
   /** Called before the words of the corpus are counted, unless the output is up to date. */

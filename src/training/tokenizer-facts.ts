@@ -36,9 +36,9 @@ export function factsOf(
 }
 
 /**
- * Returns the facts that an image stores: those for other programs, why it refuses some calls, and digests of
- * the files that it replaces. An image replaces only the files of a directory that were loaded without
- * options (`isAsItIs`).
+ * Returns the facts that an image stores: the facts of `factsOf`, the reasons for refusing some calls, and digests of
+ * the files that it was made of. It has digests only for files of a directory that were loaded without options
+ * (`isAsItIs`), because only then may it be loaded instead of them.
  */
 export const imageFactsOf = (
   parts: TokenizerParts,

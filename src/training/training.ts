@@ -149,7 +149,7 @@ const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): extendi
 /**
  * `sizes` are the requested sizes of a vocabulary, ascending; undefined for an extension that learns nothing, and so
  * gets only new special tokens and seed tokens. `own` are the base's added tokens, none without a base; `newSpecials`
- * are the special tokens to add to a base.
+ * are the special tokens to add to a base. `room` is the space for seed tokens.
  */
 type SettledSizes = {
   readonly sizes: readonly number[] | undefined;
@@ -304,7 +304,7 @@ function settleCuttingOfBase(
   return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
 }
 
-/** Fills in defaults, some of which depend on the rule. */
+/** Returns the limits of tokens, with defaults. The default of `minFrequency` depends on the rule. */
 export const settleLimits = (
   {
     minFrequency,
@@ -530,7 +530,7 @@ export function trainingPattern(
 }
 
 /**
- * Resolves the pattern for superwords. Whatever the trainer, it is fed line by line, and may leave text
+ * Resolves the pattern for superwords. With every trainer, text is fed to it line by line, and it may leave text
  * unmatched.
  */
 function liftedPattern(asked: string, compat: Compat): compiledPatterns.ResolvedPattern {

@@ -320,7 +320,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
       [...inputs, ...counts].map(({ path }) => path),
       weights,
     );
-  /** Files of word counts come after the inputs. */
+  /** Returns the weight of an input, or of a file of word counts; these are numbered after the inputs. */
   const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({

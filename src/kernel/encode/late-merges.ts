@@ -167,7 +167,7 @@ function markChunk<T>(first: usize, count: u32): void {
   }
 }
 
-/** Returns the number of ids up to the last of `count` that is no joint, or 0 if all are. */
+/** Finds the last of `count` ids that is no joint. Returns its index + 1, or 0 if all ids are joints. */
 function lastEnd(count: u32): u32 {
   for (let base = <i32>((count - 1) & ~63); base >= 0; base -= 64) {
     let ends = ~load<u64>(joints + (base >> 3));
@@ -243,7 +243,7 @@ function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize
   return out;
 }
 
-/** Lists the segments among `count` ids, and keeps the first id of each. */
+/** Lists the segments of two or more of `count` ids. Keeps the first id of every segment. */
 function listSegments(count: u32): void {
   pairsEnd = pairs;
   triplesEnd = triples;
