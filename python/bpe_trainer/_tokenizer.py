@@ -1183,7 +1183,9 @@ def _threads_for(threads: Union[int, None], characters: int) -> int:
 
 
 def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: Callable[[], None]) -> None:
-    """Runs ``share`` in this thread and others. Its argument tells whether no thread has failed; ``stop`` ends all shares.
+    """Runs ``share`` in this thread and others. It gets a function that says whether to continue: false once a thread has failed.
+
+    ``stop`` makes all shares end soon.
 
     If a thread cannot start its share, for want of memory, the others do it.
     """

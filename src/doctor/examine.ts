@@ -110,7 +110,7 @@ function validTokens(tokens: TokenTable): Uint8Array {
 }
 
 /**
- * Loads the tokenizer, or returns the error why it cannot be loaded. Throws the error if it is not a byte-level BPE.
+ * Loads the tokenizer. If that fails, returns the error; or throws it, if the tokenizer is not a byte-level BPE.
  */
 function load(subject: Subject, options: tokenizers.LoadOptions): Loaded | UserError {
   try {

@@ -289,7 +289,7 @@ function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], re
   return ids.filter((id) => keys.has(keyOf(id)));
 }
 
-/** If at least this share of a model's embedding rows has no token, padding of the vocabulary does not explain it. */
+/** If a model has more rows than ids by more than this share of the ids, padding does not explain the difference. */
 const paddingShare = 0.1;
 
 function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {

@@ -20,7 +20,7 @@ function kindOf(word: string): string {
   return kinds.find(([, regex]) => regex.test(core))![0];
 }
 
-/** A kind is named if it makes at least this share of the difference. */
+/** A kind is named if the tokens that it saves, or needs more, are at least this share of all saved tokens. */
 const namedLeast = 0.1;
 
 /**

@@ -177,7 +177,10 @@ export class EvaluationThreads {
     };
   }
 
-  /** Returns the counts of the pretokens' tokens, by id, and the numbers and costs of the words. Either may be null. */
+  /**
+   * Returns the counts of the tokens of `pretokens`, by id, and the numbers and costs of `words`. Either argument may be
+   * null.
+   */
   async measure(
     tokenizer: number,
     pretokens: WordTable | null,

@@ -191,9 +191,8 @@ export class WordEncoder {
   }
 
   /**
-   * Returns the number of bytes in the tokens for the whitespace before the word, or for a prefix space, if
-   * these are tokens of their own. Of the normalized word, only the first byte is used: encoding does not normalize
-   * special tokens, which may be later in the word.
+   * Returns how many bytes the whitespace before the word, and a prefix space, have in the tokens. Of the normalized
+   * word, only the first byte is used: encoding does not normalize special tokens, which may be later in the word.
    */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;

@@ -96,7 +96,10 @@ function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | nu
   return compared.reduce((a, b) => (meanOf(b.shares) > meanOf(a.shares) ? b : a));
 }
 
-/** "At 1,000 tokens, a needs 31 % fewer tokens than b on en, 2.4 % more on code." */
+/**
+ * Compares the first tokenizer with another one of its size: "At 1,000 tokens, a needs 31 % fewer tokens than b on en,
+ * 2.4 % more on code."
+ */
 function sentenceAtSize(size: number, own: number, { other, shares }: SameSize): FindingPart[] {
   const at = `At ${countNoun(size, "token")}, `;
   const [first, ...rest] = shares.toSorted((a, b) => distance(b) - distance(a)) as [TextShare];
