@@ -85,9 +85,6 @@ static inline bool should_continue(Poll *poll, size_t steps) {
   return !poll->has_given_up;
 }
 
-/* Whether the poll has given up, so that the work is incomplete. */
-static inline bool has_stopped(const Poll *poll) { return poll != NULL && poll->has_given_up; }
-
 /* Returns NULL, or why this processor cannot run the kernel. Must be called first. */
 BPE_HIDDEN const char *processor_obstacle(void);
 
