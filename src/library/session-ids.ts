@@ -6,8 +6,8 @@ import { NoMemory, type TextEncoding } from "#tokenizer";
 type Segment = { readonly byteCount: number; readonly isTrusted: boolean };
 
 /**
- * Steps that the kernel's `nextStep` returns (src/kernel/text/sessions.ts). The fourth step is `findsFirst`, which needs
- * no name here.
+ * Steps that the kernel's `nextStep` returns (src/kernel/text/sessions.ts). The fourth step is `findsFirst`, which
+ * needs no name here.
  */
 const editDone = 0;
 const findsLast = 2;

@@ -303,8 +303,8 @@ export class TextTokenizer {
   }
 
   /**
-   * Splits a text into the pieces that merging starts from. Added tokens are pieces, too, with the whitespace
-   * that they strip. Joined, the pieces are the text, after normalization if the tokenizer normalizes, and
+   * Splits a text into pretokens: pieces whose edges no merge crosses. Added tokens are pieces, too, with the
+   * whitespace that they strip. Joined, the pieces are the text, after normalization if the tokenizer normalizes, and
    * with the space that some tokenizers put before a text.
    */
   preTokenize(text: string | Uint8Array): string[] {
@@ -486,7 +486,7 @@ export class TextTokenizer {
     return decoder;
   }
 
-  /** Whether decoding these ids and encoding the text gives the same ids. Ids that a model samples may not. */
+  /** Whether decoding these ids and encoding the text gives the same ids. A model may sample other ids. */
   isCanonical(ids: GivenIds, options: EncodeOptions = {}): boolean {
     return this.recodeGiven("isCanonical", ids, options).index < 0;
   }
@@ -496,7 +496,7 @@ export class TextTokenizer {
     return this.recodeGiven("firstNoncanonical", ids, options).index;
   }
 
-  /** Returns the ids that encoding the text of ids gives, and the spans in which they differ from the given ids. */
+  /** Decodes the ids, and encodes the text again. Returns the new ids, and the spans in which they differ. */
   recode(ids: GivenIds, options: EncodeOptions = {}): Recoded {
     const { given, bytes, canonical } = this.recodeGiven("recode", ids, options);
     const isSameText = firstDifference(bytes, this.decodeBytes(canonical)) < 0;

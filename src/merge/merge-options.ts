@@ -139,7 +139,7 @@ export function threadCountOf(
 
 /**
  * The engine's tuning. The result never depends on it. Tests vary every setting to reach code paths that are rare on
- * real text; no other code changes one.
+ * real text. Otherwise only parity-merges.ts changes settings, for the engines of languages.
  */
 export type MergeTuning = {
   /** The work between two yields, in accessed entries or cells: about 5 to 15 ms, if each is a cache miss. */
