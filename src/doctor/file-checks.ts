@@ -31,8 +31,7 @@ export async function checkFiles(
       finding("files-disagree", "error", `${names} give different ids`, {
         evidence: difference,
         fix: "keep the file that the model was trained with, and write the others from it",
-        // bpe convert refuses models whose merges start from characters.
-        ...(parts.model.beginning === undefined && { command: convertCommand(first!) }),
+        command: convertCommand(first!),
       }),
     );
   }

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkFiles } from "../../../src/doctor/file-checks.ts";
+import { convertCommand } from "../../../src/doctor/fixing-commands.ts";
+import { finishCharacters } from "../../../src/formats/finish-characters.ts";
+import * as tokenizerFiles from "../../../src/formats/load-tokenizer.ts";
+import { huggingface } from "../../../src/formats/tokenizer-json.ts";
+import * as derivation from "../../../src/tokenizer/derivations.ts";
+import * as fingerprints from "../../../src/tokenizer/fingerprint.ts";
+import { scratch } from "../../binary.ts";
+import { cases, modelOf } from "../formats/made-sentencepiece.ts";
+
+async function finish(path: string) {
+  const parts = await tokenizerFiles.load(path);
+  return finishCharacters(path, parts, derivation.derive(parts));
+}
+
+test("if files with merges of characters disagree, the proposed command converts the first of them", async () => {
+  const directory = scratch();
+  const [model, json] = ["tokenizer.model", "tokenizer.json"].map((name) => join(directory, name));
+  writeFileSync(model!, modelOf(cases[2]!));
+  const file = huggingface
+    .writing!.files(await finish(model!))
+    .find(({ name }) => name === "tokenizer.json")!;
+  const root = JSON.parse(Buffer.concat(Array.from(file.chunks(), (chunk) => chunk.slice())).toString());
+  const [a, b] = Object.keys(root.model.vocab).filter((token) => /^[a-z]$/.test(token));
+  const { vocab } = root.model;
+  [vocab[a!], vocab[b!]] = [vocab[b!], vocab[a!]];
+  writeFileSync(json!, JSON.stringify(root));
+  const parts = await tokenizerFiles.load(json!);
+  const loaded = { parts, encode: fingerprints.shortEncoder(parts) };
+  const [found, ...others] = await checkFiles({ path: directory, isDirectory: true }, loaded);
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({ check: "files-disagree", command: convertCommand(json!) });
+  expect(await finish(json!)).toMatchObject({ characters: { jsonObstacle: null } });
+});
