@@ -95,7 +95,7 @@ const shownPiecesMax = 12;
 type Names = readonly [a: string, b: string];
 type Pair = readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
 
-/** Formats the difference for people to read. Lists show the first entries; `--json` has all. */
+/** Formats the difference for people. Lists show the first entries; `--json` has all, but at most 1,000 words. */
 function differenceText(difference: differences.Difference, [first, second]: Pair): styling.Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;

@@ -397,8 +397,8 @@ export type PreparedTokens = {
  *
  * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted and
  * encoded. Tokenizers with the same pattern share the counted pretokens, if they have the same special tokens, or if
- * none of these occurs. A text is encoded as a whole if a normal form, a prefix space or an added token changes it, or
- * if special tokens with whitespace may occur in it.
+ * none of these occurs. A text is encoded as a whole if it cannot be cut by its bytes alone (`cuttings.canBeCut`),
+ * because of a normal form, a prefix space or added tokens; or if special tokens with whitespace may occur in it.
  */
 export class TokenCounting {
   /** Counted pretokens, and the number of tokenizers that have not released them yet. */
@@ -504,7 +504,7 @@ export class TokenCounting {
   }
 }
 
-/** Returns the special tokens at which a text is cut. */
+/** Returns the added tokens at which a text is cut, sorted. This file calls all of them special tokens. */
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttings.cuttingTokens(parts))].filter((token) => token !== "").sort();
 
