@@ -179,7 +179,7 @@ class TiktokensNames(Trained):
     def test_what_a_normal_form_may_change_is_not_cut_apart(self) -> None:
         with bpe.train(texts=["a b"], vocab_size=259, special_tokens=["<a>", "<b>"], normalize="NFC", formats=["huggingface"]) as ours:
             self.assertEqual(ours.encode("<a>", allowed_special={"<a>"}), [ours.special_tokens["<a>"]])
-            with self.assertRaisesRegex(bpe.BpeError, "normalizes or strips"):
+            with self.assertRaisesRegex(bpe.BpeError, "normalizes texts, or strips"):
                 ours.encode("<a><b>", allowed_special={"<a>"}, disallowed_special=())
             with self.assertRaisesRegex(bpe.BpeError, "cannot reproduce this tokenizer, which normalizes or strips"):
                 ours.to_tiktoken()
