@@ -16,11 +16,12 @@ import {
   summaryRows,
   type TypedOptions,
 } from "#terminal";
-import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
+import { idsSummary } from "#train";
 import { trainings } from "#training";
 import { checkHeadFits, idOutputFile } from "./id-output.ts";
 import { decodeIdsOptions, encodeIdsOptions, trainIdsOptions } from "./ids-options.ts";
 import { SequenceMerger } from "./sequence-merger.ts";
+import { type IdInput, trainIds, writeIds } from "./train-ids.ts";
 
 /** `bpe ids train`: learns merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
@@ -71,8 +72,10 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
   const wantedCount = mergeCountFor(trained.merges.alphabetSize);
   output.tell(warnings.earlyStop(trained.merges.left.length, wantedCount, "merges"));
+  const { alphabetSize, left } = trained.merges;
+  const facts = { ...trained, alphabetSize, mergeCount: left.length };
   const summary = (columns: number | null) =>
-    idsSummary(trained, record, { output: asked.output, keptPath, isFull: asked.isFull, columns });
+    idsSummary(facts, record, { output: asked.output, keptPath, isFull: asked.isFull, columns });
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 

@@ -16,9 +16,9 @@ import {
   type TokenizerParts,
   tokenizers,
   tokenKeys,
+  tokenShapes,
   tokenTables,
 } from "#tokenizer";
-import { whitespaceAndSeparators } from "#train";
 import { inspectOptions } from "./evaluate-options.ts";
 
 /** `bpe inspect`: describes a tokenizer. With `--text`, also describes how it encodes a text. */
@@ -140,7 +140,7 @@ function tokenizerRows(
       const size = String(length).padStart(first.length);
       return [i === 0 ? "longest" : "", [`${size} bytes  ${id} "${nameOf(id, shownBytesMax)}"`]];
     }),
-    ["whitespace", whitespaceAndSeparators(statistics)],
+    ["whitespace", tokenShapes.describeCounts(statistics)],
     ...shareRows("by script", statistics.scripts, size - tokenizers.allAddedTokens(parts).length),
     ...shareRows("by bytes", statistics.lengths, size - tokenizers.allAddedTokens(parts).length),
     ["not UTF-8", `${countNoun(invalidCount, "token")} with a part of a character`],

@@ -1,4 +1,4 @@
-import { utf8 } from "#bytes";
+import { countNoun, utf8 } from "#bytes";
 
 /**
  * The visual kind of a token.
@@ -64,4 +64,16 @@ export function longestWithLetters(
     if (longest.length === count) lengthMin = lengths[longest.at(-1)!]!;
   }
   return longest;
+}
+
+/** The numbers of whitespace tokens and of separator tokens. */
+export type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
+
+/** Formats the numbers of whitespace tokens and separator tokens; "" if there are none. */
+export function describeCounts({ whitespaceCount, separatorCount }: ShapeCounts): string {
+  const parts = [
+    ...(whitespaceCount > 0 ? [countNoun(whitespaceCount, "whitespace token")] : []),
+    ...(separatorCount > 0 ? [`${countNoun(separatorCount, "separator token")}, such as -----`] : []),
+  ];
+  return parts.join(", ");
 }

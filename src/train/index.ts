@@ -1,4 +1,3 @@
-// The commands train, count and ids train.
+// The commands train and count.
 
-export { type IdInput, trainIds, writeIds } from "./train-ids.ts";
-export { idsSummary, whitespaceAndSeparators } from "./train-summary.ts";
+export { idsSummary } from "./train-summary.ts";

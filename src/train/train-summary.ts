@@ -5,7 +5,6 @@ import type { learning } from "#merge";
 import { patternForms } from "#pattern";
 import { summaryRows } from "#terminal";
 import { modelSettings, type TokenBytes, tokenShapes, type Vocabulary } from "#tokenizer";
-import type { TrainedIds } from "./train-ids.ts";
 
 /** The format of a summary. */
 type Form = {
@@ -111,7 +110,7 @@ function trainingRows(
     inFull("half size", halfText(record)),
     inFull("absorbed", intermediates(record)),
     inFull("longest", shapes?.longestTokens ?? ""),
-    inFull("whitespace", shapes === undefined ? "" : whitespaceAndSeparators(shapes)),
+    inFull("whitespace", shapes === undefined ? "" : tokenShapes.describeCounts(shapes)),
     timeRow(trained, record),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
@@ -175,20 +174,29 @@ export function extensionSummary(
   return summaryLines(rows, outcome);
 }
 
+/** What was learned from ids, in numbers. */
+type LearnedFromIds = {
+  readonly alphabetSize: number;
+  readonly mergeCount: number;
+  readonly symbolCount: number;
+  readonly tokenCount: number;
+  /** The number of documents in each input. */
+  readonly documentCounts: readonly number[];
+};
+
 /** Returns the summary of `bpe ids train`, which has the same rows in both forms. */
 export function idsSummary(
-  { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
+  { alphabetSize, mergeCount, symbolCount, tokenCount, documentCounts }: LearnedFromIds,
   record: Pick<trainingRecords.Ids, "timings" | "peakMemoryBytes" | "files">,
   outcome: Omit<Outcome, "notes" | "isPatternChosen">,
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
-  const mergeCount = merges.left.length;
-  const size = countNoun(merges.alphabetSize + mergeCount, "token");
+  const size = countNoun(alphabetSize + mergeCount, "token");
   const rate = `${(symbolCount / tokenCount).toFixed(3)} ids per token`;
   const { timings, files } = record;
   const rows: SummaryRow[] = [
     inBoth("corpus", `${countNoun(symbolCount, "id")} in ${countNoun(documentCount, "document")}`),
-    inBoth("alphabet", `${groupDigits(merges.alphabetSize)} ids`),
+    inBoth("alphabet", `${groupDigits(alphabetSize)} ids`),
     inBoth("vocabulary", `${size}, ${countNoun(mergeCount, "merge")}; ${rate}`),
     inBoth(
       "time",
@@ -409,13 +417,10 @@ function rolesText({ roles, proposed }: modelSettings.ModelSettings): string {
 }
 
 /** The numbers of learned tokens that are white space or separators, and the longest learned tokens. */
-export type LearnedShapes = ShapeCounts & {
+export type LearnedShapes = tokenShapes.ShapeCounts & {
   /** The longest tokens with a letter, formatted. Equally long ones are in the order in which they were learned. */
   readonly longestTokens: readonly string[];
 };
-
-/** The numbers of whitespace tokens and of separator tokens. */
-type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
 
 const longestCount = 10;
 
@@ -444,15 +449,6 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
   }
   const bytes = tokens.copy(token, judgedBytes);
   return tokenShapes.of(bytes, 0, bytes.length);
-}
-
-/** Formats the numbers of whitespace tokens and separator tokens; "" if there are none. */
-export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: ShapeCounts): string {
-  const parts = [
-    ...(whitespaceCount > 0 ? [countNoun(whitespaceCount, "whitespace token")] : []),
-    ...(separatorCount > 0 ? [`${countNoun(separatorCount, "separator token")}, such as -----`] : []),
-  ];
-  return parts.join(", ");
 }
 
 const shownCharacters = 60;

@@ -6,7 +6,7 @@ import { type machine, UserError, yieldToEventLoop } from "#runtime";
 import type { stagedFile } from "#store";
 import type { Compat } from "#tokenizer";
 import { results } from "#training";
-import { type TokenWords, wordTables } from "#words";
+import { wordTables } from "#words";
 
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
@@ -82,7 +82,10 @@ async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: 
   return { sequences, documentCounts };
 }
 
-function wordsOf({ tokens, starts: all, count }: idReaders.SequenceList, alphabetSize: number): TokenWords {
+function wordsOf(
+  { tokens, starts: all, count }: idReaders.SequenceList,
+  alphabetSize: number,
+): wordTables.TokenWords {
   const ids = tokens.subarray(0, count);
   // Empty documents are not words, so their starts are dropped.
   const starts = all.filter((start, d) => d === 0 || start > all[d - 1]!);
