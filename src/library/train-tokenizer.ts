@@ -26,7 +26,7 @@ import {
   type TrainingStatistics,
   trainingStatistics,
 } from "#training";
-import { countsPaths } from "#words";
+import { openCounts } from "#words";
 import { pathArgument } from "./check-arguments.ts";
 import { readCall, runCall, spellInLibrary } from "./library.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -162,7 +162,7 @@ function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlace
   const tokenizers = [asked.like, asked.extend].flatMap((path) =>
     path === undefined ? [] : tokenizerFiles.pathsReadAt(path),
   );
-  places.refuseOverlap([...countsPaths(asked), ...tokenizers].map((path) => ({ path })));
+  places.refuseOverlap([...openCounts.pathsOf(asked), ...tokenizers].map((path) => ({ path })));
   return places;
 }
 

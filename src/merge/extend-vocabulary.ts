@@ -15,7 +15,7 @@ import {
   vocabularies,
   WordMerger,
 } from "#tokenizer";
-import type { TokenWords } from "#words";
+import type { wordTables } from "#words";
 import type { KnownToken, StartTokens, TokenPair } from "./merge-options.ts";
 import { seedMerges } from "./seed-merges.ts";
 import { segmentWords } from "./segment-words.ts";
@@ -94,7 +94,7 @@ function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, Kno
   return known;
 }
 
-const isAlone = ({ tokens, starts }: TokenWords, word: number, id: number) =>
+const isAlone = ({ tokens, starts }: wordTables.TokenWords, word: number, id: number) =>
   starts[word + 1]! - starts[word]! === 1 && tokens[starts[word]!] === id;
 
 /** Returns the key of a token in HF's files. */

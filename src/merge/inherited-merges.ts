@@ -8,7 +8,7 @@ import {
   type Merges,
   TokenBytes,
 } from "#tokenizer";
-import type { RecordWords, TokenWords } from "#words";
+import type { RecordWords, wordTables } from "#words";
 import { alphabetOrder, type StartTokens } from "./merge-options.ts";
 
 const byteCount = 256;
@@ -57,7 +57,7 @@ const wordsAtOnce = scaled(1 << 18, 3);
  * between two tokens that other merges absorbed. `Boundaries` checks for that.
  */
 export function* findKeptMerges(
-  words: TokenWords | RecordWords,
+  words: wordTables.TokenWords | RecordWords,
   merges: Halves,
   tokenCounts: Float64Array,
 ): Generator<undefined, KeptMerges> {
@@ -84,7 +84,7 @@ export function* findKeptMerges(
 }
 
 /** Yields ranges of words, [first, end), which take some milliseconds each. */
-function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number, end: number]> {
+function* slicesOf({ wordCount, starts }: wordTables.TokenWords): Generator<[first: number, end: number]> {
   for (let first = 0; first < wordCount; ) {
     const stop = starts[first]! + tokensAtOnce;
     let end = Math.min(wordCount, first + wordsAtOnce);
@@ -143,7 +143,7 @@ class Boundaries {
   }
 
   /** Examines all boundaries between tokens of the words. Returns the number of tokens in the words. */
-  *examineWords(words: TokenWords | RecordWords): Generator<undefined, number> {
+  *examineWords(words: wordTables.TokenWords | RecordWords): Generator<undefined, number> {
     if ("kernel" in words) return yield* this.examineRecords(words);
     for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {
       this.examineSlice(words, first, end);
@@ -152,7 +152,7 @@ class Boundaries {
     return words.tokens.length;
   }
 
-  private examineSlice({ tokens, starts }: TokenWords, first: number, end: number): void {
+  private examineSlice({ tokens, starts }: wordTables.TokenWords, first: number, end: number): void {
     const { flags } = this;
     for (let w = first; w < end; w++) {
       const last = starts[w + 1]! - 1;

@@ -1,7 +1,7 @@
 import type { trainingRecords } from "#formats";
 import type { Report } from "#jobs";
 import { type LearnedPairs, type Merges, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
-import { type LanguageTables, type TokenWords, type WordTable, wordTables } from "#words";
+import { type LanguageTables, type WordTable, wordTables } from "#words";
 import {
   type Corpus,
   type FairLengths,
@@ -84,7 +84,7 @@ async function learnFairly(
     stage: "merging" | "merging plainly",
   ) => {
     let lengths: readonly Length[] = [];
-    function* startMerging(together: TokenWords, asked: MergeOptions) {
+    function* startMerging(together: wordTables.TokenWords, asked: MergeOptions) {
       const learned = yield* trainParityMerges(together, train, dev, shares, asked);
       lengths = learned.lengths;
       return learned;

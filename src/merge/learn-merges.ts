@@ -15,7 +15,6 @@ import {
   type CountedWords,
   type CutSettings,
   type LanguageTables,
-  type TokenWords,
   type WordTable,
   wordTables,
 } from "#words";
@@ -171,12 +170,15 @@ type MergingStage = "merging" | "merging plainly" | "merging superwords";
 
 /** Learns merges. `stage` is the name to report progress under. */
 export async function learnPairs(
-  words: TokenWords,
+  words: wordTables.TokenWords,
   mergeOptions: MergeOptions,
   { tellMemory }: MergeRun,
   report: Report,
   stage: MergingStage = "merging",
-  startMerging: (words: TokenWords, options: MergeOptions) => ReturnType<typeof trainMerges> = trainMerges,
+  startMerging: (
+    words: wordTables.TokenWords,
+    options: MergeOptions,
+  ) => ReturnType<typeof trainMerges> = trainMerges,
 ): Promise<Merges> {
   const work = startMerging(words, mergeOptions);
   return runMerging(work, wordTables.sizeOfWords(words), mergeOptions, { tellMemory, report, stage });

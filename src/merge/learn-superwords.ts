@@ -2,7 +2,7 @@ import type { Report } from "#jobs";
 import { runSliced } from "#runtime";
 import { cuttings } from "#text";
 import { type Merges, vocabularies } from "#tokenizer";
-import { liftWords, type RecordWords, type TokenWords, type wordTables } from "#words";
+import { liftWords, type RecordWords, type wordTables } from "#words";
 import {
   findKeptMerges,
   inheritedTokens,
@@ -71,7 +71,7 @@ type FirstStage = {
  * @param tokenCounts how often each token of the first stage occurs in the pretokens
  */
 async function learnFrom(
-  words: TokenWords | RecordWords,
+  words: wordTables.TokenWords | RecordWords,
   tokenCounts: Float64Array,
   { learned, training, run, report }: FirstStage,
 ): Promise<Superwords | undefined> {
@@ -131,7 +131,7 @@ function bothMerges(first: Merges, second: Merges): Merges {
   };
 }
 
-const pretokenCountOf = (words: TokenWords | RecordWords) =>
+const pretokenCountOf = (words: wordTables.TokenWords | RecordWords) =>
   "tokens" in words
     ? words.counts.reduce((sum, count) => sum + count, 0)
     : words.kernel.exports.pretokenCount();

@@ -1,6 +1,6 @@
 import { UserError } from "#runtime";
 import type { Merges } from "#tokenizer";
-import type { TokenWords } from "#words";
+import type { wordTables } from "#words";
 import {
   inSlices,
   type MergeEngine,
@@ -229,7 +229,7 @@ const bytesPerWork = 16;
 /** Copies the words of a memory's slice into the memory. */
 function* copyWords(
   { exports, memory, plan: { first, end } }: Pick<MergeMemory, "exports" | "memory" | "plan">,
-  { tokens, starts, counts }: TokenWords,
+  { tokens, starts, counts }: wordTables.TokenWords,
   budget: WorkBudget,
 ): Generator<MergeProgress, void> {
   const regions = [

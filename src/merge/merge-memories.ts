@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import { kernels, requestHugePages } from "#runtime";
-import { type RecordWords, type TokenWords, wordTables } from "#words";
+import { type RecordWords, wordTables } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   alphabetOrder,
@@ -43,7 +43,7 @@ export type Numbers = { readonly numbers: Int32Array; readonly startCounts: Floa
 
 /** The words from which merges are learned: a table, or records in a kernel's memory. */
 export type MergeWords = NumberedTable | NumberedRecords;
-export type NumberedTable = TokenWords & (Numbers | { readonly numbers?: undefined });
+export type NumberedTable = wordTables.TokenWords & (Numbers | { readonly numbers?: undefined });
 export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
 /**
@@ -126,7 +126,7 @@ export function createMergeEngine(
  * Cuts the table into slices with about the same number of cells. No word is split, so the cuts do not affect the
  * merges.
  */
-function cutWords(words: TokenWords, sliceCount: number) {
+function cutWords(words: wordTables.TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
   const sizeBefore = (word: number) => starts[word]! + word;
   const cuts = Array.from({ length: sliceCount + 1 }, (_, k) =>

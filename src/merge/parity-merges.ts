@@ -1,7 +1,7 @@
 import type { trainingRecords } from "#formats";
 import { kernels, releasePages } from "#runtime";
 import type { Merges } from "#tokenizer";
-import { type TokenWords, type WordTable, wordTables } from "#words";
+import { type WordTable, wordTables } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
 import {
   createMergeEngine,
@@ -42,9 +42,9 @@ export type Length = { readonly startCount: number; readonly tokenCount: number 
  * from
  */
 export function* trainParityMerges(
-  all: WordTable | TokenWords,
-  tables: readonly (WordTable | TokenWords)[],
-  dev: readonly (WordTable | TokenWords)[] | null,
+  all: WordTable | wordTables.TokenWords,
+  tables: readonly (WordTable | wordTables.TokenWords)[],
+  dev: readonly (WordTable | wordTables.TokenWords)[] | null,
   parity: trainingRecords.Parity,
   requested: MergeOptions,
   tuning: MergeTuning = defaultTuning,
@@ -135,10 +135,11 @@ const parityTies = {
   rustbpe: "smaller id",
 } as const satisfies Record<MergeOptions["compat"], TieOrder>;
 
-const tokensOf = (table: WordTable | TokenWords) => ("tokens" in table ? table : wordTables.byteWords(table));
+const tokensOf = (table: WordTable | wordTables.TokenWords) =>
+  "tokens" in table ? table : wordTables.byteWords(table);
 
 /** The number of tokens in the words, weighted by the words' counts. */
-function countTokens({ wordCount, starts, counts }: TokenWords): number {
+function countTokens({ wordCount, starts, counts }: wordTables.TokenWords): number {
   let total = 0;
   for (let w = 0; w < wordCount; w++) total += counts[w]! * (starts[w + 1]! - starts[w]!);
   return total;
@@ -151,7 +152,7 @@ const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, 
  * ids, in the order of the vocabulary's ids. So most engines have few tokens, and cells of 16 bits.
  */
 type LanguageEngine = {
-  readonly words: TokenWords;
+  readonly words: wordTables.TokenWords;
   readonly options: MergeOptions;
   readonly tuning: MergeTuning;
   readonly budget: WorkBudget;
@@ -182,7 +183,7 @@ const tuningOfEngines = (tuning: MergeTuning, engineCount: number): MergeTuning 
 });
 
 function* startLanguage(
-  words: TokenWords,
+  words: wordTables.TokenWords,
   options: MergeOptions,
   tuning: MergeTuning,
   budget: WorkBudget,

@@ -1,6 +1,6 @@
 import { assert, scaled } from "#runtime";
 import { EncodingKernel, type EncodingModel, IdBuffer, type TokenTable } from "#tokenizer";
-import type { TokenWords, WordTable } from "#words";
+import type { WordTable, wordTables } from "#words";
 
 /**
  * The maximum number of bytes encoded between two yields; a longer word is encoded alone. With tables larger than the
@@ -19,7 +19,7 @@ export function* segmentWords(
   words: WordTable,
   model: EncodingModel,
   tokens: Pick<TokenTable, "starts">,
-): Generator<undefined, TokenWords> {
+): Generator<undefined, wordTables.TokenWords> {
   const { wordCount, bytes, starts, counts } = words;
   const isNarrow = model.idLimit <= 0x10000;
   const kernel = new EncodingKernel(model, isNarrow);

@@ -1,6 +1,6 @@
 import { asOption, phrase, releasePages, UserError } from "#runtime";
 import type { Merges } from "#tokenizer";
-import { type TokenWords, type WordTable, wordTables } from "#words";
+import { type WordTable, wordTables } from "#words";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
 import {
@@ -86,7 +86,7 @@ function* runEngine(
   }
 }
 
-export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions) =>
+export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: MergeOptions) =>
   new UserError(
     `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
     {

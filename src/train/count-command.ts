@@ -5,7 +5,7 @@ import { optionTables } from "#options";
 import { machine, runSliced } from "#runtime";
 import { dataOutput, type Invocation, inputFiles, type Output, openRanges, pipes, stopping } from "#terminal";
 import { trainings } from "#training";
-import { countsOptionsOf, countToSave, openMemory, settleWithCounts } from "#words";
+import { countsOptionsOf, countToSave, openCounts, openMemory } from "#words";
 import { countOptions } from "./train-options.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   // The file of --save-counts is written first, because --output may name stdout, whose reader may stop the run.
   const named = [saveCounts, asked.output].filter((path) => path !== undefined);
   const places = named.length === 0 ? ["-"] : named;
-  const { settled: cutting, countsFiles } = await settleWithCounts(
+  const { settled: cutting, countsFiles } = await openCounts.openAndSettle(
     asked,
     { openPipes: pipes.spoolPipes },
     (made) => (made === undefined ? typedCutting : trainings.settleCutting(asked, { made })),

@@ -171,7 +171,7 @@ async function resolveSources(
   const { settled: training, countsFiles } =
     asked.counts === undefined && wordCounts === undefined
       ? { settled: settleAs(), countsFiles: undefined }
-      : await (await import("#words/open-counts")).settleWithCounts(asked, sources, settleAs);
+      : await (await import("#words/open-counts")).openAndSettle(asked, sources, settleAs);
   if (base !== undefined) refuseCountedAsText(asked, base, training);
   return { training, countsFiles };
 }

@@ -16,19 +16,18 @@ type CountsSources = {
 };
 
 /** Returns the paths of the files of word counts, with globs resolved. */
-export const countsPaths = ({ counts = [] }: Pick<RequestedTraining, "counts">) =>
-  counts.flatMap(countsPathsOf);
+export const pathsOf = ({ counts = [] }: Pick<RequestedTraining, "counts">) => counts.flatMap(countsPathsOf);
 
 /**
  * Opens the requested word counts, and decides how text is cut: as requested, or else as the files state; `settle`
  * receives their options as `made`.
  */
-export async function settleWithCounts<T extends CutSettings>(
+export async function openAndSettle<T extends CutSettings>(
   asked: AskedCounts,
   { openPipes, wordCounts }: CountsSources,
   settle: (made?: CountsOptions) => T,
 ): Promise<{ readonly settled: T; readonly countsFiles: CountsFiles | undefined }> {
-  const paths = countsPaths(asked);
+  const paths = pathsOf(asked);
   if (paths.length === 0 && wordCounts === undefined) return { settled: settle(), countsFiles: undefined };
   const opened = (await openPipes?.(paths)) ?? new Map<string, number>();
   const countsFiles =

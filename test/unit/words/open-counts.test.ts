@@ -3,7 +3,7 @@ import { usageError } from "../../../src/runtime/errors.ts";
 import { settleCutting } from "../../../src/training/training.ts";
 import type { CountsOptions } from "../../../src/words/counts-format.ts";
 import { type CutSettings, countsOptionsOf } from "../../../src/words/cut-settings.ts";
-import { settleWithCounts } from "../../../src/words/open-counts.ts";
+import { openAndSettle } from "../../../src/words/open-counts.ts";
 import { tsvHead } from "../../../src/words/tsv.ts";
 import { put, scratch } from "../../binary.ts";
 
@@ -14,7 +14,7 @@ async function settled(patterns: readonly string[], settle: (made?: CountsOption
   const options = { ...countsOptionsOf(settleCutting({}, {})), patterns };
   const path = put(home, "made.tsv", `${Buffer.from(tsvHead(options))}ab\t2\n`);
   try {
-    return (await settleWithCounts({ counts: [path] }, {}, settle)).settled.pattern.sources;
+    return (await openAndSettle({ counts: [path] }, {}, settle)).settled.pattern.sources;
   } catch (error) {
     return (error as Error).message.replace(path, "made.tsv");
   }
