@@ -14,7 +14,6 @@ export {
   formatClock,
   formatDay,
   formatSeconds,
-  formatSpeed,
   groupDigits,
 } from "./quantities.ts";
 export * as schema from "./schema.ts";

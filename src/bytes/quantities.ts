@@ -31,12 +31,6 @@ export function formatClock(value: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** Formats a speed to append to a time: ", 12 MB/s"; empty below 1 MB, where startup takes most of the time. */
-export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
-  sizeBytes < 1e6
-    ? ""
-    : `, ${(sizeBytes / 1e3 / elapsedMs).toFixed(sizeBytes < 1e4 * elapsedMs ? 1 : 0)} MB/s`;
-
 /** `countNoun(1, "document")` is "1 document". */
 export const countNoun = (value: number, noun: string) =>
   `${groupDigits(value)} ${noun}${value === 1 ? "" : "s"}`;

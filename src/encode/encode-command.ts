@@ -1,4 +1,4 @@
-import { countNoun, formatBytes, formatSeconds, formatSpeed, groupDigits } from "#bytes";
+import { countNoun, formatBytes, formatSeconds, groupDigits } from "#bytes";
 import { corpusInputs, type inputSearch, type keptField } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles } from "#formats";
@@ -21,6 +21,7 @@ import { tokenizers } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
 import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
 import { checkHeadFits } from "./id-output.ts";
+import { formatSpeed } from "./text-speed.ts";
 
 /** `bpe encode`: writes the ids of all inputs, in order, to files or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {

@@ -1,4 +1,4 @@
-import { countNoun, formatBytes, formatSeconds, formatSpeed } from "#bytes";
+import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { corpusInputs, type inputSearch } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { evaluations } from "#evaluation";
@@ -8,6 +8,7 @@ import { optionTables } from "#options";
 import { files, machine, withForwardSlashes } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, styling } from "#terminal";
 import { tokensOptions } from "./encode-options.ts";
+import { formatSpeed } from "./text-speed.ts";
 
 /** `bpe tokens`: counts the tokens of files. The counts equal the numbers of ids that `bpe encode` writes. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {

@@ -5,7 +5,6 @@ import {
   formatClock,
   formatDay,
   formatSeconds,
-  formatSpeed,
   groupDigits,
 } from "../../../src/bytes/quantities.ts";
 
@@ -36,14 +35,6 @@ test("times are milliseconds, seconds or a clock", () => {
 
 test("a count agrees with its noun", () => {
   expect([countNoun(1, "document"), countNoun(2, "document")]).toEqual(["1 document", "2 documents"]);
-});
-
-test("a speed needs at least 1 MB, and is never zero", () => {
-  expect([formatSpeed(999_999, 10), formatSpeed(1.8e6, 3560), formatSpeed(2e9, 4000)]).toEqual([
-    "",
-    ", 0.5 MB/s",
-    ", 500 MB/s",
-  ]);
 });
 
 test("a day has the name of its month, in UTC", () => {
