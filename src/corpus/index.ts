@@ -10,7 +10,7 @@ export * as corpusInputs from "./input.ts";
 export * as inspection from "./inspect-input.ts";
 export { checkPlainText } from "./plain-text.ts";
 export * as planFile from "./plan-file.ts";
-export { FileSource, readFully, TextMemory } from "./range-reader.ts";
+export * as rangeReader from "./range-reader.ts";
 export * as keptField from "./records/kept-fields.ts";
 export * as parquet from "./records/parquet/parquet.ts";
 export { RecordBatch } from "./records/record-batch.ts";

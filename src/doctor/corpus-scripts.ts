@@ -1,5 +1,5 @@
 import { vocabularyStatistics } from "#evaluation";
-import { readTokenCounts } from "#formats";
+import { writtenCounts } from "#formats";
 import { runToEnd } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
@@ -15,7 +15,7 @@ const unknownShareMax = 0.05;
  * trained on. Scripts whose counts are too inexact are left out. Without counts, the list is empty.
  */
 export function corpusScripts(parts: TokenizerParts): ScriptCounts[] {
-  const written = runToEnd(readTokenCounts(parts));
+  const written = runToEnd(writtenCounts.read(parts));
   if (written === null) return [];
   const { endCounts } = written;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));

@@ -1,22 +1,21 @@
 import { join } from "node:path";
 import { bytesOf } from "#bytes";
 import {
-  type CharacterMerges,
   type FinishedTokenizer,
   finishCharacters,
   formats,
-  nameOf,
   readLikeFrom,
   recordedFiles,
   tokenizerFiles,
   trainingRecords,
 } from "#formats";
 import { jobs } from "#jobs";
-import { patternForms } from "#pattern";
+import { namedPatterns, patternForms } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { stagedFile } from "#store";
 import {
   derivation,
+  type encodingModels,
   modelSettings,
   TokenBytes,
   type TokenizerParts,
@@ -49,7 +48,7 @@ export function convertingJob() {
       return {
         vocabulary: vocabularyOf(parts, derived),
         normalization: parts.normalization,
-        exportForm: patternForms.exported({ name: name ?? nameOf(sources), sources }),
+        exportForm: patternForms.exported({ name: name ?? namedPatterns.nameOf(sources), sources }),
         model: modelSettings.settle(like, specials, {}),
         like,
       };
@@ -61,7 +60,7 @@ export function convertingJob() {
         if (file === undefined || !names.includes(file)) continue;
         const after = await tokenizerFiles.load(join(directory, file));
         checkIds(before, after, name);
-        if (finished?.characters) checkSameCharacters(before, after, finished.characters, name);
+        if (finished?.characters) checkSameCharacters(before, after, finished.characters.merges, name);
         else checkSameMerges(comparable(before), comparable(after), derived, refusalOf(before, name));
       }
     },
@@ -105,7 +104,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
 function checkSameCharacters(
   before: TokenizerParts,
   after: TokenizerParts,
-  { merges }: CharacterMerges,
+  merges: Pick<encodingModels.RankedMerges, "left" | "right">,
   format: string,
 ): void {
   const refuse = refusalOf(before, format);

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { baseFiles, recordedFiles, tokenizerFiles } from "#formats";
 import { loadInWorker } from "#jobs";
 import { files, UserError } from "#runtime";
-import { checkOutputDirectory, outputLock, outputPlaces, type stagedFile } from "#store";
+import { outputLock, outputPlaces, placesToWrite, type stagedFile } from "#store";
 import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
 import { results } from "#training";
 
@@ -20,7 +20,7 @@ export type Saving = {
  * compared, so that settings from options or from other files are not lost.
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
-  checkOutputDirectory(output);
+  placesToWrite.checkDirectory(output);
   const lock = outputLock.takeNow(outputPlaces.placeOf(output));
   const unregister = guard(() => lock.release());
   const sources = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [files.readBytes(from)] }));

@@ -3,7 +3,6 @@ import { UserError } from "#runtime";
 import {
   derivation,
   encodingModels,
-  refuse,
   type TokenizerParts,
   type TokenTable,
   tokenizers,
@@ -233,7 +232,7 @@ export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array }
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
   if (!tokenTables.haveAllBytes(big.model.byteIds, big.tokens))
-    refuse(path, "its vocabulary lacks tokens for some bytes");
+    tokenizers.refuse(path, "its vocabulary lacks tokens for some bytes");
   const { reaches } = checkFirstMerges(big, small);
   const merger = new WordMerger(small.model);
   const merged = (id: number) => merger.merge(tokenTables.bytesOf(big.tokens, id));
@@ -252,7 +251,7 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
       ids.push(smallId);
       // In text that is not searched for added tokens, merges may also produce this token.
       if (isMade && merged(id)[0] !== smallId)
-        refuse(
+        tokenizers.refuse(
           path,
           `its added token "${escapeBytes(tokenTables.bytesOf(big.tokens, id))}" is also the result of merges`,
         );

@@ -1,7 +1,6 @@
 import { byteCharacters } from "#bytes";
 import {
   derivation,
-  refuse,
   TokenBytes,
   type TokenizerParts,
   tokenizers,
@@ -17,7 +16,7 @@ import {
 export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;
   if (!tokenTables.haveAllBytes(model.byteIds, tokens))
-    refuse(description.path, "its vocabulary lacks tokens for some bytes");
+    tokenizers.refuse(description.path, "its vocabulary lacks tokens for some bytes");
   const { reaches, left, right, last } = derivations;
   const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);

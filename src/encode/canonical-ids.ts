@@ -1,5 +1,5 @@
 import { scaled } from "#runtime";
-import { decoding, TextEncoding, TokenDecoder, type TokenizerParts, tokenTables } from "#tokenizer";
+import { decoding, TextEncoding, type TokenizerParts, tokenTables } from "#tokenizer";
 
 /*
  * Ids are canonical if decoding them and encoding the text gives the same ids: encode(decode(ids)) = ids. A
@@ -33,7 +33,7 @@ const sliceBytesMax = scaled(1 << 20, 16);
  */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
-  private readonly decoder: TokenDecoder;
+  private readonly decoder: decoding.TokenDecoder;
   /**
    * The given ids that have not been compared yet. After a difference was found: the given ids from the difference on.
    */
@@ -47,7 +47,7 @@ export class CanonicalCheck {
 
   constructor(private readonly parts: TokenizerParts) {
     this.encoding = new TextEncoding(parts);
-    this.decoder = new TokenDecoder(parts.tokens);
+    this.decoder = new decoding.TokenDecoder(parts.tokens);
   }
 
   /**

@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { idFormats, idReaders, idWriters } from "#ids";
 import { optionTables } from "#options";
 import { dataOutput, givenTokenizers, type Invocation, type Output } from "#terminal";
-import { decoding, TokenDecoder, tokenTables } from "#tokenizer";
+import { decoding, tokenTables } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
 import { checkEncodedBy } from "./encoded-by.ts";
 
@@ -27,7 +27,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const parts = await givenTokenizers.open(tokenizer, true, output);
   await checkEncodedBy(parts, file);
   const type = { asked: idType, needed: idWriters.typeFor(parts) };
-  const decoder = new TokenDecoder(parts.tokens);
+  const decoder = new decoding.TokenDecoder(parts.tokens);
 
   let idCount = 0;
   let sizeBytes = 0;

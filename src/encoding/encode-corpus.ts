@@ -6,12 +6,12 @@ import {
   type Range,
   type RangePlanOptions,
   type RecordBatch,
+  rangeReader,
   TaskTexts,
-  TextMemory,
   tasks,
 } from "#corpus";
 import { idWriters } from "#ids";
-import { type EncodeProgress, taskRunner } from "#jobs";
+import { type stageProgress, taskRunner } from "#jobs";
 import { type namedPatterns, patterns } from "#pattern";
 import {
   asOption,
@@ -100,7 +100,7 @@ export const startEncodingWorkers = (
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
   sink: idWriters.IdSink,
-  report: (progress: EncodeProgress) => void,
+  report: (progress: stageProgress.EncodeProgress) => void,
 ): Promise<EncodedText> {
   const { inputs, ranges } = options;
   const all = emptyEncodedSum();
@@ -125,7 +125,7 @@ const sampleTokens = 200;
 /** Encodes the inputs, and counts the ids. */
 export async function countIds(
   options: EncodeCorpusOptions & { readonly parts: TokenizerParts },
-  report: (progress: EncodeProgress) => void,
+  report: (progress: stageProgress.EncodeProgress) => void,
 ): Promise<CountedIds> {
   const counts = new Float64Array(options.parts.tokens.idLimit);
   const sample: number[] = [];
@@ -145,7 +145,7 @@ export async function countIds(
 /** Counts the tokens of each input. */
 export async function countTokens(
   options: Omit<EncodeCorpusOptions, "ranges">,
-  report: (progress: EncodeProgress) => void,
+  report: (progress: stageProgress.EncodeProgress) => void,
 ): Promise<EncodedTask[]> {
   const counts = options.inputs.map(emptyEncodedSum);
   const endTask = ({ inputIndex }: tasks.Task, found: EncodedTask | undefined) =>
@@ -159,7 +159,7 @@ async function encodeTasks(
   options: EncodeCorpusOptions,
   sink: taskRunner.Sink<IdsPart, EncodedTask>,
   keepsIds: boolean,
-  report: (progress: EncodeProgress) => void,
+  report: (progress: stageProgress.EncodeProgress) => void,
 ): Promise<void> {
   const { inputs, ranges, parts, workerCount, workers } = options;
   const { budget = new machine.MemoryBudget() } = options;
@@ -266,7 +266,7 @@ export type EncodeIntoOptions = EncodeCorpusOptions & {
   readonly type: idWriters.IdType;
   /** An id appended to each text. */
   readonly appendId?: number | undefined;
-  readonly report: (progress: EncodeProgress) => void;
+  readonly report: (progress: stageProgress.EncodeProgress) => void;
 };
 
 export type EncodedFile = EncodedText & { readonly idCount: number };
@@ -360,7 +360,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
     const { out } = this.encoding;
     const output = keepsIds ? new IdsOutput(out) : undefined;
     if (output !== undefined) this.output = output;
-    const memory = new TextMemory(textBytesMax);
+    const memory = new rangeReader.TextMemory(textBytesMax);
     const endRecord = (batch: RecordBatch, r: number) => {
       this.recordCount++;
       output?.endRecord(batch, r);

@@ -1,7 +1,7 @@
 import { corpusInputs, type Input } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { differences, evaluations, type measures, type modelCosts, textWords } from "#evaluation";
-import { byBytes, type Report, type StageProgress } from "#jobs";
+import { type Report, type StageProgress, stageProgress } from "#jobs";
 import { Tokenizer } from "#library";
 import { type CompiledPattern, compiledPatterns, patternDigest } from "#pattern";
 import { host, machine, runSliced, scaled } from "#runtime";
@@ -493,7 +493,7 @@ export class TokenCounting {
   /** Encodes the whole text, and counts the ids. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<evaluations.CountsById> {
     const { inputs, workerCount, budgetWithTables } = this.options;
-    const tell = byBytes(this.progress.passReport, "encoding", null);
+    const tell = stageProgress.byBytes(this.progress.passReport, "encoding", null);
     const budget = budgetWithTables(this.tablesBytes);
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
     const { counts } = await corpusEncoding.countIds({ inputs, parts, ...threads }, ({ bytesDone }) =>

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
-import { findTokenizer, readTokenCounts, type WrittenTokenCounts } from "#formats";
+import { findTokenizer, writtenCounts } from "#formats";
 import { optionTables } from "#options";
 import { runSliced, usageError } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
@@ -42,7 +42,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
     parts,
     text,
     pretokens: explainText(parts, bytes),
-    tokenCounts: await runSliced(readTokenCounts(parts)),
+    tokenCounts: await runSliced(writtenCounts.read(parts)),
   };
   await (asked.json
     ? dataOutput.writeJson(explanationOf(explained))
@@ -54,7 +54,7 @@ type Explained = {
   readonly text: string;
   readonly pretokens: readonly ExplainedPart[];
   /** null if no file next to the tokenizer states the counts of its merges. */
-  readonly tokenCounts: WrittenTokenCounts | null;
+  readonly tokenCounts: writtenCounts.WrittenTokenCounts | null;
 };
 
 const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenTables.bytesOf(tokens, id));

@@ -1,7 +1,7 @@
 import { schema, showValue } from "#bytes";
 import { assert } from "#runtime";
 import type { AddedToken, cuttings } from "#text";
-import { type EncodingModel, encodingModels, refuse, type TokenTable, tokenTables } from "#tokenizer";
+import { type EncodingModel, encodingModels, type TokenTable, tokenizers, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
 /*
@@ -53,7 +53,7 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
     if (step.type === "Prepend" && step.prepend === mark && prefix === null) prefix = "every section";
     else if (isReplace(step, " ", mark)) hasMarks = true;
     else
-      refuse(
+      tokenizers.refuse(
         path,
         `its normalizer has the step ${describeStep(step)}`,
         `for models whose merges start from characters, the supported steps are Prepend("${mark}") and Replace(" ", "${mark}")`,
@@ -65,19 +65,19 @@ export function readCharacterSteps(root: Step, path: string): CharacterSteps {
     if (step.type === "Split") {
       // The normalizer has replaced every space, so this step never splits.
       if (hasMarks && isString(step.pattern, " ") && step.invert !== true) continue;
-      refuse(
+      tokenizers.refuse(
         path,
         `its pre-tokenizer has the step ${describeStep(step)}, which is not supported for models whose merges start from characters`,
       );
     }
     if (cuts.length > 1 || (prefix !== null && prefixOfMetaspace(step, path) !== null))
-      refuse(path, "its Metaspace is not the only step that adds '\u2581' or splits text");
+      tokenizers.refuse(path, "its Metaspace is not the only step that adds '\u2581' or splits text");
     hasMarks = true;
     prefix ??= prefixOfMetaspace(step, path);
     splitsAtMarks = step.split !== false;
   }
   if (prefix !== null && !hasMarks)
-    refuse(path, 'its normalizer prepends "\u2581", but does not replace spaces with it');
+    tokenizers.refuse(path, 'its normalizer prepends "\u2581", but does not replace spaces with it');
   return { hasMarks, prefix, splitsAtMarks };
 }
 
@@ -101,10 +101,10 @@ const metaspaceFields = schema.object({
 /** Returns the rule by which a Metaspace step puts a mark before text; null if it never does. */
 function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null {
   const fields = schema.checkOr(metaspaceFields, step, (what) =>
-    refuse(path, `its Metaspace cannot be read: ${what}`),
+    tokenizers.refuse(path, `its Metaspace cannot be read: ${what}`),
   );
   if (fields.replacement !== mark)
-    refuse(path, `its Metaspace replaces spaces by ${showValue(fields.replacement)}`);
+    tokenizers.refuse(path, `its Metaspace replaces spaces by ${showValue(fields.replacement)}`);
   if (fields.add_prefix_space === false) return null;
   switch (fields.prepend_scheme ?? "always") {
     case "always":
@@ -114,7 +114,10 @@ function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null
     case "never":
       return null;
     default:
-      return refuse(path, `its Metaspace has the prepend_scheme ${showValue(fields.prepend_scheme)}`);
+      return tokenizers.refuse(
+        path,
+        `its Metaspace has the prepend_scheme ${showValue(fields.prepend_scheme)}`,
+      );
   }
 }
 
@@ -127,7 +130,7 @@ export function readCharacterDecoder(
 ): Leading {
   const steps = stepsIn(root.decoder, "decoders");
   const wrong = (): never =>
-    refuse(
+    tokenizers.refuse(
       path,
       `its decoder is ${JSON.stringify(root.decoder ?? null)}`,
       `for models whose merges start from characters, the supported decoders are Metaspace, or Replace("${mark}", " "), ByteFallback, Fuse and Strip`,
@@ -170,7 +173,7 @@ export function checkLeading(
   const odd = [...vocab].find(([token]) => notMark.test(token) && isOdd(token));
   const oddAdded = added.find(({ content }) => content.includes(mark));
   if (odd !== undefined || oddAdded !== undefined)
-    refuse(
+    tokenizers.refuse(
       path,
       `its decoder Metaspace changes the token ${showValue(odd?.[0] ?? oddAdded!.content)} only at the start of a text`,
       "the decoders Replace, ByteFallback, Fuse and Strip are supported instead",
@@ -194,7 +197,7 @@ export function assembleCharacterModel(
   const { unknownToken, byteFallback, fusesUnknown, hasMarks } = settings;
   const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
   if (unknownToken !== null && unknownId === undefined)
-    refuse(path, `its vocabulary lacks its unk_token ${showValue(unknownToken)}`);
+    tokenizers.refuse(path, `its vocabulary lacks its unk_token ${showValue(unknownToken)}`);
   const fallback = byteFallback
     ? byteTokens(vocab)
     : new Int32Array(256).fill(unknownId ?? encodingModels.droppedByte);
@@ -202,12 +205,12 @@ export function assembleCharacterModel(
     if (byte >= 0x80) return id;
     const own = vocab.get(hasMarks && byte === space ? mark : String.fromCharCode(byte));
     if (own === undefined && byte === space && hasMarks)
-      refuse(path, `its vocabulary has no token "${mark}"`);
+      tokenizers.refuse(path, `its vocabulary has no token "${mark}"`);
     return own ?? id;
   });
   const lacking = byteIds.findIndex((id, byte) => id === encodingModels.droppedByte && isInUtf8(byte));
   if (byteFallback && lacking >= 0)
-    refuse(path, `byte_fallback is true, but its vocabulary has no token "${spellByte(lacking)}"`);
+    tokenizers.refuse(path, `byte_fallback is true, but its vocabulary has no token "${spellByte(lacking)}"`);
   checkMerges(merges, vocab, { fallback: byteFallback ? fallback : null, unknownId }, path);
   return encodingModels.build({
     byteIds,
@@ -250,7 +253,7 @@ function checkMerges(
     const wrong = id ?? (isByte.has(merged[rank]!) ? merged[rank]! : undefined);
     if (wrong === undefined) continue;
     const [[token] = [""]] = [...vocab.withIds(new Set([wrong]))];
-    refuse(
+    tokenizers.refuse(
       path,
       `merge ${rank} uses or makes ${showValue(token)}, which only replaces characters that have no token`,
     );
@@ -397,7 +400,7 @@ export function checkLateTokens(
             ? "it contains a space or a '\u2581'"
             : undefined;
     if (why !== undefined)
-      refuse(
+      tokenizers.refuse(
         path,
         `the added token ${showValue(content)} is normalized, and ${why}`,
         'newer files of such tokenizers have "normalized": false for it',

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { byteCharacters, json, showValue, utf8 } from "#bytes";
-import { type compiledPatterns, patterns } from "#pattern";
+import { type compiledPatterns, namedPatterns, patterns } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
 import { type changes, modelSettings, type TokenizerParts, tokenizers, type Vocabulary } from "#tokenizer";
@@ -24,7 +24,7 @@ import {
   type TokenizerFormat,
 } from "./output-file.ts";
 import { postProcessingOfRecord } from "./post-processor.ts";
-import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { compileSplits } from "./pre-tokenizer.ts";
 import * as recordFiles from "./read-training-record.ts";
 import { renameVocab } from "./rename-tokens.ts";
 import { addNewIds, type IdRow, JsonRewriter, selectKeptRows, spellMerges } from "./rewrite-json.ts";
@@ -130,7 +130,7 @@ function patternFor(
 ): compiledPatterns.ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
   return {
-    name: recorded === null ? "gpt2" : nameOf(sources),
+    name: recorded === null ? "gpt2" : namedPatterns.nameOf(sources),
     sources,
     compiled: compileSplits(sources, path),
   };

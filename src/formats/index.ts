@@ -4,7 +4,7 @@
 
 export * as baseFiles from "./base-files.ts";
 export { finishCharacters } from "./finish-characters.ts";
-export type { CharacterMerges, FinishedTokenizer } from "./finished-tokenizer.ts";
+export type { FinishedTokenizer } from "./finished-tokenizer.ts";
 export * as formats from "./formats.ts";
 export { newMergeLines } from "./gpt2.ts";
 export * as idMergesNames from "./id-merges-path.ts";
@@ -16,8 +16,7 @@ export * as modelFiles from "./model-files.ts";
 export { type FoundTokenizer, findTokenizer } from "./named-tokenizers.ts";
 export * as outputFiles from "./output-file.ts";
 export { postProcessingOfRecord } from "./post-processor.ts";
-export { nameOf } from "./pre-tokenizer.ts";
-export { readTokenCounts, type WrittenTokenCounts } from "./read-tokens-tsv.ts";
+export * as writtenCounts from "./read-tokens-tsv.ts";
 export * as recordFiles from "./read-training-record.ts";
 export * as recordSchemas from "./record-fields.ts";
 export * as recordedFiles from "./recorded-files.ts";

@@ -3,12 +3,12 @@ import {
   type CompiledPattern,
   compiledPatterns,
   loadCompiler,
-  type namedPatterns,
+  namedPatterns,
   patternForms,
   patterns,
 } from "#pattern";
 import { UserError } from "#runtime";
-import { refuse } from "#tokenizer";
+import { tokenizers } from "#tokenizer";
 
 /**
  * HF's Digits and Punctuation as regular expressions. Digits uses Rust's standard library, which has Unicode 17.0 in
@@ -50,7 +50,8 @@ const stepFlags = schema.object({
  * expressions have the meaning that they have in HF's engine. An expression that would cut differently is refused.
  */
 export function readPreTokenizer(value: unknown, path: string): Splits {
-  if (value === null || value === undefined) refuse(path, "it has no pre-tokenizer, so it is not byte-level");
+  if (value === null || value === undefined)
+    tokenizers.refuse(path, "it has no pre-tokenizer, so it is not byte-level");
   const steps = flatten(value, path);
   const sources: string[] = [];
   let addsPrefixSpace = false;
@@ -60,11 +61,12 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
     });
     switch (step.type) {
       case "ByteLevel":
-        if (i !== steps.length - 1) refuse(path, "its ByteLevel pre-tokenizer is not the last one");
+        if (i !== steps.length - 1)
+          tokenizers.refuse(path, "its ByteLevel pre-tokenizer is not the last one");
         if (step.use_regex !== false) sources.push(patterns.gpt2.sources[0]!);
         addsPrefixSpace = step.add_prefix_space !== false;
         if (addsPrefixSpace && i > 0)
-          refuse(
+          tokenizers.refuse(
             path,
             "its ByteLevel follows other steps and has add_prefix_space, so it adds a space before each piece that these steps cut",
             "no pattern can do that without changing the text; train the tokenizer again with add_prefix_space false",
@@ -83,10 +85,14 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         sources.push(readPunctuation(step, path));
         return;
       default:
-        refuse(path, `the pre-tokenizer ${showValue(step.type)} is not supported`, keepingHint(step));
+        tokenizers.refuse(
+          path,
+          `the pre-tokenizer ${showValue(step.type)} is not supported`,
+          keepingHint(step),
+        );
     }
   });
-  if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
+  if (steps.at(-1)?.type !== "ByteLevel") tokenizers.refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
   // `bpe` writes gpt4 with llama3's expression, which therefore does not tell the two apart. The form that other
   // programs write takes precedence, so all patterns are compared with that form first.
@@ -96,7 +102,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   ];
   for (const formOf of forms) {
     for (const [name, named] of Object.entries<namedPatterns.NamedPattern>(patterns)) {
-      if (isSame(sources, formOf(named))) return { sources: named.sources, name, addsPrefixSpace };
+      if (namedPatterns.isSame(sources, formOf(named)))
+        return { sources: named.sources, name, addsPrefixSpace };
     }
   }
   const portable = inFile(path, () => sources.map(loadCompiler().formOfHuggingface));
@@ -124,9 +131,6 @@ function keepingHint(step: Record<string, unknown>): string | undefined {
   );
 }
 
-const isSame = (sources: readonly string[], others: readonly string[]) =>
-  others.length === sources.length && others.every((source, i) => source === sources[i]);
-
 function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const step = json.objectAt(value, path, "a pre-tokenizer");
   if (step.type !== "Sequence") return [step];
@@ -144,7 +148,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
   if (isNullable) {
     const hint = "write + instead of *, and leave out optional parts; or use behavior Isolated";
-    refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
+    tokenizers.refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
   }
   // "Removed" with `invert` keeps the matches and drops the text between them. If there can be no such text, it is
   // equivalent to Isolated.
@@ -155,7 +159,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   return (
     merging(step.behavior, step.invert === true, source) ??
-    refuse(path, `${what} is not supported`, isolatedHint)
+    tokenizers.refuse(path, `${what} is not supported`, isolatedHint)
   );
 }
 
@@ -190,7 +194,11 @@ function readPunctuation(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Contiguous") return `${punctuation}+`;
   const merged = merging(step.behavior, false, punctuation);
   if (merged !== undefined) return merged;
-  refuse(path, `Punctuation with behavior ${showValue(step.behavior)} is not supported`, isolatedHint);
+  tokenizers.refuse(
+    path,
+    `Punctuation with behavior ${showValue(step.behavior)} is not supported`,
+    isolatedHint,
+  );
 }
 
 /** Compiles the splits of a file. Errors name the file. */
@@ -200,8 +208,9 @@ export function compileSplits(sources: readonly string[], path: string): Compile
 
 /** Refuses a pattern that may leave text unmatched, for files that tiktoken reads: tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
-  if (!inFile(path, () => patternForms.mayLeaveGaps({ name: nameOf(sources), sources }))) return;
-  refuse(
+  if (!inFile(path, () => patternForms.mayLeaveGaps({ name: namedPatterns.nameOf(sources), sources })))
+    return;
+  tokenizers.refuse(
     path,
     `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,
     "with |[\\s\\S] at its end, a pattern matches every character",
@@ -215,12 +224,4 @@ function inFile<T>(path: string, read: () => T): T {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(`"${path}": ${error.message}`, error.hint === undefined ? {} : { hint: error.hint });
   }
-}
-
-/** Returns the name of the pattern with these splits, or null. */
-export function nameOf(sources: readonly string[]): string | null {
-  const named = Object.entries<namedPatterns.NamedPattern>(patterns).find(([, other]) =>
-    isSame(sources, other.sources),
-  );
-  return named === undefined ? null : named[0];
 }

@@ -25,7 +25,7 @@ export type WrittenTokenCounts = {
  * Reads the counts. Returns null if the files are missing or belong to another tokenizer: every row must
  * agree with the merges and the record. Yields between slices of work of some 10 ms.
  */
-export function* readTokenCounts(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
+export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
   const { path } = description;
   const facts = readTokenCountFacts(path);

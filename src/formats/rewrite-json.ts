@@ -1,13 +1,6 @@
 import { ascii, byteCharacters, json, showValue, utf8 } from "#bytes";
 import { assert } from "#runtime";
-import {
-  changes,
-  type encodingModels,
-  refuse,
-  type TokenizerParts,
-  tokenizers,
-  tokenTables,
-} from "#tokenizer";
+import { changes, type encodingModels, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { TokenIds } from "./scan-tokenizer-json.ts";
 
 /** A value in a JSON text: its start and end, and the layout of its elements if it is an object or list. */
@@ -246,7 +239,10 @@ export function selectKeptRows(
   for (const [text, id] of vocab) {
     const other = textOf[id];
     if (other !== undefined)
-      refuse(path, `the tokens ${showValue(other)} and ${showValue(text)} have the same id, ${id}`);
+      tokenizers.refuse(
+        path,
+        `the tokens ${showValue(other)} and ${showValue(text)} have the same id, ${id}`,
+      );
     textOf[id] = text;
     const newId = newIds[id] ?? changes.removed;
     if (newId !== changes.removed) tokens.push([text, newId]);

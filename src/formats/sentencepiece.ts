@@ -1,7 +1,7 @@
 import { type json, showValue } from "#bytes";
 import { UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
-import { modelSettings, type Roles, refuse, type TokenizerParts, tokenizers } from "#tokenizer";
+import { modelSettings, type Roles, type TokenizerParts, tokenizers } from "#tokenizer";
 import { refuseOptions, scanParsed } from "./assemble-model.ts";
 import { assembleCharacterModel, assembleCharacterTokens, cuttingSource, mark } from "./character-json.ts";
 import type { SourceFile, SourceFiles, SpelledTokens, TokenizerFormat } from "./output-file.ts";
@@ -62,7 +62,7 @@ function read(
 /** Refuses models and settings with which ids or decoded text would differ from sentencepiece's. */
 function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceModel, path: string): void {
   if (trainer.modelType !== "BPE")
-    refuse(
+    tokenizers.refuse(
       path,
       `it is a SentencePiece model of the type ${trainer.modelType}, not BPE`,
       "use the package sentencepiece for this model",
@@ -76,7 +76,7 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
     hasDenormalizer && "decoding replaces characters by rules of its own",
   ].find((what) => what !== false);
   if (wrong !== undefined)
-    refuse(
+    tokenizers.refuse(
       path,
       wrong,
       "bpe reads models that were trained with --normalization_rule_name=identity and --remove_extra_whitespaces=false; the package sentencepiece reads all models",
@@ -89,7 +89,7 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
  */
 function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): void {
   const unknownCount = pieces.filter(({ kind }) => kind === "unknown").length;
-  if (unknownCount !== 1) refuse(path, `it has ${unknownCount} unknown pieces instead of one`);
+  if (unknownCount !== 1) tokenizers.refuse(path, `it has ${unknownCount} unknown pieces instead of one`);
   const known = new Set<string>();
   for (const [id, { text, kind, score }] of pieces.entries()) {
     const isFound = kind === "normal" || kind === "unused" || kind === "user-defined";
@@ -107,7 +107,7 @@ function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): voi
       kind === "byte" && !trainer.byteFallback && "a byte piece, but byte_fallback is false",
       Number.isNaN(score) && "whose score is not a number",
     ].find((what) => what !== false);
-    if (wrong !== undefined) refuse(path, `piece ${id} is ${showValue(text)}, ${wrong}`);
+    if (wrong !== undefined) tokenizers.refuse(path, `piece ${id} is ${showValue(text)}, ${wrong}`);
     known.add(text);
   }
 }
@@ -125,7 +125,7 @@ function findRuns(pieces: readonly Piece[], path: string): number[] {
     if (kind === "user-defined" && isRun(text)) found[text.length - 2] = id;
   const missing = Array.from(found).findIndex((id) => id === undefined);
   if (missing >= 0)
-    refuse(
+    tokenizers.refuse(
       path,
       `its user-defined runs of '\u2581' have lengths from 2 to ${found.length + 1}, but none has the length ${missing + 2}`,
     );
@@ -174,7 +174,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
     }
     for (const character of text)
       if (!halves.has(character))
-        refuse(
+        tokenizers.refuse(
           path,
           `its piece ${showValue(text)} contains ${showValue(character)}, which is not a normal piece`,
         );

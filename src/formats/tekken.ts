@@ -1,13 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { json, showValue, utf8 } from "#bytes";
-import { type patternForms, patterns } from "#pattern";
+import { namedPatterns, type patternForms, patterns } from "#pattern";
 import { asOption, host, type Message, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
 import {
   changes,
   type encodingModels,
   modelsOfRanks,
-  refuse,
   type TokenizerParts,
   tokenizers,
   tokenTables,
@@ -17,7 +16,7 @@ import {
 import { refuseOptions } from "./assemble-model.ts";
 import type { FinishedTokenizer } from "./finished-tokenizer.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
-import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { checkTakesAll, compileSplits } from "./pre-tokenizer.ts";
 import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
@@ -59,7 +58,7 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
     description: {
       path,
       kind: `tekken.json ${String(config.version)}`,
-      patternName: nameOf(sources),
+      patternName: namedPatterns.nameOf(sources),
       patternSources: sources,
     },
     notes: [],
@@ -130,7 +129,7 @@ function readSpecials(
   const texts =
     value === undefined || value === null ? formerSpecialsFor(version, path) : listSpecialTexts(value, path);
   if (texts.length > specialCount || new Set(texts).size < texts.length) {
-    refuse(path, `it has more than ${specialCount} special tokens, or lists one of them twice`);
+    tokenizers.refuse(path, `it has more than ${specialCount} special tokens, or lists one of them twice`);
   }
   return Array.from({ length: specialCount }, (_, id) => ({
     id,
@@ -142,7 +141,7 @@ function readSpecials(
 function formerSpecialsFor(version: unknown, path: string): readonly string[] {
   const [, number] = /^v(\d+)$/.exec(String(version)) ?? [];
   if (number === undefined || Number(number) > lastVersionWithoutSpecials) {
-    refuse(path, `its version is ${showValue(version)}, and it lists no special tokens`);
+    tokenizers.refuse(path, `its version is ${showValue(version)}, and it lists no special tokens`);
   }
   return specialsUntilVersion7;
 }

@@ -1,5 +1,5 @@
 import { ascii, escapeBytes } from "#bytes";
-import { type compiledPatterns, type namedPatterns, patterns } from "#pattern";
+import { type compiledPatterns, namedPatterns, patterns } from "#pattern";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings, type Normalization } from "#text";
 import {
@@ -18,7 +18,7 @@ import { checkId, checkOwnIds } from "./assemble-model.ts";
 import type { FinishedTokenizer } from "./finished-tokenizer.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { postProcessingOfRecord } from "./post-processor.ts";
-import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { checkTakesAll, compileSplits } from "./pre-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
 import * as recordFiles from "./read-training-record.ts";
 import { lineEnd, rows, tableOffsets } from "./rows.ts";
@@ -247,7 +247,7 @@ function patternOf(sources: readonly string[] | undefined, path: string): compil
       },
     );
   }
-  return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
+  return { name: namedPatterns.nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   changes,
   encodingModels,
   modelSettings,
-  refuse,
   type TokenizerParts,
   tokenizers,
   type Vocabulary,
@@ -297,7 +296,7 @@ export function tokenizerOfJson(
 ): TokenizerParts {
   const { root, modelJson, scan } = readRoot(bytes, path, scannedJson);
   if ("version" in root && root.version !== "1.0") {
-    refuse(
+    tokenizers.refuse(
       path,
       `its version is ${showValue(root.version)}, not "1.0"`,
       "tokenizers 1.0 saves version 2.0; use the tokenizer.json from which it was loaded",
@@ -350,14 +349,14 @@ function charactersOfJson(
   const decoder = typesIn(root.decoder, "decoders");
   // Without a decoder HF puts spaces between tokens.
   if (decoder === "none" || decoder.includes("ByteLevel"))
-    refuse(
+    tokenizers.refuse(
       path,
       root.pre_tokenizer == null
         ? `it has no pre-tokenizer, so it is not byte-level, and its decoder is ${decoder}`
         : `its pre-tokenizer is ${typesIn(root.pre_tokenizer, "pretokenizers")}, and its decoder ${decoder}`,
     );
   if (ignore_merges === true)
-    refuse(
+    tokenizers.refuse(
       path,
       "ignore_merges is true, which is not supported for models whose merges start from characters",
     );
@@ -406,7 +405,10 @@ function spell(
   const kinds: PieceKind[] = [];
   const put = (id: number, text: string, kind: PieceKind) => {
     if (texts[id] !== undefined && texts[id] !== text)
-      refuse(path, `the tokens ${showValue(texts[id])} and ${showValue(text)} have the same id, ${id}`);
+      tokenizers.refuse(
+        path,
+        `the tokens ${showValue(texts[id])} and ${showValue(text)} have the same id, ${id}`,
+      );
     texts[id] = text;
     kinds[id] = kind;
   };
@@ -445,11 +447,11 @@ const modelFields = schema.object({
 function checkModel(model: Record<string, unknown>, path: string): void {
   // Old files do not state the type.
   const type = model.type ?? ("merges" in model ? "BPE" : undefined);
-  if (type !== "BPE") refuse(path, `its model is ${showValue(type)}, not BPE`);
+  if (type !== "BPE") tokenizers.refuse(path, `its model is ${showValue(type)}, not BPE`);
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
-    if (model[name]) refuse(path, `${name} is ${showValue(model[name])}`);
+    if (model[name]) tokenizers.refuse(path, `${name} is ${showValue(model[name])}`);
   }
-  if (model.dropout) refuse(path, `dropout is ${showValue(model.dropout)}: it merges at random`);
+  if (model.dropout) tokenizers.refuse(path, `dropout is ${showValue(model.dropout)}: it merges at random`);
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {
@@ -472,9 +474,9 @@ function readMerges(merges: unknown, path: string): [string, string][] {
 /** Refuses settings that affect bytes for which the vocabulary has no token. */
 function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.byte_fallback === true)
-    refuse(path, "byte_fallback is true, but its vocabulary lacks tokens for some bytes");
+    tokenizers.refuse(path, "byte_fallback is true, but its vocabulary lacks tokens for some bytes");
   if (model.unk_token && model.fuse_unk === true)
-    refuse(path, "fuse_unk is true, and its vocabulary lacks tokens for some bytes");
+    tokenizers.refuse(path, "fuse_unk is true, and its vocabulary lacks tokens for some bytes");
 }
 
 function readNormalizer(value: unknown, path: string): Normalization | null {
@@ -488,7 +490,7 @@ function normalizersIn(value: unknown, path: string): normalForms.Step[] {
     return normalizers.flatMap((inner) => normalizersIn(inner, path));
   const step = normalForms.stepNames.find((known) => type === stepTypes[known]);
   if (step !== undefined) return [step];
-  refuse(
+  tokenizers.refuse(
     path,
     `its normalizer is ${showValue(type)}`,
     `supported are ${Object.values(stepTypes).join(", ")}`,
@@ -592,7 +594,10 @@ function refuseUnsupportedTokens(
   for (const token of tokens) {
     const other = byId.get(token.id);
     if (other !== undefined)
-      refuse(path, `the added tokens ${quoted(other)} and ${quoted(token)} have the same id, ${token.id}`);
+      tokenizers.refuse(
+        path,
+        `the added tokens ${quoted(other)} and ${quoted(token)} have the same id, ${token.id}`,
+      );
     byId.set(token.id, token);
   }
   for (const stage of [
@@ -606,13 +611,13 @@ function refuseUnsupportedTokens(
       const pattern = isChanged ? normalForms.normalize(token.content, normalization) : token.content;
       const other = byPattern.get(pattern);
       if (other !== undefined)
-        refuse(
+        tokenizers.refuse(
           path,
           `its normalizer turns the added tokens ${quoted(other)} and ${quoted(token)} into the same text`,
         );
       byPattern.set(pattern, token);
       if (stripping !== undefined && unicode.contains(unicode.whiteSpace, pattern.codePointAt(0)!)) {
-        refuse(
+        tokenizers.refuse(
           path,
           `the added token ${quoted(token)} begins with white space, which ${quoted(stripping)} strips (rstrip)`,
         );
@@ -750,7 +755,8 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
       return step;
     case "Sequence": {
       const { processors } = step;
-      if (!Array.isArray(processors)) refuse(path, "the post-processor Sequence has no list of steps");
+      if (!Array.isArray(processors))
+        tokenizers.refuse(path, "the post-processor Sequence has no list of steps");
       return { ...step, processors: processors.map((each) => renumberStep(each, newIdOf, path)) };
     }
     case "TemplateProcessing": {
@@ -758,7 +764,7 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
       const renumbered = Object.entries(specials).map(([name, special]) => {
         const token = json.objectAt(special, path, `the special token ${name} of the post-processor`);
         if (!Array.isArray(token.ids))
-          refuse(path, `the special token ${name} of the post-processor has no ids`);
+          tokenizers.refuse(path, `the special token ${name} of the post-processor has no ids`);
         const texts = token.tokens as unknown[] | undefined;
         return [name, { ...token, ids: token.ids.map((id, i) => newId(id, texts?.[i])) }];
       });
@@ -768,13 +774,13 @@ function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
     case "RobertaProcessing": {
       const renumberPair = (pair: unknown) => {
         if (!Array.isArray(pair) || pair.length !== 2)
-          refuse(path, "the post-processor does not contain a pair of token and id");
+          tokenizers.refuse(path, "the post-processor does not contain a pair of token and id");
         return [pair[0], newId(pair[1], pair[0])];
       };
       return { ...step, sep: renumberPair(step.sep), cls: renumberPair(step.cls) };
     }
     default:
-      refuse(path, `the post-processor ${String(step.type)} is unknown, and may contain ids`);
+      tokenizers.refuse(path, `the post-processor ${String(step.type)} is unknown, and may contain ids`);
   }
 }
 

@@ -1,21 +1,12 @@
 import { closeSync } from "node:fs";
-import {
-  corpusInputs,
-  FileSource,
-  type Input,
-  inspection,
-  type keptField,
-  parquet,
-  readFully,
-  TextMemory,
-} from "#corpus";
+import { corpusInputs, type Input, inspection, type keptField, parquet, rangeReader } from "#corpus";
 import { UserError } from "#runtime";
 import type { IdDocuments } from "./id-reader.ts";
 
 /** Reads a file that `ParquetIds` wrote, one row group at a time. */
 export function* readParquetIds(path: string): Generator<IdDocuments> {
   const { source, metadata, fields } = openParquetIds(path);
-  const memory = new TextMemory();
+  const memory = new rangeReader.TextMemory();
   try {
     const columns = fields.length > 0 ? new parquet.KeptColumnReader(source, fields, memory) : undefined;
     let row = 0;
@@ -48,9 +39,11 @@ const kinds: Readonly<Record<string, keptField.Kind>> = {
 
 function openParquetIds(path: string) {
   const input: Input = inspection.inspectInput(path, { inputFormat: "parquet" });
-  const source = new FileSource(corpusInputs.openInput(input), input);
+  const source = new rangeReader.FileSource(corpusInputs.openInput(input), input);
   try {
-    const metadata = parquet.readAsParquet(path, () => parquet.readMetadata(source, new TextMemory()));
+    const metadata = parquet.readAsParquet(path, () =>
+      parquet.readMetadata(source, new rangeReader.TextMemory()),
+    );
     const [ids, ...others] = parquet.topLevel(metadata.schema);
     const fields = others.map(({ name, type = "" }): keptField.Field => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
@@ -65,7 +58,7 @@ function openParquetIds(path: string) {
 
 /** Reads the ids of a row group. They are one page: levels, and then raw ids. */
 function idsOf(
-  source: FileSource,
+  source: rangeReader.FileSource,
   { data_page_offset, total_compressed_size }: { data_page_offset: bigint; total_compressed_size: bigint },
   rowCount: number,
 ) {
@@ -80,7 +73,7 @@ function idsOf(
   const { num_values: valueCount, repetition_levels_byte_length, definition_levels_byte_length } = v2;
   const levelsEnd = repetition_levels_byte_length + definition_levels_byte_length;
   const idCount = valueCount - v2.num_nulls;
-  const page = readFully(source, dataByte, endByte);
+  const page = rangeReader.readFully(source, dataByte, endByte);
   if (page.length !== levelsEnd + 4 * idCount || idCount < 0) throw new Error("a page has the wrong size");
   const repetitions = new Int32Array(valueCount);
   const definitions = new Int32Array(valueCount);

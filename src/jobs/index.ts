@@ -5,12 +5,6 @@ export * as jobs from "./job.ts";
 export { loadInWorker, loadingBytes } from "./load-in-worker.ts";
 export { Pace } from "./pace.ts";
 export * as taskRunner from "./run-tasks.ts";
-export {
-  byBytes,
-  type EncodeProgress,
-  type Report,
-  type ReportBytes,
-  repeatReport,
-  type StageProgress,
-} from "./stage-progress.ts";
+export type { Report, StageProgress } from "./stage-progress.ts";
+export * as stageProgress from "./stage-progress.ts";
 export * as warnings from "./warnings.ts";

@@ -32,7 +32,7 @@ export type Report = (progress: StageProgress) => void;
  * work without measurable progress. `rest` yields to the event loop, and reports the last progress again, because
  * `report` may throw to end the run.
  */
-export function repeatReport(report: Report, first: StageProgress) {
+export function repeat(report: Report, first: StageProgress) {
   let last = first;
   return {
     report(progress: StageProgress) {

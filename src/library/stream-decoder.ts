@@ -1,4 +1,4 @@
-import { decoding, type TokenDecoder, type TokenizerParts } from "#tokenizer";
+import { decoding, type TokenizerParts } from "#tokenizer";
 import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 
 /**
@@ -9,14 +9,14 @@ import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 export class StreamDecoder {
   // Private fields, so that `console.log` of Node does not print them.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  readonly #tokens: TokenDecoder;
+  readonly #tokens: decoding.TokenDecoder;
   readonly #parts: TokenizerParts;
   readonly #isKept: ((id: number) => boolean) | undefined;
   #idCount = 0;
   #isInside = false;
 
   /** @internal @param isKept whether an id is decoded; if left out, all ids are */
-  constructor(tokens: TokenDecoder, parts: TokenizerParts, isKept?: (id: number) => boolean) {
+  constructor(tokens: decoding.TokenDecoder, parts: TokenizerParts, isKept?: (id: number) => boolean) {
     this.#tokens = tokens;
     this.#parts = parts;
     this.#isKept = isKept;

@@ -1,8 +1,8 @@
 import { UserError } from "#runtime";
 import {
+  type decoding,
   type TextEncoding,
   type TextNotes,
-  type TokenDecoder,
   type TokenizerParts,
   tokenTables,
 } from "#tokenizer";
@@ -21,7 +21,7 @@ export class TextCuts {
     ids: Uint16Array | Uint32Array,
     notes: TextNotes,
     { model, tokens }: TokenizerParts,
-    private readonly decoder: TokenDecoder,
+    private readonly decoder: decoding.TokenDecoder,
     encoding: TextEncoding,
   ) {
     if (!tokenTables.haveAllBytes(model.byteIds, tokens) || !decoder.place(text, ids, notes))

@@ -1,5 +1,5 @@
 import { UserError } from "#runtime";
-import { type decoding, obstacles, type TextNotes, type TokenDecoder, type TokenizerParts } from "#tokenizer";
+import { type decoding, obstacles, type TextNotes, type TokenizerParts } from "#tokenizer";
 import { type IdsAround, withIdsAround } from "./special-ids.ts";
 
 /** The ids of a text, and where their tokens are: the token of ids[i] is at [starts[i], ends[i]) of the text. */
@@ -24,7 +24,7 @@ export function findOffsets(
   bytes: Uint8Array,
   ids: Uint32Array,
   notes: TextNotes,
-  decoder: TokenDecoder,
+  decoder: decoding.TokenDecoder,
 ): decoding.Spans {
   const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
   if (spans === null)

@@ -1,5 +1,5 @@
 import { scaled, usageError } from "#runtime";
-import { TextEncoding, TokenDecoder, type TokenizerParts, tokenizers } from "#tokenizer";
+import { decoding, TextEncoding, type TokenizerParts, tokenizers } from "#tokenizer";
 import { withEngineErrors } from "./engine-errors.ts";
 
 /**
@@ -11,7 +11,7 @@ import { withEngineErrors } from "./engine-errors.ts";
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);
   private encoding: TextEncoding | undefined;
-  private madeDecoder: TokenDecoder | undefined;
+  private madeDecoder: decoding.TokenDecoder | undefined;
   private isDisposed = false;
 
   constructor(private readonly parts: TokenizerParts) {}
@@ -25,7 +25,7 @@ export class TokenizerMemory {
     });
   }
 
-  get decoder(): TokenDecoder {
+  get decoder(): decoding.TokenDecoder {
     this.use();
     return withEngineErrors(() => {
       this.madeDecoder ??= makeDecoder(this.parts);
@@ -100,11 +100,11 @@ function evict(): void {
   }
 }
 
-function makeDecoder(parts: TokenizerParts): TokenDecoder {
+function makeDecoder(parts: TokenizerParts): decoding.TokenDecoder {
   const { trims = [] } = parts.postProcessing ?? {};
   const trimming = { trims, addedIds: tokenizers.allAddedTokens(parts).map(({ id }) => id) };
   const { hasMarks = false } = parts.model.beginning ?? {};
-  return new TokenDecoder(parts.tokens, trims.length > 0 ? trimming : undefined, hasMarks);
+  return new decoding.TokenDecoder(parts.tokens, trims.length > 0 ? trimming : undefined, hasMarks);
 }
 
 function makeEncoding(parts: TokenizerParts): TextEncoding {

@@ -4,7 +4,7 @@ import { corpusInputs, type InputFormat, inputSearch } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles, tokenizerFiles } from "#formats";
 import { idWriters } from "#ids";
-import type { EncodeProgress } from "#jobs";
+import type { stageProgress } from "#jobs";
 import { compiledPatterns } from "#pattern";
 import { machine, usageError } from "#runtime";
 import { outputLock, stagedFile, writtenPlaces } from "#store";
@@ -224,7 +224,7 @@ export class Tokenizer extends TextTokenizer {
           asked.appendToken === undefined
             ? undefined
             : tokenizers.specialTokenId(this.parts, asked.appendToken),
-        report: ({ bytesDone, bytesTotal }: EncodeProgress) => {
+        report: ({ bytesDone, bytesTotal }: stageProgress.EncodeProgress) => {
           signal?.throwIfAborted();
           onProgress?.(bytesDone, bytesTotal);
         },

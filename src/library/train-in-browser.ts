@@ -1,7 +1,7 @@
 import { argument, describeValue, utf8 } from "#bytes";
 import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
-import { byBytes, Pace, type Report, repeatReport, warnings } from "#jobs";
+import { Pace, type Report, stageProgress, warnings } from "#jobs";
 import { learning } from "#merge";
 import { optionTables } from "#options";
 import { messages, runSliced, UserError, usageError } from "#runtime";
@@ -9,11 +9,10 @@ import { TextChain } from "#text";
 import { tokenCounting, vocabularies } from "#tokenizer";
 import {
   chosenFiles,
-  mergeBytes,
   partsOfTraining,
   type SaveOptions,
   type TrainingStatistics,
-  trainingStatistics,
+  trainedFacts,
   trainings,
 } from "#training";
 import { WordCounter, type WordTable, wordTables } from "#words";
@@ -203,11 +202,11 @@ async function trainInMemory(
 ): Promise<TrainedInMemory> {
   const startMs = performance.now();
   const first = { stage: "counting", done: 0, total: byteCount, unit: "bytes" } as const;
-  const { report, rest } = repeatReport(reportGiven, first);
+  const { report, rest } = stageProgress.repeat(reportGiven, first);
   const counter = new WordCounter(byteCount ?? undefined);
   const chain = new TextChain(trainings.cuttingOf(training), counter);
   await countTexts(texts, chain, (doneBytes) =>
-    byBytes(report, "counting", byteCount)(doneBytes, counter.distinctWordCount),
+    stageProgress.byBytes(report, "counting", byteCount)(doneBytes, counter.distinctWordCount),
   );
   const { pretokenCount, distinctWordCount } = counter;
   if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts contain no words");
@@ -272,12 +271,12 @@ export class TrainedTokenizer extends TextTokenizer {
   }
 
   get statistics(): TrainingStatistics {
-    return trainingStatistics(this.trained);
+    return trainedFacts.statisticsOf(this.trained);
   }
 
   /** The bytes of the two tokens of each merge, in the order in which the merges were learned. */
   get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
-    return mergeBytes(this.trained.vocabulary);
+    return trainedFacts.mergeBytes(this.trained.vocabulary);
   }
 
   /**

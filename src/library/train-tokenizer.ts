@@ -5,26 +5,18 @@ import { tokenizerFiles } from "#formats";
 import { warnings } from "#jobs";
 import { optionTables, type RequestedTraining, trainingOptions } from "#options";
 import { messages, usageError } from "#runtime";
-import {
-  checkOutputDirectory,
-  outputLock,
-  outputPlaces,
-  placesToWrite,
-  stagedFile,
-  writtenPlaces,
-} from "#store";
+import { outputLock, outputPlaces, placesToWrite, stagedFile, writtenPlaces } from "#store";
 import { changes, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
   chosenFiles,
   type Finished,
-  mergeBytes,
   partsOfTraining,
   results,
   runTraining,
   type SaveOptions,
   type TrainingHost,
   type TrainingStatistics,
-  trainingStatistics,
+  trainedFacts,
 } from "#training";
 import { openCounts } from "#words";
 import { pathArgument } from "./check-arguments.ts";
@@ -85,7 +77,7 @@ function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPl
         for (const lock of locks) lock.release();
       };
       try {
-        for (const place of placesToWrite(directory, files)) locks.push(outputLock.takeNow(place));
+        for (const place of placesToWrite.check(directory, files)) locks.push(outputLock.takeNow(place));
       } catch (error) {
         unlock();
         throw error;
@@ -212,7 +204,7 @@ export class TrainedTokenizer extends Tokenizer {
 
   get statistics(): TrainingStatistics {
     const { trained } = this.finished.result;
-    if (!("extensions" in trained)) return trainingStatistics(trained);
+    if (!("extensions" in trained)) return trainedFacts.statisticsOf(trained);
     const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs, pretokenBytes } = trained;
     const mergeCount = trained.extensions.at(-1)!.merges.left.length;
     const sizes = { byteCount: pretokenBytes, tokenCount: trained.tokenCounts.at(-1)! };
@@ -229,7 +221,7 @@ export class TrainedTokenizer extends Tokenizer {
       const { left, right } = trained.extensions.at(-1)!.merges;
       return Array.from(left, (token, m) => [this.tokenBytes(token), this.tokenBytes(right[m]!)]);
     }
-    return mergeBytes(trained.vocabulary);
+    return trainedFacts.mergeBytes(trained.vocabulary);
   }
 
   /**
@@ -248,7 +240,7 @@ export class TrainedTokenizer extends Tokenizer {
   async save(directory: string, options: SaveOptions = {}): Promise<void> {
     argument.check("save: directory", directory, pathArgument);
     const product = this.productFor("save", options);
-    checkOutputDirectory(directory);
+    placesToWrite.checkDirectory(directory);
     const lock = outputLock.takeNow(outputPlaces.placeOf(directory));
     try {
       await results.writeProduct(directory, product, this.finished.result);

@@ -222,6 +222,16 @@ export const patterns = {
 
 export type PatternName = keyof typeof patterns;
 
+/** Whether two sequences of splits are the same. */
+export const isSame = (sources: readonly string[], others: readonly string[]): boolean =>
+  others.length === sources.length && others.every((source, i) => source === sources[i]);
+
+/** Returns the name of the pattern with these splits, or null. */
+export function nameOf(sources: readonly string[]): PatternName | null {
+  const names = Object.keys(patterns) as PatternName[];
+  return names.find((name) => isSame(sources, patterns[name].sources)) ?? null;
+}
+
 /** The other names of a pattern; undefined if there are none. */
 export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string | undefined {
   return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;

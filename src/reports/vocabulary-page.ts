@@ -2,7 +2,7 @@ import { countNoun, formatBytes, formatDay, formatSeconds, groupDigits } from "#
 import type { Input } from "#corpus";
 import type { CountedText } from "#encoding";
 import { evaluations, excerpts, type vocabularyStatistics } from "#evaluation";
-import { readTokenCounts, recordFiles, type trainingRecords, type WrittenTokenCounts } from "#formats";
+import { recordFiles, type trainingRecords, writtenCounts } from "#formats";
 import type { learning } from "#merge";
 import { axes, curves, type pageData, yardsticks } from "#pages";
 import type { compiledPatterns } from "#pattern";
@@ -180,7 +180,7 @@ export type Inspected = {
 /** Writes the page of a tokenizer, with its training if known and a text if given. */
 export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
-  const tokenCounts = (await runSliced(readTokenCounts(parts))) ?? undefined;
+  const tokenCounts = (await runSliced(writtenCounts.read(parts))) ?? undefined;
   const curve = curveOfTraining(parts, tokenCounts);
   const page: pageData.PageText = {
     title: `${name}: ${countNoun(parts.tokens.tokenCount, "token")}`,
@@ -218,7 +218,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
  */
 function curveOfTraining(
   { description }: TokenizerParts,
-  tokenCounts: WrittenTokenCounts | undefined,
+  tokenCounts: writtenCounts.WrittenTokenCounts | undefined,
 ): curves.Curve | null {
   const points = (recordFiles.readTokenCountFacts(description.path)?.curve ?? []).map(
     ({ vocabSize, bytesPerToken }) => ({

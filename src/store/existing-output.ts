@@ -1,31 +1,16 @@
-import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import { recordedFiles } from "#formats";
 import { host, isWindows, systemError, UserError } from "#runtime";
 import { imageFile } from "#tokenizer";
 import { rename } from "./file-system.ts";
-import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
+import { lstatOrNull, namesBelow, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import * as trustedFiles from "./trusted-files.ts";
 
 type ExistingOutput =
   | { readonly kind: "absent" }
   | { readonly kind: "empty"; readonly stats: Stats }
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
-
-/**
- * Returns the relative paths of the files in a directory and, one level deep, in its subdirectories that `holdsOurs`
- * accepts, sorted. Any other entry, such as an empty directory, is listed by its own name.
- */
-export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
-  return readdirSync(path)
-    .flatMap((name) => {
-      const inner = join(path, name);
-      const isSearched = holdsOurs(name) && lstatOrNull(inner)?.isDirectory() === true;
-      const names = isSearched ? readdirSync(inner) : [];
-      return names.length === 0 ? [name] : names.map((each) => `${name}/${each}`);
-    })
-    .sort();
-}
 
 /**
  * Examines what is at a place, without changing it. Throws a UserError for anything but an earlier result or an empty

@@ -1,12 +1,11 @@
 // All paths that bpe writes: staging, publication, locks. This is one module because outputs and locks follow the same
 // rules on who may write to a directory.
 
-export { namesBelow } from "./existing-output.ts";
 export * as fileChecksum from "./file-checksum.ts";
 export { rename } from "./file-system.ts";
 export * as outputLock from "./output-lock.ts";
 export * as outputPlaces from "./output-place.ts";
-export { checkOutputDirectory, placesToWrite } from "./places-to-write.ts";
+export * as placesToWrite from "./places-to-write.ts";
 export { ScratchDirectory } from "./scratch-directory.ts";
 export * as stagedDirectory from "./staged-directory.ts";
 export * as stagedFile from "./staged-file.ts";

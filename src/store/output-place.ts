@@ -107,6 +107,21 @@ export function freePath(place: Place, ending: string): string {
 }
 
 /**
+ * Returns the relative paths of the files in a directory and, one level deep, in its subdirectories that `holdsOurs`
+ * accepts, sorted. Any other entry, such as an empty directory, is listed by its own name.
+ */
+export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
+  return readdirSync(path)
+    .flatMap((name) => {
+      const inner = join(path, name);
+      const isSearched = holdsOurs(name) && lstatOrNull(inner)?.isDirectory() === true;
+      const names = isSearched ? readdirSync(inner) : [];
+      return names.length === 0 ? [name] : names.map((each) => `${name}/${each}`);
+    })
+    .sort();
+}
+
+/**
  * Lists the names in a directory. Returns an empty list if the directory cannot be read; callers then leave any stale
  * files in it where they are.
  */

@@ -9,15 +9,15 @@ import * as stagedFile from "./staged-file.ts";
  * directory, or a directory that holds only files listed in its training record. Write permission in the parent is
  * checked when the lock is taken.
  */
-export function checkOutputDirectory(path: string): void {
+export function checkDirectory(path: string): void {
   const place = placeOf(path);
   const existing = inspectOutput(place);
   if (existing.kind !== "absent") checkReplaceable(place, existing.stats);
 }
 
 /** Returns the places of a directory and of files, after checking each. A device or a pipe has none. */
-export function placesToWrite(directory: string | undefined, files: readonly string[]): Place[] {
-  if (directory !== undefined) checkOutputDirectory(directory);
+export function check(directory: string | undefined, files: readonly string[]): Place[] {
+  if (directory !== undefined) checkDirectory(directory);
   for (const file of files) stagedFile.checkOutputFile(file);
   const places = [directory === undefined ? null : placeOf(directory), ...files.map(stagedFile.placeOfFile)];
   return places.filter((place) => place !== null);

@@ -237,7 +237,7 @@ export async function lockOutputs(
   paths: readonly (string | undefined)[],
 ): Promise<void> {
   const files = paths.filter((path): path is string => path !== undefined && path !== "-");
-  const places = placesToWrite(directory, files);
+  const places = placesToWrite.check(directory, files);
   if (output.waits && places.length === 0) {
     throw usageError(
       phrase`${asOption("wait")} needs a file or directory to write`,

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { formatBytes, json } from "#bytes";
 import type { inputSearch } from "#corpus";
-import { type EncodeProgress, type StageProgress, warnings } from "#jobs";
+import { type StageProgress, type stageProgress, warnings } from "#jobs";
 import { sharedOptions } from "#options";
 import {
   asOption,
@@ -119,7 +119,7 @@ export class Output {
     this.progress({ stage: "checking", done, total, unit: "bytes" });
 
   /** Shows the progress of encoding. */
-  readonly encoding = ({ bytesDone: done, bytesTotal: total }: EncodeProgress): void =>
+  readonly encoding = ({ bytesDone: done, bytesTotal: total }: stageProgress.EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
   /** Ends the stage: now if it has a result, `found`; without one, its time ends with its last report. */

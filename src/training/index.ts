@@ -7,6 +7,7 @@ export { imageAt } from "./image-at.ts";
 export { partsOfTraining } from "./parts-of-training.ts";
 export { type Finished, runTraining, type TrainingHost } from "./run-training.ts";
 export { imageFactsOf } from "./tokenizer-facts.ts";
-export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
+export type { TrainingStatistics } from "./trained-facts.ts";
+export * as trainedFacts from "./trained-facts.ts";
 export * as trainings from "./training.ts";
 export * as results from "./write-result.ts";

@@ -1,5 +1,5 @@
 import { corpusInputs, type Input } from "#corpus";
-import { type Report, repeatReport } from "#jobs";
+import { type Report, stageProgress } from "#jobs";
 import { learnFromBytes, type learning } from "#merge";
 import { UserError } from "#runtime";
 import { countWords, type WordTable, wordTables } from "#words";
@@ -26,7 +26,12 @@ export async function train<B extends Base | null>(
   reportGiven: Report,
 ): Promise<TrainedOf<B>> {
   const total = given.inputs.length === 0 ? null : corpusInputs.totalBytesOf(given.inputs, given.ranges);
-  const { report, rest } = repeatReport(reportGiven, { stage: "counting", done: 0, total, unit: "bytes" });
+  const { report, rest } = stageProgress.repeat(reportGiven, {
+    stage: "counting",
+    done: 0,
+    total,
+    unit: "bytes",
+  });
   const run = { ...given, rest };
   const { base, superwords, weights, parity } = training;
   if (superwords) checkReadTwice(run.inputs);

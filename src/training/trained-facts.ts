@@ -15,9 +15,7 @@ export type TrainingStatistics = {
 };
 
 /** @internal */
-export function trainingStatistics(
-  trained: Omit<learning.TrainedVocabulary, "statistics">,
-): TrainingStatistics {
+export function statisticsOf(trained: Omit<learning.TrainedVocabulary, "statistics">): TrainingStatistics {
   const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs } = trained;
   const { mergeCount } = trained.vocabulary;
   const { tokensAfter } = trained.tokenCounts;

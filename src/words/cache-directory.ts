@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { schema } from "#bytes";
 import { corpusInputs, type Input, type RangeStatistics } from "#corpus";
 import { asOption, files, host, type Message, phrase, systemError, UserError } from "#runtime";
-import { namesBelow, outputPlaces, rename, trustedFiles } from "#store";
+import { outputPlaces, rename, trustedFiles } from "#store";
 import type { CountsOptions } from "./counts-format.ts";
 
 /**
@@ -430,7 +430,7 @@ const checksumOf = (json: string) => host.xxHash64(json).toString(16);
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;
-    const paths = [...namesBelow(place).map((name) => join(place, name)), ...otherFiles];
+    const paths = [...outputPlaces.namesBelow(place).map((name) => join(place, name)), ...otherFiles];
     return paths.map((path) => [
       path,
       host.createSha256().update(trustedFiles.readTrusted(path)).digest("hex"),

@@ -5,11 +5,11 @@ import {
   type Range,
   type RangePlanOptions,
   type RangeStatistics,
+  rangeReader,
   TaskTexts,
-  TextMemory,
   tasks,
 } from "#corpus";
-import { type ReportBytes, taskRunner } from "#jobs";
+import { type stageProgress, taskRunner } from "#jobs";
 import { kernels, machine, runSliced, scaled } from "#runtime";
 import { type Cutting, cuttings, TextChain, tokensToFind } from "#text";
 import type { EncodingModel } from "#tokenizer";
@@ -75,7 +75,10 @@ type CorpusCounts = {
  * Counts the words of the inputs. Between slices of work of at most some 30 ms it calls `report` and yields
  * to the event loop, so that signals are handled. Throws any error of a worker; no worker is left running.
  */
-export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
+export async function countCorpus(
+  options: CountOptions,
+  report: stageProgress.ReportBytes,
+): Promise<CorpusCounts> {
   const { inputs, ranges, workerCount, runOptions, slicedWordsLeast } = options;
   const statistics = inputs.map(noStatistics);
   const name = nextName();
@@ -318,7 +321,7 @@ export class ThreadCounter
     private readonly index: number,
   ) {
     const { inputs, cutting, liftingModel, runOptions, name } = setup;
-    const memory = new TextMemory(runOptions?.wordBytesMax);
+    const memory = new rangeReader.TextMemory(runOptions?.wordBytesMax);
     this.counter = new SpillingCounter(setup, name, memory);
     const { words } = this.counter;
     if (liftingModel === undefined) {

@@ -1,5 +1,5 @@
 import { corpusInputs, type RangeStatistics } from "#corpus";
-import { byBytes, type Report, type StageProgress } from "#jobs";
+import { type Report, type StageProgress, stageProgress } from "#jobs";
 import { host, machine, runSliced, scaled } from "#runtime";
 import { cuttings } from "#text";
 import { addUp } from "./add-up.ts";
@@ -111,7 +111,7 @@ export async function countParts(
   const slicedWordsLeast = mayShare ? slicedWordsFor(workerCount, machine.allowedCores()) : undefined;
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
-    byBytes(report, stage, corpusInputs.totalBytesOf(inputs, ranges)),
+    stageProgress.byBytes(report, stage, corpusInputs.totalBytesOf(inputs, ranges)),
   );
   // If the corpus has several parts, inputs are checked when all parts are counted.
   if (partCount === 1) for (const input of inputs) corpusInputs.checkUnchanged(input);

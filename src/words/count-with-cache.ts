@@ -1,5 +1,5 @@
 import { corpusInputs, type Input, type RangeStatistics } from "#corpus";
-import { byBytes, type Report } from "#jobs";
+import { type Report, stageProgress } from "#jobs";
 import { runSliced, yieldToEventLoop } from "#runtime";
 import type { Cache } from "./cache.ts";
 import type * as cacheDirectory from "./cache-directory.ts";
@@ -96,7 +96,7 @@ export async function identify(
   others?: readonly cacheDirectory.EntryId[],
 ): Promise<void> {
   const bytesTotal = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const tell = byBytes(report, "hashing", bytesTotal);
+  const tell = stageProgress.byBytes(report, "hashing", bytesTotal);
   let bytesDone = 0;
   for (const sizeBytes of cache.identify(inputs, others)) {
     bytesDone += sizeBytes;

@@ -1,4 +1,4 @@
-import { TextMemory } from "#corpus";
+import { rangeReader } from "#corpus";
 import { scaled, UserError } from "#runtime";
 import type { SortedRun, SortedRunOptions } from "./sorted-run.ts";
 import type * as wordCounter from "./word-counter.ts";
@@ -53,7 +53,7 @@ export class SpillingCounter {
   constructor(
     { runOptions, textBytesMax, memoryCount }: SpillingOptions,
     private readonly name: string,
-    private readonly room = new TextMemory(),
+    private readonly room = new rangeReader.TextMemory(),
   ) {
     this.options = runOptions && {
       ...runOptions,

@@ -16,7 +16,7 @@ import {
 import { basename, join } from "node:path";
 import * as outputLock from "../../../src/store/output-lock.ts";
 import { placeOf } from "../../../src/store/output-place.ts";
-import { checkOutputDirectory } from "../../../src/store/places-to-write.ts";
+import { checkDirectory } from "../../../src/store/places-to-write.ts";
 import { stageDirectory } from "../../../src/store/staged-directory.ts";
 import { eachInNewHome } from "../../homes.ts";
 import { canPlayOthers, giveAway } from "../../other-user.ts";
@@ -52,33 +52,33 @@ test("a result that cannot be staged leaves no parents", () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-describe("checkOutputDirectory", () => {
+describe("checkDirectory", () => {
   test("accepts a missing or empty path, or one with only the files of its own record, and changes nothing", () => {
-    checkOutputDirectory(out);
-    checkOutputDirectory(join(home, "deep", "er", "out"));
+    checkDirectory(out);
+    checkDirectory(join(home, "deep", "er", "out"));
     expect(readdirSync(home)).toEqual([]);
     mkdirSync(out);
-    checkOutputDirectory(out);
-    checkOutputDirectory(`${out}//`);
+    checkDirectory(out);
+    checkDirectory(`${out}//`);
     publishResult(out, "x");
-    checkOutputDirectory(out);
+    checkDirectory(out);
     rmSync(join(out, "a.json"));
-    checkOutputDirectory(out);
+    checkDirectory(out);
   });
 
   test("refuses any file that no record lists, and names it", () => {
     publishResult(out, "x");
     writeFileSync(join(out, "notes.txt"), "mine");
-    expect(messageOf(() => checkOutputDirectory(out))).toContain('"notes.txt"');
+    expect(messageOf(() => checkDirectory(out))).toContain('"notes.txt"');
     rmSync(join(out, "notes.txt"));
     writeFileSync(join(out, ".hidden"), "mine");
-    expect(messageOf(() => checkOutputDirectory(out))).toContain('".hidden"');
+    expect(messageOf(() => checkDirectory(out))).toContain('".hidden"');
   });
 
   test("accepts directories whose files the record lists, and refuses anything else in them", () => {
     publishResult(out, "x", ["1/a.json", "1/b.txt", "2/a.json"]);
     expect(readdirSync(out).sort()).toEqual(["1", "2", "training.json"]);
-    checkOutputDirectory(out);
+    checkDirectory(out);
     for (const [name, make] of [
       ["1/notes.txt", (path: string) => writeFileSync(path, "mine")],
       ["1/deeper", (path: string) => mkdirSync(path)],
@@ -86,12 +86,12 @@ describe("checkOutputDirectory", () => {
       ["3", (path: string) => symlinkSync(join(out, "1"), path)],
     ] as const) {
       make(join(out, name));
-      expect(messageOf(() => checkOutputDirectory(out))).toContain(`"${name}"`);
+      expect(messageOf(() => checkDirectory(out))).toContain(`"${name}"`);
       rmSync(join(out, name), { recursive: true });
     }
     rmSync(join(out, "2"), { recursive: true });
     symlinkSync(join(out, "1"), join(out, "2"));
-    expect(messageOf(() => checkOutputDirectory(out))).toContain('"2"');
+    expect(messageOf(() => checkDirectory(out))).toContain('"2"');
   });
 
   test("a result with directories replaces one without, and is replaced, with nothing left", () => {
@@ -108,7 +108,7 @@ describe("checkOutputDirectory", () => {
       mkdirSync(out);
       writeFileSync(join(out, "a"), "mine");
       writeFileSync(join(out, "training.json"), JSON.stringify({ files: ["a", name] }));
-      expect(messageOf(() => checkOutputDirectory(out))).toContain('"a"');
+      expect(messageOf(() => checkDirectory(out))).toContain('"a"');
     }
   });
 
@@ -121,7 +121,7 @@ describe("checkOutputDirectory", () => {
       publishResult(out, "x");
       rmSync(join(out, "a.json"));
       make(join(out, "a.json"));
-      expect(messageOf(() => checkOutputDirectory(out))).toContain('"a.json"');
+      expect(messageOf(() => checkDirectory(out))).toContain('"a.json"');
     }
   });
 
@@ -139,7 +139,7 @@ describe("checkOutputDirectory", () => {
       mkdirSync(out);
       writeFileSync(join(out, "a"), "mine");
       writeFileSync(join(out, "training.json"), record);
-      expect(messageOf(() => checkOutputDirectory(out))).toContain('"a"');
+      expect(messageOf(() => checkDirectory(out))).toContain('"a"');
       expect(readFileSync(join(out, "a"), "utf8")).toBe("mine");
     }
   });
@@ -157,7 +157,7 @@ describe("checkOutputDirectory", () => {
       [join(home, "file", "out"), join(home, "file")],
       ["/", "mount point"],
     ] as const) {
-      expect(messageOf(() => checkOutputDirectory(path))).toContain(reason);
+      expect(messageOf(() => checkDirectory(path))).toContain(reason);
     }
     expect(messageOf(() => outputLock.takeNow(placeOf("/proc/out")))).toContain(
       '"/proc/out" cannot be written: no file can be created in "/proc"',
