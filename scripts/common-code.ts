@@ -15,11 +15,8 @@ const commonShare = 1 / 3;
 
 const isCommand = (path: string) => path.endsWith("-command.ts");
 
-/**
- * The plugin for a build of the command line. Workers are built without it, because they would load code that only
- * commands need. `directory` is src.
- */
-export function commonCode(directory: string): BunPlugin {
+/** Returns functions that follow the imports of source files. Each file is read once. */
+export function importGraph() {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
   const known = new Map<string, Imports>();
   const importsOf = (path: string): Imports => {
@@ -27,12 +24,22 @@ export function commonCode(directory: string): BunPlugin {
     known.set(path, found);
     return found;
   };
+  /** Adds a file, and all that it imports statically, to `reached`. */
   const reach = (path: string, reached = new Set<string>()): Set<string> => {
     if (reached.has(path)) return reached;
     reached.add(path);
     for (const other of importsOf(path).now) reach(other, reached);
     return reached;
   };
+  return { importsOf, reach };
+}
+
+/**
+ * The plugin for a build of the command line. Workers are built without it, because they would load code that only
+ * commands need. `directory` is src.
+ */
+export function commonCode(directory: string): BunPlugin {
+  const { importsOf, reach } = importGraph();
   const start = `${directory}/main/run.ts`;
   const atStart = reach(start);
   const laterOf = (paths: Iterable<string>) => [...paths].flatMap((path) => importsOf(path).later);

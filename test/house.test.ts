@@ -74,6 +74,28 @@ test("a module imports only modules that are listed before it, and none imports 
   expect([...upward, ...kernel]).toEqual([]);
 });
 
+/**
+ * Names that modules import from each other through doors. A new one has to replace another: group a type with its
+ * functions in a namespace, or move a file to the module that uses it.
+ */
+const namesOfDoorsMax = 300;
+
+test("modules import few names from each other", () => {
+  const statement = /\b(?:import|export)\s+(?:type\s+)?(?:\{([^}]*)\}|(\* as \w+))\s+from\s+"(#[^"]+)"/g;
+  const names = sources.flatMap((path) =>
+    [...linesOf(path).join("\n").matchAll(statement)].flatMap(([, list, namespace = "", door]) =>
+      (list ?? namespace)
+        .split(",")
+        .map((name) => name.trim().replace(/^type | as .*/g, ""))
+        .filter((name) => name !== "")
+        .map((name) => `${door} ${name}`),
+    ),
+  );
+  const { size } = new Set(names);
+  expect(size).toBeLessThanOrEqual(namesOfDoorsMax);
+  expect(size).toBeGreaterThan(namesOfDoorsMax / 2);
+});
+
 /** Whether a file is about command lines, so that its messages may name options. */
 const isAboutCommands = (path: string) =>
   ["main", "kernel", "pages", "playground"].includes(moduleOf(path)) || /-(commands|options)\.ts$/.test(path);

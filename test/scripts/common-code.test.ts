@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { commonCode } from "../../scripts/common-code.ts";
+import { commonCode, importGraph } from "../../scripts/common-code.ts";
 import { doorless } from "../../scripts/without-doors.ts";
 
 const source = resolve(import.meta.dir, "../../src");
@@ -35,4 +36,35 @@ test("a command loads few files: code that many commands share is in two", async
   for (const [i, name] of names.entries()) {
     expect([name, few[i]! <= 32 && 2 * few[i]! <= many[i]!]).toEqual([name, true]);
   }
+});
+
+/**
+ * The most lines of source that each command may load at its start: the entry, the table of its feature, the command,
+ * and all that these import statically, before files are joined. A file that only some inputs or options need is
+ * imported on demand, and does not count.
+ */
+const linesMax = {
+  decode: [12_000, "encode/encode-commands.ts", "encode/decode-command.ts"],
+  train: [25_000, "train/train-commands.ts", "train/train-command.ts"],
+} as const;
+
+test.each(Object.entries(linesMax))("%s loads at most its share of the source", (_, [
+  most,
+  table,
+  command,
+]) => {
+  const { importsOf, reach } = importGraph();
+  const path = (name: string) => `${source}/${name}`;
+  const entries = ["main.ts", "main/run.ts", table, command].map(path);
+  const loaded = new Set<string>();
+  for (const entry of entries) reach(entry, loaded);
+  // Each entry is imported on demand by what is loaded before it.
+  const onDemand = [...loaded].flatMap((file) => importsOf(file).later);
+  expect(onDemand).toEqual(expect.arrayContaining(entries.slice(1)));
+  const lineCount = [...loaded].reduce(
+    (sum, file) => sum + readFileSync(file, "utf8").split("\n").length - 1,
+    0,
+  );
+  expect(lineCount).toBeLessThanOrEqual(most);
+  expect(lineCount).toBeGreaterThan(most / 2);
 });
