@@ -295,7 +295,7 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 export const followHint =
   "pass consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`the tokenizer's prefix space or added tokens depend on text across a cut: make the plan with ${asOption("tokenizer")}, which keeps texts whole`;
+const wholeHint = phrase`with this tokenizer's prefix space or added tokens, parts of a text get other ids than the whole: make the plan with ${asOption("tokenizer")}, which keeps texts whole`;
 
 type Fail = (what: Message, hint?: Message) => never;
 

@@ -24,7 +24,7 @@ export class TextMemory {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
         kind: "memory",
-        hint: phrase`raise ${asOption("memory-limit")}, use fewer workers (${asOption("workers", 1, "w")}), or split its texts into smaller pieces`,
+        hint: phrase`raise ${asOption("memory-limit")}, use fewer workers (${asOption("workers", 1, "w")}), or split long texts into smaller ones`,
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;

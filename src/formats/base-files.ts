@@ -29,7 +29,7 @@ export async function readBase(path: string): Promise<BaseFiles> {
   const { name, written } = only.format;
   const why =
     written === undefined
-      ? `bpe only reads files of the format ${name}`
+      ? `the format ${name} can only be made from other files`
       : `a ${name}.json fixes the size of its vocabulary`;
   throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
     hint: "give the tokenizer.json of the same tokenizer",

@@ -42,7 +42,8 @@ export async function readLikeFrom(
   const checkKnown = (token: unknown): number => {
     if (known.has(token as string)) return 0;
     throw new UserError(
-      `"${path}": its post-processor or padding uses ${showValue(token)}, which is not a special token`,
+      `"${path}": its post-processor or padding uses ${showValue(token)}, which is not among its added tokens`,
+      { hint: "add it to added_tokens in that file, or name another tokenizer" },
     );
   };
   // Checks the file now, because otherwise the training would fail at its end.

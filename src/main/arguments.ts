@@ -47,7 +47,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
       const value = attached ?? typed[i + 1];
       if (value === undefined || (attached === undefined && looksLikeOption(value))) {
         const hint =
-          value === undefined ? undefined : phrase`a value that begins with a dash: ${named(shown)}=${value}`;
+          value === undefined ? undefined : phrase`if ${value} is the value, write ${named(shown)}=${value}`;
         mistake ??= usageError(phrase`${named(shown)} needs a value (${option.kind.value})`, hint);
         continue;
       }

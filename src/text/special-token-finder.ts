@@ -38,7 +38,7 @@ export class SpecialTokenFinder {
     if (!this.mayOccur) return;
     this.kernel ??= new TextSections({ early: this.tokens.map((bytes, id) => ({ bytes, id })) }).kernel;
     if (!putText(this.kernel, bytes)) {
-      throw new UserError(`no memory to search ${bytes.length} bytes for special tokens`, {
+      throw new UserError(`not enough memory to search ${bytes.length} bytes for special tokens`, {
         kind: "memory",
         hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
       });

@@ -237,8 +237,8 @@ function chatTemplateOf(
     checkSpecial(specialTokens, token, phrase`${asOption("chat-template", asked)}: ${token}`);
   if (named.bos !== null && roles.bos === undefined) {
     throw usageError(
-      phrase`${asOption("chat-template", asked)}: there is no bos token`,
-      phrase`name one, e.g. ${asOption("bos", "'<s>'")}`,
+      phrase`${asOption("chat-template", asked)} needs a bos token`,
+      phrase`name one of the special tokens, e.g. ${asOption("bos", "'<s>'")}`,
     );
   }
   return named.template;

@@ -241,7 +241,7 @@ function refuseOfCorpus(asked: RequestedTraining): void {
 }
 
 function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: RequestedTraining) {
-  const ways = phrase`${asOption("special-token")}, ${asOption("seed-token")} and ${asOption("rename")} need no corpus; ${asOption("vocab-size", "+8k")} learns tokens from one`;
+  const ways = phrase`add tokens with ${asOption("special-token")} or ${asOption("seed-token")}, rename some with ${asOption("rename")}, or learn tokens from a corpus, e.g. ${asOption("vocab-size", "+8k")}`;
   const isKnown = specialTokens.length + seedTokens.length > 0;
   return usageError(
     isKnown ? `"${extend}" has these tokens already` : phrase`${asOption("extend")}: there is nothing to add`,
@@ -549,10 +549,7 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
       loadCompiler().checkForHuggingface(regex);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      throw usageError(
-        phrase`HF cannot read the pattern in tokenizer.json: ${error.parts.message}`,
-        error.parts.hint,
-      );
+      throw usageError(phrase`HF could not read tokenizer.json: ${error.parts.message}`, error.parts.hint);
     }
   }
 }

@@ -37,7 +37,7 @@ const refusals: Readonly<Record<string, Refusals>> = {
   },
   gguf: { [others]: 'PATH" is a GGUF model' },
   image: {
-    "train --extend": 'PATH" cannot be extended: bpe only reads files of the format image',
+    "train --extend": 'PATH" cannot be extended: the format image can only be made from other files',
     "prune <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
     "truncate <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
   },

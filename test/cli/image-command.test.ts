@@ -50,7 +50,7 @@ test("bpe reads an image like the files, and refuses to change it", () => {
     '"read.image" cannot be pruned: it is an image of a tokenizer',
   );
   expect(refused("train", "text.txt", "--extend", "read.image", "-n", "9999", "-o", "extended")).toContain(
-    "bpe only reads files of the format image",
+    "the format image can only be made from other files",
   );
   expect(refused("tokens", "text.txt", "--tokenizer", "read.image", "-p", "gpt2")).toContain(
     "--pattern is stored in a tokenizer image",

@@ -192,7 +192,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   expect(likeRoberta.read("tokenizer_config.json")).not.toHaveProperty("add_bos_token");
   const gone = { ...roberta, sep: ["the", 5] };
   expect(train(directory("gone", { ...plain, post_processor: gone })).stderr).toContain(
-    'its post-processor or padding uses "the", which is not a special token',
+    'its post-processor or padding uses "the", which is not among its added tokens',
   );
   const refused = train(join(home, "roberta"), "--add-bos", "--bos", "<s>");
   expect([refused.code, refused.stderr]).toEqual([

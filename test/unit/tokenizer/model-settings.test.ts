@@ -80,7 +80,7 @@ test("settings that do not fit the special tokens are usage errors that name the
     "--chat-template chatml: <|im_start|> is not a special token",
   );
   const llama = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"];
-  expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3: there is no bos token");
+  expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3 needs a bos token");
   for (const chatTemplate of ["", "chatlm", "plain text"]) {
     expect(refused({ chatTemplate })).toBe("the chat template is neither a known name nor a Jinja template");
   }

@@ -130,7 +130,7 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
   return fields.map((field) => {
     const { name } = field;
     const [column, second] = root.children.filter(({ element }) => element.name === name);
-    const hint = phrase`${asOption("keep-field")} keeps columns of text, numbers or booleans; the columns are: ${names.slice(0, 20).join(", ")}`;
+    const hint = phrase`${asOption("keep-field")} keeps columns of text, numbers or booleans; the columns are: ${names.slice(0, 20).join(", ")}${names.length > 20 ? `, and ${names.length - 20} more` : ""}`;
     if (column === undefined || second !== undefined)
       throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
     if (!isKeepable(column.element))
