@@ -2,7 +2,10 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stageDirectory } from "../src/store/staged-directory.ts";
 
-/** Returns the hidden path at which a run on this host writes an output before it renames it. */
+/**
+ * Returns the hidden path next to an output that a run on this host uses: with `kind` "new" for the output before it is
+ * renamed, "old" for the result that it replaces, "keep-MARK" for one that is kept (`HiddenKind` in output-lock.ts).
+ */
 export function hiddenPath(output: string, kind: string, run = "01234567"): string {
   const parent = dirname(output);
   const probe = "hidden-name-probe";

@@ -3,8 +3,8 @@ import * as ascii from "./ascii.ts";
 import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 
-// Reads JSON as a whole, or finds values in its bytes by their positions. Values that are found are not checked: the
-// caller parses those it needs.
+// Parses JSON as a whole, or finds where values begin and end in its bytes. Values that are only found are not checked:
+// the caller parses those that it needs.
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown };
@@ -82,8 +82,8 @@ export function walkMembers(
   }
 }
 
-/** The nesting limit of serde, the library with which HF reads its files. */
-const jsonLevelsMax = 128;
+/** The most levels that serde_json reads, the library with which HF reads `tokenizer.json`. It fails at level 128. */
+const jsonLevelsMax = 127;
 
 /** Whether plain data has more levels of lists and objects than `levels`. */
 export const isTooDeep = (value: unknown, levels = jsonLevelsMax): boolean =>

@@ -9,7 +9,7 @@ import { releaseText, type TextMaker } from "./text-memory.ts";
  * yields, and then allocates the memory. In between its caller can free memory, by writing words to disk.
  */
 export class TextMemory {
-  /** The memory that the reader has allocated, or is about to allocate, beyond its small windows. */
+  /** The memory in bytes that the reader has allocated, or is about to allocate; 0 if less than `smallBytes`. */
   claimedBytes = 0;
 
   /** @param bytesMax the maximum that may be claimed; by default there is no limit */
@@ -209,7 +209,8 @@ export class RangeReader {
 
   /**
    * @param tooLong creates the error for kept bytes that fill more than half of the largest window
-   * @param mapping the window for mapping files, at the start of the texts of `makeText`
+   * @param mapping how large files are mapped; if absent, all files are read. Its window must be the memory where each
+   * text of `makeText` begins
    */
   constructor(
     private capacityBytes: number,

@@ -66,8 +66,8 @@ export function portableForm(source: string, dialect: Dialect = fancyRegex): str
 }
 
 /**
- * Compares trees as JSON. They are plain data, and the parser writes fields in a fixed order. Infinity becomes null,
- * but only in `max`, which is never null.
+ * Compares trees as JSON. They are plain data, and the parser writes fields in a fixed order. JSON turns Infinity into
+ * null. But only `max` can be Infinity, and it is never null in a tree, so different trees stay different.
  */
 const areEqualTrees = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -170,8 +170,8 @@ function sureStarts(node: Node): Sure {
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
       // Goes from the last item to the first; `rest` describes the items after `item`. If `rest` matches everywhere,
-      // `item` decides. Otherwise `item` must be able to match nothing, and of the characters of `rest` those are kept
-      // before which it does.
+      // only `item` matters. Otherwise `item` must be able to match the empty string, and a character of `rest` is kept
+      // only if `item` can match the empty string before it.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
@@ -187,8 +187,8 @@ function sureStarts(node: Node): Sure {
 }
 
 /**
- * Returns the given characters before which the item surely can match nothing, at once or by backtracking. It may omit
- * some.
+ * Returns those of the given characters before which the item is sure to be able to match the empty string, at once or
+ * by backtracking. The result may lack some of them.
  */
 function withoutKept(characters: unicode.CodePointSet, item: Node): unicode.CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : unicode.emptySet;

@@ -72,8 +72,8 @@ export function looseName(name: string): string {
 }
 
 /**
- * Returns the code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han") or with a binary
- * property ("Alphabetic"); undefined for any other name. Names are matched loosely.
+ * Returns the code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han"), with a binary
+ * property ("Alphabetic"), or of "Any", "ASCII" or "Assigned"; undefined for any other name. Names are matched loosely.
  */
 export function propertySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);

@@ -3,7 +3,10 @@ import { asOption, phrase, UserError } from "#runtime";
 import type { Output } from "./output.ts";
 import { chunksOf, isPipe } from "./pipes.ts";
 
-/** Reads the ranges in a file (standard input for `-`), and lists their inputs as they are now. */
+/**
+ * Reads the ranges in a plan (standard input for `-`), and looks up the files that they name. These must not have
+ * changed since the plan was made, and the run must not write to them.
+ */
 export async function openRanges(
   path: string,
   options: Parameters<typeof planFile.read>[2],
@@ -30,10 +33,7 @@ export async function openRanges(
 /** The maximum size of a plan: about 400,000 ranges. */
 const planBytesMax = 2 ** 28;
 
-/**
- * Reads a plan, which is small compared with a corpus. Pipes, which might block, are refused, as by other options for
- * such files.
- */
+/** Reads a plan from a file. Refuses pipes and devices, as other options that name a small file do. */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
     throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {

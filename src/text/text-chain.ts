@@ -36,7 +36,10 @@ export class TextChain {
   private sections: TextSections | undefined;
   private direct = false;
   private opened: number | undefined;
-  /** Whether safe cuts are looked for in windows (src/kernel/text/cut-windows.ts), not in the unchanged text. */
+  /**
+   * Whether safe cuts are searched for in a normalized part of the text (a window of src/kernel/text/cut-windows.ts),
+   * because the pattern does not see the text unchanged.
+   */
   private readonly usesWindows: boolean;
 
   /** @param pretokens cuts the text; by default it is created from `cutting` */
@@ -54,7 +57,10 @@ export class TextChain {
     this.open(cutting.specialTokensAsText ?? false);
   }
 
-  /** Whether a text may be written directly to the taker's text. */
+  /**
+   * Whether the pattern sees texts unchanged. If so, a caller may bypass the chain, and read a text directly into the
+   * memory of the taker (`Taker.text`).
+   */
   get isDirect(): boolean {
     return this.direct;
   }
@@ -91,7 +97,7 @@ export class TextChain {
     return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
 
-  /** Whether the last text ended inside a document; false if a document begins right after it. */
+  /** After `end(following)`: whether a document continues across the cut; false if one begins right after it. */
   get endedInside(): boolean {
     return this.window.endedInside;
   }
@@ -103,9 +109,9 @@ export class TextChain {
   }
 
   /**
-   * Ends the text. With `following`, only a part of the text ends, at a safe cut, and another call or thread takes the
-   * rest. `following` has the first bytes of the rest; normalization changes nothing in them but the case of ASCII
-   * letters. Another text may follow.
+   * Ends the text; another text may follow. With `following`, only a part of the text ends, at a safe cut, and another
+   * call or thread takes the rest. `following` must have the first bytes of the rest, either normalized already or such
+   * that normalization would change nothing in them but the case of ASCII letters.
    */
   end(following?: Uint8Array): void {
     if (!this.direct) this.sections!.end(this.window, following !== undefined);
@@ -147,7 +153,7 @@ export class TextChain {
     const [first, second] = segments;
     if (first === undefined) return;
     const isChanged = after !== undefined && this.usesWindows;
-    // Copied, because the part is processed in the same memory.
+    // Copied, because `following` returns memory of the kernel, which processing the part overwrites.
     const following = (isChanged ? this.madeSections.following(after) : after)?.slice(
       0,
       textParts.lookaheadBytes,
@@ -223,7 +229,7 @@ export class TextChain {
 }
 
 /**
- * The last link of a chain: gathers a section in the taker's text, where the kernel cuts it and passes its pretokens to
+ * The window of a chain: gathers a section in the taker's text, where the kernel cuts it and passes its pretokens to
  * the taker.
  */
 export class TextWindow implements TextSink {

@@ -36,19 +36,23 @@ import { pairAt } from "./pair-table";
  *   RULE           WINS                                      TIE KEY
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
  *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
- *   smaller id     smaller (left id, right id)               2^32 minus the id that the rule gives the token
+ *   smaller id     smaller (left id, right id)               2^32 minus the token's rank: `startRanks` if it
+ *                                                            is a start token, else its id
  *
  * Bytes are compared as stored in `startBytes`. For another order of bytes, JavaScript fills `startBytes` with other
  * numbers.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
- *   startRanks    i32      startCount            the rule's id of each start token, negative if it spells a special token;
- *                                              unused if bytes are compared
- *   specials      Special  specialCount          existing tokens that a merge may spell
+ *   startRanks    i32      startCount            the rank of each start token: its id under the rule; if it spells a
+ *                                                special token, a negative number, so that it wins against all
+ *                                                others; unused if bytes are compared
+ *   specials      Special  specialCount          tokens that exist before the first merge and that a merge may spell
+ *                                                again: special tokens, and tokens of a base
  *   specialBytes  u8       2 x specialByteCount  their bytes, followed by space for the token that is looked up
- *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, at most half full: special
- *                                                + 1, 0: an empty slot; of equal ones, linear probing finds the first
+ *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, with linear probing, at
+ *                                                most half full. A slot has 1 + the index of a special, or 0 if it is
+ *                                                empty. Of specials with the same bytes, the first one is found
  */
 const middleKey: u64 = 1 << 32;
 const keyBytes: u32 = 8;
@@ -68,8 +72,8 @@ export function startTieKeys(doSmallerWin: bool): void {
 }
 
 /**
- * Computes a token's tie key, and inserts a long token into `sorted`. Returns false if the token spells an existing
- * one.
+ * Computes a token's tie key. If the token is long (`isLong`), also inserts it into `sorted`. Returns false if the
+ * token spells an existing one.
  */
 export function giveTieKey(id: u32): bool {
   const key = keyAsSpecial(id);
@@ -257,9 +261,10 @@ function findPlace(id: u32): void {
 
 /**
  * Finds the place of a token that begins with the long token `left`. In `sorted`, the tokens with that prefix follow
- * `left`, so the walk starts there. It reads bytes only if the next token shares exactly as many bytes with the
- * previous one as the new token does; otherwise the two numbers of shared bytes decide. So a token that grows step by
- * step to megabytes is cheap to insert.
+ * `left`, so the walk starts there. At each step, two numbers are compared: how many bytes sorted[place] has in common
+ * with sorted[place - 1] (`shared`), and how many the new token has in common with sorted[place - 1] (`sharedBelow`).
+ * If they differ, they decide; bytes are read only if they are equal. So a token that grows step by step to megabytes
+ * is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -353,8 +358,9 @@ function compareRuns(a: usize, b: usize, length: u32): i32 {
 let doneOfTop: u32 = 0;
 
 /**
- * Pushes the parts of a token that follow its first `bytesToSkip` bytes, the next one last. Returns the new top of the
- * stack.
+ * Skips the first `bytesToSkip` bytes of a token, and pushes the parts that cover the rest, so that the first of them
+ * is on top. If the skip ends inside a start token, that token is pushed whole (see `doneOfTop`). Returns the new top
+ * of the stack.
  */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);

@@ -46,16 +46,17 @@ import {
  * tokens that begin before `sureEnd` are final if n - 1 bytes follow `sureEnd`, where n is the size of the longest
  * token, and four more if some token looks at its neighbours.
  *
- * Why the work is linear: a search waits for at least as many new bytes as the longest token has. So at most
- * two searches cover each byte, and the automaton reads it at most four times. White space before a token is read once:
- * `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and half of the
- * content is no longer needed.
+ * Why the work is linear: a search waits for at least as many new bytes as the longest token has, so at most
+ * two searches cover each byte. Each of them reads it at most twice (token-search.ts). White space before a token is
+ * read once: `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and
+ * half of the content is no longer needed.
  */
 @unmanaged
 export class Group {
   search: TokenSearch;
-  /** Whether some token looks at its neighbours, strips white space on its left, or on its right. */
+  /** Whether some token depends on the text next to it: has `lstrip`, `rstrip` or `single_word`. */
   looksAround: u32;
+  /** Whether some token has `lstrip`, and whether some token has `rstrip`. */
   stripsLeft: u32;
   stripsRight: u32;
   areAllSpecial: u32;

@@ -17,16 +17,17 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  * spaces that the post-processor trims.
  *
  * Why that is correct: if the vocabulary has every byte, the ids spell the sections of the text exactly (sections.ts).
- * So the sizes of the preceding tokens add up to a token's position in the sections. Sections and text differ only at
- * the noted events, and by a constant between two of them. As a check, the host compares the end of the last token with
- * the size of the text.
+ * So the sizes of the preceding tokens add up to a token's position in the sections. The difference between a position
+ * in the sections and the same position in the text changes only at a noted event. As a check, the host compares the
+ * end of the last token with the size of the text.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
  *   ARRAY    TYPE     LENGTH        MEANING
- *   notes    u32[4]   noteCount     the events of the text (sections.ts), except `text` and `end`. The fourth number is
- *                                   the index of the next id, except in `change` events. `endOffsets` replaces the
- *                                   notes by u32[2] for each change: its start and end in the text
+ *   notes    u32[4]   noteCount     the events of the text (sections.ts), except `text` and `end`: the kind and three
+ *                                   numbers. In all but `change` events, the host has replaced the last number by the
+ *                                   number of ids before the event. `endOffsets` replaces the notes by u32[2] for each
+ *                                   change: its start and end in the text
  *   starts   u32      idCount + 1   the start of each token in bytes, and the end of the last one
  *   spans    u32[2]   idsMax        the start and end of each token of the last call
  *   text     u8       byteCount     the text, or its beginning

@@ -216,6 +216,10 @@ test("a scanned vocabulary gives the bytes of each id, and the ids of tokens tha
   );
 });
 
+/** A file whose model has lists in lists, so that the deepest list is at level `count`. */
+const levels = (count: number) =>
+  `{"model":{"vocab":{"a":0},"merges":[],"x":${"[".repeat(count - 2)}${"]".repeat(count - 2)}}}`;
+
 test("unusual content is left to JSON.parse", () => {
   const unusual = {
     "no vocabulary": '{"model":{"vocab":{},"merges":["a b"]}}',
@@ -229,7 +233,9 @@ test("unusual content is left to JSON.parse", () => {
     "half a surrogate pair": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"\\ud800":3},"merges":["a b"]}}',
     "a byte-order mark": '\ufeff{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}',
     "text after it": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}} x',
+    "128 levels": levels(128),
   };
+  expect(scan(levels(127))).not.toBeNull();
   for (const [what, text] of Object.entries(unusual)) expect([what, scan(text)]).toEqual([what, null]);
   expect(scanTokenizerJson(Uint8Array.of(0x7b, 0xff, 0x7d))).toBeNull();
 });

@@ -28,7 +28,7 @@ const nothing = "nothing";
 const speaks = "the same bytes, and more on stderr";
 const refuses = "the run is refused by the runtime";
 
-/** The documented variables with an effect. No other variable that the test tries has one. */
+/** Settings that change what this training prints, or end it. The others in `tried` must have no effect on it. */
 const effects: Record<string, string> = {
   "BUN_JSC_dumpOptions=1": speaks,
   "BUN_JSC_nonsense=1": refuses,
@@ -36,8 +36,9 @@ const effects: Record<string, string> = {
 };
 
 /**
- * Five groups of variables: entries to the runtime that the build closes; settings of its compiler, collector and
- * allocator; its switches; variables of Node; and variables of the system.
+ * Five groups of variables: those that make the runtime do something else, nearly all of which the build closes
+ * (`closedVariables`); settings of the runtime's compiler, collector and allocator; other switches of the runtime;
+ * variables of Node; and variables of the system.
  */
 const tried = `
   BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/
@@ -72,8 +73,8 @@ const tried = `
   .concat("BUN_OPTIONS=--smol --inspect");
 
 /**
- * Groups settings that can be tried together. Those with an effect are tried alone, and so are two values of one
- * variable.
+ * Groups settings that can be tried together. Each setting with an effect is a group of its own. Different values of
+ * one variable are in different groups.
  */
 function groupsOf(settings: readonly string[]): string[][] {
   const groups: string[][] = [];
