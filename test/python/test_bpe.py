@@ -333,7 +333,7 @@ class Abilities(Home):
                 self.assertEqual(again.encode("<|call|>"), [after.id_limit - 1])
                 self.assertEqual(again.id_limit, after.id_limit + 2)
                 again.save(self.home / "again")
-            with self.assertRaisesRegex(bpe.BpeError, "extend: there is nothing to add\nhint: special_tokens"):
+            with self.assertRaisesRegex(bpe.BpeError, "extend: there is nothing to add\nhint: add tokens with special_tokens"):
                 before.extend()
             for rename in ({"a=b": "c"}, {"a": 1}):
                 with self.assertRaisesRegex(TypeError, "must map a string without = to a string"):
