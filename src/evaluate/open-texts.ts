@@ -46,22 +46,20 @@ export async function openTexts(
   const all = { inputs: [] as Input[], skipped: [] as inputSearch.Skipped[] };
   let copyCount = 0;
   for (const { name, paths } of texts) {
-    /** Maps a copy to the name of its source. */
-    const copied = new Map<string, string>();
     const files: string[] = [];
     for (const path of paths) {
       const isStream = path === "-" || pipes.isPipe(path);
-      const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
+      // Inputs have paths with forward slashes.
+      const file = isStream ? withForwardSlashes(join(scratch.path, `stream-${copyCount++}`)) : path;
       files.push(file);
       if (!isStream) continue;
       output.nameCopy(file, path);
       await pipes.copyPipe(path === "-" ? "/dev/stdin" : path, file);
-      copied.set(withForwardSlashes(file), path);
     }
     const { inputs, skipped } = inputSearch.findCorpus(files, options);
     output.keepOutputsFrom(inputs);
     output.tellSkipped(skipped);
-    opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
+    opened.push({ name, inputs, paths: inputs.map(({ path }) => output.typedPath(path)) });
     all.inputs.push(...inputs);
     all.skipped.push(...skipped);
   }

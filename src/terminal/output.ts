@@ -105,6 +105,11 @@ export class Output {
     this.copies.set(copyPath, path);
   }
 
+  /** Returns the path as typed: of a copy, that of its pipe. */
+  typedPath(path: string): string {
+    return this.copies.get(path) ?? path;
+  }
+
   /** Stops writing to the log, because it is an input or another output. */
   dropLog(): void {
     if (this.log !== undefined) this.log.isRefused = true;
@@ -210,7 +215,9 @@ export class Output {
   }
 
   private withoutCopies(text: string): string {
-    return [...this.copies].reduce(
+    // The path of one copy may begin with that of another.
+    const longestFirst = [...this.copies].sort(([a], [b]) => b.length - a.length);
+    return longestFirst.reduce(
       (text, [copy, path]) => text.replaceAll(`"${copy}"`, files.nameOf(path)).replaceAll(copy, path),
       text,
     );

@@ -63,6 +63,17 @@ describe("files that are not text", () => {
       const line = `cat a.zip.gz | "$0" ${command} --text - -q -w 1`;
       expect(shell(line)).toEqual([1, expect.stringContaining("error: standard input is a zip archive")]);
     }
+    // The path of the second copy is the beginning of that of the eleventh.
+    const pipes = [..."abcdefghijk"].map((name) => `pipe-${name}`);
+    const fill = pipes.map(
+      (pipe) => `mkfifo ${pipe}; cat ${pipe === "pipe-k" ? "a.zip.gz" : "a.txt"} > ${pipe} &`,
+    );
+    const texts = pipes.map((pipe) => `--text ${pipe}`).join(" ");
+    put(home, "a.txt", "text");
+    expect(shell(`${fill.join(" ")} "$0" eval tokenizer ${texts} -q -w 1`)).toEqual([
+      1,
+      expect.stringContaining('error: "pipe-k" is a zip archive'),
+    ]);
     put(home, "some.parquet", "PAR1\x15\0\x15PAR1");
     expect(shell(`"$0" count - < some.parquet`)).toEqual([
       1,
