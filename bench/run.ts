@@ -10,9 +10,9 @@
 // in Python. `--only` runs the rows whose names contain the text. `--before` is an older executable, which takes turns.
 //
 // `--quick` takes some two minutes (113 s with `--before`, build included): trainings of english, web, code,
-// multilingual, Thai and 130 KB against the fastest other trainer, superwords, arrays in Python against gigatoken, short commands, and the
-// limit of counting. `npm run bench` has these rows, too, and all others. Both print the goals (goals.ts), and whether
-// they are reached.
+// multilingual, Thai and 130 KB against the fastest other trainer, superwords, arrays in Python against gigatoken,
+// short commands, and the limit of counting. `npm run bench` has these rows, too, and all others. Both print the goals
+// (goals.ts), and whether they are reached.
 //
 // `--write` keeps all numbers, from this run alone, in bench/record/speed.json, and puts the table into docs/speed.md
 // and a few of its rows into README; after `--quick`, it only keeps bench/record/quick.json.

@@ -36,12 +36,12 @@ const optimizing = ["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"];
 /** Browsers load the text module with each page that encodes. */
 const optimizingForSize = ["--optimizeLevel", "3", "--shrinkLevel", "1", "--converge"];
 const isText = (path: string) => basename(path).startsWith("kernel-text");
-/** Modules for tiny texts need not be fast, and compile in half the time. */
+/** For the modules at small scale, which need not be fast: they compile in half the time. */
 const optimizingLittle = ["--optimizeLevel", "1", "--shrinkLevel", "0"];
 const options = [
   // No allocator of the language: the kernel lays out its structures itself.
   ...["--runtime", "stub"],
-  // Warns that vectors cannot be passed to JavaScript. They are only passed between files of the kernel.
+  // Warning 112 says that vectors cannot be passed to JavaScript. They are only passed between files of the kernel.
   ...["--disableWarning", "112"],
   // JavaScript creates the memory.
   ...["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
@@ -62,9 +62,9 @@ const usualFlavours = {
   "kernel-asserts.wasm": [...shared, ...withSimd, ...usualScale],
   /** The module for encoding only. It is also translated to C (scripts/native). */
   "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
-  /** Lays out the same memory as that module, on processors without SIMD. */
+  /** The same without SIMD. A memory that one of them has laid out serves the other. */
   "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
-  /** The text module: the changes to a text before it is cut. It is also translated to C. */
+  /** The text module: changes a text before it is cut, finds offsets and decodes. It is also translated to C. */
   "kernel-text.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
   "kernel-text-baseline.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
 };

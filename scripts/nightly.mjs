@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const logs = join(root, "dist/nightly");
 
-/** The seed of random tests, which is new every day. The logs state it. */
+/** The seed of random tests: the number of days since 1970. */
 const seed = String(Math.floor(Date.now() / 86_400_000));
 /** Names of suites in scripts/suite.mjs, with their arguments. */
 const suites = [

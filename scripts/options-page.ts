@@ -11,8 +11,8 @@ import * as messages from "../src/runtime/message.ts";
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
 /**
- * For each option that a page explains, with an example and its effects: that page. docs/options.md has only the
- * option's description then, without the details of its help.
+ * The page that explains an option, with an example and its effects. Of these options, docs/options.md has only the
+ * description, without the details of the help.
  */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),

@@ -25,8 +25,8 @@ function printVersion(): boolean {
 }
 
 /**
- * How long the engine waits with compiling: until then, code must run ten times as often as usual (build.ts). A
- * short run does nearly everything once.
+ * At the start of a run, the engine compiles only code that has run ten times as often as usual (`jitPolicy` in
+ * build.ts), because a short run does nearly everything once. After this time, the usual number counts again.
  */
 const startMs = 50;
 

@@ -1,9 +1,9 @@
 """Measures the first calls of a process: python bench/peers/first.py FILE TOKENIZER.json...
 
 Each run is a separate process, and the libraries take turns. A process loads the tokenizer, encodes a few words so that
-threads exist, waits until they sleep, and then encodes the first part of the file, the next part, which it has not seen, and both again. The parts
-are given as documents of 10,000 characters, or as lines. After that, both are encoded once more, and these ids are compared
-with those of `bpe`. Prints processor time; with --json, elapsed time as well.
+threads exist, and waits until they sleep. Then it encodes the first part of the file, the next part, which it has not seen,
+and both again. The parts are given as documents of 10,000 characters, or as lines. After that, both are encoded once more,
+and these ids are compared with those of `bpe`. Prints processor time; with --json, elapsed time as well.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def parts(path: str, size: int, unit: str) -> tuple[list[str], list[str]]:
 
 
 def wait_until_idle() -> None:
-    """Waits until all threads of this process sleep. The threads that NumPy starts are busy for some 0.06 s first, which
-    would be counted as time of the first call."""
+    """Waits until all threads of this process sleep, for at most five seconds. Threads that NumPy starts are busy for some
+    0.06 s, which would be counted as time of the first call."""
     for _ in range(100):
         before = time.process_time()
         time.sleep(0.05)

@@ -82,7 +82,7 @@ class Encoded(dict[str, Any]):
 class Tokenizer:
     """A byte-level BPE tokenizer. It gives exactly the ids of the program that its files come from.
 
-    Threads may share it, and it can be used after a fork. It can be pickled: as its path and a checksum of its files, or,
+    Threads may share it, and it can be used after a fork. It can be pickled: as its path and a digest of the tokenizer, or,
     if it has no path, with its files.
     """
 

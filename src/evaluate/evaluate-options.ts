@@ -156,7 +156,7 @@ export const diffOptions = optionTables.of({
     specialTokensAsText: sharedOptions.specialTokensAsText,
     ...sharedOptions.reading,
   },
-  json: { ...json, description: "the result as JSON, with complete lists" },
+  json: { ...json, description: "the result as JSON, with longer lists" },
   pieces: {
     name: "pieces",
     writes: "file",

@@ -49,7 +49,7 @@ export function repeat(report: Report, first: StageProgress) {
 /** @internal Receives the progress of all threads, in the main thread between slices of work. */
 export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;
 
-/** @internal Turns a report into one of a stage whose progress is measured in bytes of the inputs. */
+/** @internal Returns a function that takes the bytes done so far, and reports them as the progress of `stage`. */
 export function byBytes(
   report: Report,
   stage: StageProgress["stage"],

@@ -37,10 +37,12 @@ type MergeCounts = {
   readonly lastPairCount: number;
 };
 
-/** Token counts of a training, indexed by id. */
+/** Token counts of a training. */
 export type TokenCountsById = {
+  /** By id: occurrences when the token was created, and at the end. */
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
+  /** By the number of merges: the tokens of the corpus after them. */
   readonly tokensAfter: Float64Array;
   readonly lastPairCount: number;
 };
