@@ -12,8 +12,11 @@ import type { IdWriter } from "./id-writers.ts";
  * add up to at least this number.
  */
 const groupIds = scaled(1 << 20, 64);
-/** The maximum number of ids in a page, whose size is a signed 32-bit field. */
-const pageIdsMax = 2 ** 29 - 1;
+/**
+ * The maximum number of ids in a page. Its size is a signed 32-bit field, and includes the levels: fewer than 16 bytes
+ * for each of at most `groupIds` rows.
+ */
+const pageIdsMax = 2 ** 29 - 1 - 4 * groupIds;
 
 /** The column `input_ids`: a list of int32 in the layout of pyarrow and `datasets`. Lists and ids are never null. */
 const idsColumn = [
