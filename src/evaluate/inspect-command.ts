@@ -43,8 +43,10 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     facts: modelFiles.factsOf(modelFiles.parse(path)),
   };
   const rows = tokenizerRows(described, statistics);
+  // Found before anything is printed, because it may be missing.
+  const source = textPath === undefined ? undefined : await findText(parts, textPath, output);
   if (!isJson) await dataOutput.writeLines(summaryRows.rowLines(rows, styling.lineColumns(1), nameColumns));
-  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
+  const text = source === undefined ? undefined : await countTokensOf(parts, source, output.encoding);
   if (isJson) {
     const inspection = JSON.stringify(inspectionOf(described, statistics, text), null, 2);
     await dataOutput.writeStdout(`${inspection}\n`);
@@ -74,12 +76,11 @@ type Described = {
   readonly facts: ReturnType<typeof modelFiles.factsOf>;
 };
 
-/** Encodes a text, and counts its tokens. */
-export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
+async function findText(parts: TokenizerParts, path: string, output: Output) {
   const options = { trained: recordFiles.readReading([parts.description.path]) };
   const inputs = await inspection.inspectFirstStream(inputSearch.findInputs([path], options), options);
   output.keepOutputsFrom(inputs);
-  return countTokensOf(parts, { path, inputs }, output.encoding);
+  return { path, inputs };
 }
 
 const nameColumns = 16;

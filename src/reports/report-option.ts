@@ -3,6 +3,8 @@ import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { dataOutput, type Output } from "#terminal";
 import * as pageHead from "./page-mark.ts";
 
+const chooseAnother = { hint: phrase`choose another name, e.g. ${asOption("report", "report.html")}` };
+
 /** Rejects a `--report` path that cannot name a file, without accessing the file system. */
 export function checkPath(path: string | undefined): void {
   if (path !== "" && path !== "-") return;
@@ -23,14 +25,13 @@ export async function takePlace(path: string | undefined, output: Output): Promi
 /** The summary line for a report. */
 export const writtenLine = (path: string | undefined) => (path === undefined ? [] : [`written ${path}`]);
 
-/** Rejects a file that is not a report, such as a tokenizer's own. An empty file may be replaced. */
+/** Rejects a socket, and a file that is not a report, such as a tokenizer's own. An empty file may be replaced. */
 export function refuseOtherFile(path: string): void {
   const stats = files.stat(path);
+  if (stats?.isSocket()) throw new UserError(`"${path}" is a socket, not a file`, chooseAnother);
   if (!stats?.isFile() || stats.size === 0) return;
   if (headOf(path).includes(pageHead.mark)) return;
-  throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
-    hint: phrase`choose another name, e.g. ${asOption("report", "report.html")}`,
-  });
+  throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, chooseAnother);
 }
 
 function headOf(path: string): string {

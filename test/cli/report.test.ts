@@ -103,6 +103,28 @@ test("a report that cannot be written is an error before any work", () => {
   expect(existsSync(join(directory, "none"))).toBe(false);
 });
 
+test("a report in place of a socket is an error before any work", () => {
+  const path = join(directory, "socket");
+  const listener = Bun.listen({ unix: path, socket: { data() {} } });
+  const output = join(directory, "not-trained");
+  for (const command of [
+    ["inspect", tokenizer],
+    ["train", text, "-n", "280", "-o", output],
+  ]) {
+    const { code, stdout, stderr } = bpe([...command, "--report", path]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`"${path}" is a socket, not a file`);
+  }
+  expect(existsSync(output)).toBe(false);
+  listener.stop();
+});
+
+test("inspect prints nothing about the tokenizer if the text is missing", () => {
+  const { code, stdout, stderr } = bpe(["inspect", tokenizer, "--text", join(directory, "missing.txt")]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("no such file");
+});
+
 const trainedPage = (name: string, ...more: string[]) => {
   const path = join(directory, `${name}.html`);
   const output = join(directory, name);
