@@ -168,7 +168,7 @@ test("a mapped file gives the same words, wherever it is cut and whatever its la
     const path = put(directory, "mapped", content);
     const whole = inOrder(naiveWords(content, specialTokens));
     for (const rangeSizeBytes of [1 << 20, 60_000, 5000]) {
-      // From windows smaller than a page to one for the whole file, which includes a long word.
+      // From less than a page to more than the file.
       for (const windowBytes of [100, 1 << 14, 1 << 20]) {
         const settings = { specialTokens, sizeBytes: rangeSizeBytes, windowBytes };
         const { mapped, ...counted } = countInRanges(path, { ...settings, isMapped: true });
@@ -178,7 +178,8 @@ test("a mapped file gives the same words, wherever it is cut and whatever its la
         expect(mapped.length).toBeGreaterThan(0);
         // A window that has grown for the long word maps no more than before.
         expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
-        // The long word fills half a window of 16 KB. From there on, the file is read instead of mapped.
+        // The long word fills more than half of a window of 16 KB. From that word on, the file is read
+        // instead of mapped.
         const isWhole = fileBytes < 40_000 || windowBytes > 40_000;
         if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
           const { offsetByte, byteCount } = mapped.at(-1)!;

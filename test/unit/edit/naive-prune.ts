@@ -26,7 +26,7 @@ export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, witho
 const isReachedByMerging = (tokenizer: NaiveTokenizer, token: string) =>
   mergeNaively(tokenizer, token).length === 1;
 
-/** Returns the tokens that stay, by the documented rule: everything is recomputed after each removed token. */
+/** Returns the tokens that pruning leaves. Everything is computed again after each removed token. */
 export function pruneNaively(
   tokenizer: NaiveTokenizer,
   counts: ReadonlyMap<string, number>,
@@ -59,13 +59,13 @@ export function pruneNaively(
   return left;
 }
 
-/** Removes duplicate merges. The last one counts. */
+/** Returns the merges without duplicates. Of equal merges, the last one stays. */
 const distinctMerges = ({ merges }: NaiveTokenizer) =>
   merges.filter(([left, right], i) => !merges.slice(i + 1).some(([l, r]) => l === left && r === right));
 
 /**
- * Returns the tokenizer with its first merges only: as many as reach no more tokens than the size allows, without
- * useless ones.
+ * Keeps only the first merges of a tokenizer: as many as leave at most `size` tokens. Last merges that add no
+ * token are removed, too.
  */
 export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveTokenizer {
   const { ids, fixed } = tokenizer;
@@ -106,8 +106,8 @@ export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): 
 }
 
 /**
- * Returns a tokenizer with few letters. Its tokens are merged from random tokens, made in several ways, unreachable,
- * or added.
+ * Returns a random tokenizer with few letters. Some tokens can be merged in several ways, some are
+ * unreachable, and some are added tokens.
  */
 export function madeTokenizer(random: (below: number) => number): NaiveTokenizer {
   const letters = [..."abcd"].slice(0, 2 + random(3));
@@ -127,7 +127,7 @@ export function madeTokenizer(random: (below: number) => number): NaiveTokenizer
   const made = known.filter((token) => token.length > 1);
   const order = [...bytes, ...made].map((token) => [random(1000), token] as const);
   order.sort(([a], [b]) => a - b);
-  // Some ids between them have no token.
+  // Some ids have no token.
   let id = 0;
   const ids = new Map(order.map(([, token]) => [token, (id += 1 + (random(9) === 0 ? 1 : 0))]));
   const added = made.filter(() => random(12) === 0);

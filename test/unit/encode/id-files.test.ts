@@ -47,7 +47,7 @@ type Asked = {
   append?: boolean;
   rangeSizeBytes?: number;
   stopAt?: number;
-  /** The number of the shard whose end fails. */
+  /** The call of `finish` that throws, counted from 0. */
   failAt?: number;
   of?: TokenizerParts;
 };
@@ -89,8 +89,8 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
 }
 
 /**
- * Returns the documents that a format distinguishes. npy, bin and llmc have a single one, and OLMo and datatrove no
- * empty ones.
+ * Returns the documents that can be read from a file of a format. An npy, bin or llmc file has one document.
+ * OLMo and datatrove files have no empty documents.
  */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
@@ -162,7 +162,10 @@ describe("files of ids", () => {
     );
   });
 
-  /** Documents that are empty, end at or before the end of their file, or span many ranges. */
+  /**
+   * Files with empty documents, with documents longer than a range, and with and without a separator at their
+   * end.
+   */
   const awkward = [
     {
       ending: "jsonl",
@@ -211,7 +214,8 @@ describe("files of ids", () => {
       const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
       expect(await failed.catch((error) => error)).toBe(stopped);
       expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
-      // A shard that was renamed into place just before the run was killed, and is not listed yet.
+      // As if the run had been killed after it renamed this file of a shard, and before the manifest listed
+      // the shard.
       put(broken, `c_${String(failAt).padStart(5, "0")}.bin`, "");
       await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
       expect(filesIn(broken)).toEqual(filesIn(quiet));
@@ -269,7 +273,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Returns records with special tokens inside. One is longer than a window, a chunk and a batch. */
+  /** Returns four records. The second is longer than a window, and has a special token inside. */
   const longRecords = () => {
     const half = "low lower newest ".repeat(40_000);
     return [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`].map((text, id) => ({
@@ -539,7 +543,7 @@ describe("shards that exist", () => {
     symlinkSync(put(home, "other.json", "{}"), join(home, "c.json"));
     giveAway(join(home, "c.json"));
     expect((await refusalOf(again())).message).toInclude("symbolic link");
-    // In a directory where only the owner and the owner's group may write, they are used.
+    // In a directory where only its owner and its group may write, files of another user are used.
     rmSync(join(home, "c.json"));
     for (const name of readdirSync(home)) chownSync(join(home, name), 0, 0);
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));

@@ -47,7 +47,8 @@ const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean):
   evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
 /**
- * Returns words of a few letters after all kinds of white space, with special tokens, some of which are within words.
+ * Returns random text: short words, numbers, signs, all kinds of white space, and special tokens, some within
+ * words.
  */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
@@ -145,7 +146,7 @@ test("measures of random texts are those of a naive count, for several tokenizer
   }
 });
 
-/** Returns a normalization that changes text between special tokens. */
+/** Returns a normalization that changes only the text between special tokens and `tokens`. */
 const between = (change: (text: string, index: number) => string, ...tokens: string[]): Normalize => {
   const longestFirst = [...specialTokens, ...tokens].sort((a, b) => b.length - a.length);
   const pieces = new RegExp(`(${longestFirst.map((token) => RegExp.escape(token)).join("|")})`);
@@ -165,7 +166,7 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
   };
   const prefixed = (json: TokenizerJson) =>
     Object.assign(json.pre_tokenizer as object, { add_prefix_space: true });
-  /** Puts a space before each piece of a word, except for the first one, and for pieces that begin with a space. */
+  /** Puts a space before a piece, unless it is the first one, is empty, or begins with a space. */
   const behindSpace = (piece: string, i: number) => (i === 0 || /^( |$)/.test(piece) ? piece : ` ${piece}`);
   const nfkc = (text: string) => text.normalize("NFKC");
   const cases: [Tokenizer, Normalize?][] = [
@@ -484,7 +485,7 @@ test("tokenizers with the same pattern share the counting of a text that has non
 });
 
 const nfc = await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } }));
-/** The second half of the merges is missing, with its tokens. Ids stay. */
+/** A tokenizer without the second half of its merges and their tokens. The other tokens keep their ids. */
 const half = await changed(({ model }) => {
   for (const merge of model.merges.splice(model.merges.length / 2)) {
     delete model.vocab[(merge as string[] & string).length === 2 ? (merge as string[]).join("") : ""];

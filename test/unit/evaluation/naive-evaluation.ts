@@ -36,8 +36,8 @@ export function naivePieces(
 }
 
 /**
- * Returns the cost of a number with `digitCount` digits. `borders` are the offsets at which its tokens begin. Uses
- * TokEval's formulas, with sets.
+ * Measures how a number with `digitCount` digits is cut, by TokEval's formulas. `borders` are the offsets at
+ * which its tokens begin, except 0.
  */
 export function naiveNumber(digitCount: number, borders: readonly number[]) {
   const groups = (first: number) =>
@@ -58,8 +58,8 @@ export function naiveNumber(digitCount: number, borders: readonly number[]) {
 }
 
 /**
- * Returns the numbers of a word: runs of digits in the bytes of its tokens, where a special token ends a number. A
- * border within the bytes of digit k is `k + 0.5`.
+ * Returns the measures of each number in a word. A number is a run of digits in the text of the word's
+ * tokens; a special token ends it. A border within the bytes of digit k has the offset k + 0.5.
  */
 function naiveNumbers(tokenizer: Tokenizer, text: string) {
   const specials = new Set(tokenizer.specialTokens.values());

@@ -1,5 +1,5 @@
-// Checks of sessions, segments and canonical ids against their definitions, for random tests. Each takes a tokenizer
-// with random settings, and throws if a definition is violated.
+// Checks of sessions, segments and canonical ids against their definitions, for random tests. A check throws
+// if a definition is violated.
 import assert from "node:assert/strict";
 import type { Session } from "../../../src/library/text-session.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
@@ -89,8 +89,8 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /**
- * Makes the same edit in a session and its twin. Returns how many leading ids have not changed according to the
- * session.
+ * Makes the same edit in a session and its twin. Returns what the session returns: the number of leading ids
+ * that have not changed.
  */
 function editBoth(
   random: Random,
@@ -150,9 +150,10 @@ export function checkEdits(
 const nameOf = (i: number) => `\ue000${i}\ue001`;
 
 /**
- * The definition of segments: added tokens get names that no text contains, and trusted text has these names instead
- * of the tokens. As in HF's tokenizers, a special token in an untrusted segment stays text, and so do other tokens
- * that overlap it. The definition requires tokens that do not depend on their neighbours.
+ * Encodes segments by their definition. The tokenizer `naive` has the same added tokens under names that no
+ * text contains. In the segments, each added token is replaced by its name, except special tokens in
+ * untrusted text; then `naive` encodes the joined text. The added tokens must not depend on the text next to
+ * them.
  */
 export class MaskedSegments {
   readonly made: Made;
@@ -197,8 +198,8 @@ export class MaskedSegments {
 }
 
 /**
- * Checks that the ids of segments are those of their definition, and that isolated segments have the ids of each
- * alone.
+ * Checks the ids of random segments against their definition. With `isolate`, they are the ids of each
+ * segment encoded alone.
  */
 export function checkSegments(naive: MaskedSegments, random: Random): void {
   const { tokenizer, tokens } = naive.made;
@@ -223,8 +224,8 @@ export function checkSegments(naive: MaskedSegments, random: Random): void {
 }
 
 /**
- * Checks that ids are canonical if encoding their text gives them, and that the spans of `recode` map them to the
- * canonical ids.
+ * Checks that ids are called canonical exactly if encoding their text gives them, and that the spans of
+ * `recode` map them to the canonical ids.
  */
 export function checkCanonical({ json, tokenizer, tokens }: Made, random: Random): void {
   // If two tokens share an id, one of them may be empty, so the id cannot be decoded.

@@ -53,7 +53,10 @@ function madeMerges(random: (below: number) => number, text: string): [string, s
   return merges;
 }
 
-/** The documented rules in simple code, for tokenizers that encode a text unchanged. */
+/**
+ * The rules of `truncate` and `chunks` in simple code, for tokenizers without normalization or a prefix
+ * space.
+ */
 class NaiveCuts {
   readonly ends: number[];
 
@@ -146,7 +149,6 @@ test("texts are cut like by the naive rules, for any merges; bytes need not be U
     json.model.ignore_merges = random(3) === 0;
     json.pre_tokenizer = { type: "ByteLevel", add_prefix_space: false, use_regex: random(4) > 0 };
     const tokenizer = TextTokenizer.from(json);
-    // For a long text, only its beginning is read.
     const bytes = Buffer.from(random(2) === 0 ? text : madeText() + text.repeat(1 + random(12)));
     if (random(3) === 0 && bytes.length > 0) bytes[random(bytes.length)] = random(256);
     const naive = new NaiveCuts(tokenizer, bytes);
@@ -177,7 +179,7 @@ test("texts are cut like by the naive rules, for any merges; bytes need not be U
 });
 
 const base = jsonOf(writeTokenizer("gpt2"));
-/** Whether the character at this position is not joined to the preceding text by a normal form. */
+/** Whether no normal form joins the character at this position to the preceding text. */
 const opens = (text: string, at: number) => !/^[\p{M}\u1160-\u11ff]/u.test(text.slice(at).normalize("NFKD"));
 
 /** Whether cutting the text here does not change its normal form. */
@@ -188,7 +190,8 @@ function keepsForm(text: string, at: number, normalization: string | null): bool
 }
 
 /**
- * Whether a token shares its id with a token of other bytes, such as "Å", which is the byte C5 in GPT-2's characters.
+ * Whether two tokens of different bytes may share an id. For example, an added token "Å" would have the id of
+ * the byte C5, which the vocabulary spells "Å".
  */
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
@@ -213,7 +216,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
     }
     const { normalization, addedTokens } = tokenizer.parts;
     if (sharesId(json, tokenizer)) continue;
-    // Tokens with white space at an edge, which another token would strip.
+    // Whether an added token begins or ends with white space, which an adjacent added token may strip.
     const hasEdges = addedTokens.some(({ content }) => content.trim() !== content);
     const isAdded = new Set(addedTokens.map(({ id }) => id));
     for (const [turn, text] of texts.entries()) {
@@ -231,13 +234,15 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        // Only if not even the first, or last, character fits with its marks, the marks are cut off.
+        // In a text without added tokens, the cut changes the normal form only if the part is within one
+        // character and its marks.
         const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
         const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
         const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
         const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
-        // No other cut gives a longer part whose ids are the first, or the last, ids of the text.
+        // Looks for cuts that give a longer part with at most `n` ids, which are the first (or the last) ids
+        // of the text.
         const [inside, partOf] =
           keep === "start"
             ? [(at: number) => at > cut, (at: number) => text.slice(0, at)]
@@ -254,7 +259,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         counts.tried++;
       }
       if (n === 0) continue;
-      // To cut a text into chunks, all of it is read, and to truncate it, only its beginning.
+      // `chunks` reads the whole text, `truncate` only its beginning. Both give the same first part.
       const long = texts.join(text).repeat(3);
       try {
         const [first = ""] = tokenizer.chunks(long, n, options);
@@ -284,7 +289,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         }
         if (overlap === 0) expect(end).toBe(text.length);
       }
-      // A token that requires word boundaries is found if the following letter is cut off.
+      // A cut may remove the letter after a `single_word` token, which is then found in the part.
       if (options.specialTokensAsText || addedTokens.some(({ singleWord }) => singleWord)) continue;
       const kept = idsOf(tokenizer.truncate(text, n)).filter((id) => isAdded.has(id));
       expect(kept.length).toBeLessThanOrEqual(ids.filter((id) => isAdded.has(id)).length);
@@ -359,15 +364,16 @@ test("a part of a text with a prefix space is encoded with a prefix space of its
   const tokenizer = TextTokenizer.from(json);
   expect(tokenizer.encode("abc d").length).toBe(5);
   expect(tokenizer.truncate("abc d", 2)).toBe("ab");
-  // "c d" would be five tokens with a space before it.
+  // With a prefix space, "c d" has four tokens.
   expect(tokenizer.truncate("abc d", 3, { keep: "end" })).toBe(" d");
   expect(tokenizer.chunks("abcaa", 3)).toEqual(["abc", "aa"]);
   expect(tokenizer.chunks("bcb", 2)).toEqual(["b", "c", "b"]);
   expect(() => tokenizer.chunks("bcb", 1)).toThrow('chunks: "b" at byte 0 has 2 tokens');
-  // The prefix space is a token, and has no character of the text.
+  // The first token is the prefix space, which is not in the text.
   expect(tokenizer.truncate("bc", 1)).toBe("");
   expect(tokenizer.truncate("bc", 2)).toBe("b");
-  // The space is a separate token of the text, so " ab" has three tokens there, though it is one id alone.
+  // In "abc", the prefix space is a token of its own, so "ab" takes three tokens. Encoded alone, "ab" is one
+  // token, with its prefix space.
   json.model.vocab["\u0120ab"] = 1000;
   json.model.ignore_merges = true;
   json.model.merges = [];

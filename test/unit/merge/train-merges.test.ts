@@ -180,7 +180,7 @@ describe("words in several memories", () => {
 
   const pairs = someWords(30_000, () => 97 + Math.min(random(26), random(26)));
 
-  /** Returns the smallest address space of a memory with which such an engine can begin. */
+  /** Returns the least `memoryBytesMax` with which an engine of `memoryCount` memories can be created. */
   function leastBytes(words: WordTable, options: MergeOptions, memoryCount: number): number {
     const fits = (memoryBytesMax: number) =>
       createMergeEngine(wordTables.byteWords(words), memoryCount, options, {
@@ -196,7 +196,7 @@ describe("words in several memories", () => {
     return high;
   }
 
-  /** Returns the phases in the order in which the training enters them. */
+  /** Returns the phases in the order in which the training enters them, and the merges. */
   function phasesOf(words: WordTable, options: MergeOptions, tuning: MergeTuning) {
     const training = trainMerges(words, options, { ...tuning, sliceWork: 1 << 12 });
     const phases: string[] = [];
@@ -267,8 +267,9 @@ describe("words in several memories", () => {
   });
 
   test("if a single memory proves too small later, training starts over with two: too many occurrences", () => {
-    // Each word is "ab" nine times and its number in two bytes. After the first merge, the arena must contain all its
-    // occurrences and the pairs that it creates.
+    // Each word is "ab" nine times, followed by the number of the word in two bytes. The first merge, of "a
+    // b", needs more arena than the memory has: for its own occurrences, and for those of the pairs that it
+    // creates.
     const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
     const words = someWords(10_000, (pos) => {
       const [word, k] = [Math.floor(pos / 20), pos % 20];
@@ -317,7 +318,7 @@ describe("slices", () => {
     );
     const phases = { layout: 0, index: 0, merge: 0 };
     for (let step = training.next(); !step.done; step = training.next()) phases[step.value.phase]++;
-    // 400,000 cells are laid out, scanned twice for the index, and merged, with at least 300 yields for each pass.
+    // A pass over the 400,000 cells yields more than 300 times, and the index takes two passes.
     expect(phases.layout).toBeGreaterThan(300);
     expect(phases.index).toBeGreaterThan(600);
     expect(phases.merge).toBeGreaterThan(600);

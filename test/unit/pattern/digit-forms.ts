@@ -87,7 +87,10 @@ const guardedRuns = new RegExp(
   "gu",
 );
 
-/** Groups the runs, except for runs directly before a part of a word, which stay with their neighbours. */
+/**
+ * Groups runs of digits. A run directly before a character of `word` is not grouped, and stays with the text
+ * around it.
+ */
 function wordEndPieces(text: string): string[] {
   return groupRuns(text, wordEndRuns, fromTheRight);
 }
@@ -101,7 +104,10 @@ function marinPieces(text: string): string[] {
   });
 }
 
-/** Cuts before each group of three of a run, and before its first one if `cutsBefore`. Adjacent text stays attached. */
+/**
+ * Cuts each run between its groups of three. With `cutsBefore`, also cuts before a run whose first group has
+ * three characters. Other text stays attached.
+ */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {
     const groups = fromTheRight(run);
@@ -125,7 +131,7 @@ const parts = Array.from("0123456789٣٤５𝟚½²Ⅷ①abXéж万円 \n\t.,-/:
   "444",
 ]);
 
-/** Returns text with digits of all kinds, and everything that may be next to them. */
+/** Returns random text with many kinds of digits. */
 export function digitText(random: Random, partCount: number): string {
   let text = "";
   for (let i = 0; i < partCount; i++) {

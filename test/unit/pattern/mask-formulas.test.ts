@@ -53,10 +53,6 @@ const membersOfNames: Record<string, Member> = {
   "deepseek-v3": member("deepseek", 3),
 };
 
-/**
- * Named patterns without a formula: falcon combines two automata, none has no character classes, and the others read
- * annotated text or are chains.
- */
 const withoutFormula: readonly string[] = [
   ...["falcon", "none"],
   ...["llama3-r2l", "gpt-4o-r2l", "trinity", "marin", "marin-gpt-4o"],
@@ -156,8 +152,9 @@ test("a pattern that no formula fits exactly has none", () => {
   const tooFew = [
     String.raw`\w+|[^\w\s]+|\s+`,
     String.raw`\s|\S+`,
-    // Each of the others differs from a family: at most five letters; one contraction more; one less; no (?!\S); only
-    // ASCII digits; _ as a letter; up to nine digits; 'k in place of 'm.
+    // Each of the following differs from a family in one thing. In this order: words of at most five letters;
+    // one contraction more; one contraction less; no (?!\S); only ASCII digits; _ as a letter; up to nine
+    // digits; 'k in place of 'm.
     String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
@@ -214,7 +211,8 @@ test("the formulas cut like the automata, over whole texts and with claims about
 });
 
 /**
- * The indices of the characters that begin pretokens, including the first, and the index of the first hard character.
+ * The result of a formula. `begins` has the indices of the characters that begin pretokens, and always 0.
+ * `firstHard` is the index of the first character from which the formula gives no result, or infinity.
  */
 type Run = { begins: number[]; firstHard: number };
 
@@ -244,7 +242,10 @@ function runNaively(
   return { begins, firstHard: hard.includes(true) ? hard.indexOf(true) : Number.POSITIVE_INFINITY };
 }
 
-/** Runs a formula with every sequence of claims that is consistent with the text. */
+/**
+ * Runs a formula with every sequence of claims about the following characters that the text does not refute.
+ * Returns a result for each sequence.
+ */
 function runWithClaims(
   member: Member,
   characters: readonly string[],
@@ -343,7 +344,10 @@ const operators: readonly Operator[] = [
 // biome-ignore lint/suspicious/noExplicitAny: it changes calls of any operator
 type Call = (...args: any[]) => any;
 
-/** Small wrong changes of a call of each operator. Their number depends on the number of operands. */
+/**
+ * For each operator, small wrong changes of a call of it. `count` returns how many there are for a call with
+ * that many operands.
+ */
 const changes: Record<
   Operator,
   { count(operands: number): number; change(call: Call, which: number): Call }
@@ -395,7 +399,10 @@ function leaveOutOperand() {
   };
 }
 
-/** Calls the operator, because it may keep state, but returns something else. */
+/**
+ * Changes that call the operator, because it may keep state, but return one of `results` instead of its
+ * result.
+ */
 function resultIs(...results: Call[]) {
   return {
     count: () => results.length,
@@ -457,15 +464,17 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
   superwords: [[usualSuperwordPattern]],
 };
 
-/** Changes without an effect. */
+/** Changes that no proof can notice, with the reasons. */
 const explained = [
   // This operand only lets the kernel look ahead less often.
   "gpt2: and 0, change 0",
-  // A claimed next character excludes the end of the text, so this claim is empty.
+  // The characters in `where` are from `last`, so another character follows each of them. `atEnd` is for runs
+  // that end the text.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe always begins a pretoken, and its letters never begin one.
+  // The apostrophe of a contraction begins a pretoken even without `first`. In `modern`, its letters begin
+  // none even without `inside`.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",

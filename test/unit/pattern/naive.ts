@@ -37,8 +37,8 @@ export function naivePieces(text: string, regexps: readonly RegExp[]): string[] 
 }
 
 /**
- * Returns the ends of the pretokens in bytes. Invalid bytes are single pretokens, and the text between them is cut
- * separately; if requested, so is each line.
+ * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between invalid bytes
+ * is cut separately; with `lineWise`, each line is.
  */
 export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
   const ends: number[] = [];
@@ -70,7 +70,7 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
     try {
       return strict.decode(bytes.subarray(pos, pos + length));
     } catch {
-      // // longer, or none => // Not a character of this length; a longer one may be.
+      // Not a character of this length; a longer one may be.
     }
   }
   return undefined;
@@ -79,17 +79,16 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
 /** Returns the ends of the pretokens, by the JavaScript twin of the kernel's scan. */
 export const pretokenEnds = cutText;
 
-/** Returns the ends of the text before a cut, if only the character at the cut is known of the text after it. */
+/**
+ * Returns the ends of pretokens up to a cut. Only the character at the cut is read of the text after the cut.
+ */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;
   return chainEnds(compiled.automata, bytes.subarray(0, known), cut + 1, false);
 }
 
-/**
- * Characters that some named pattern distinguishes. The first twenty include every kind, and are used for exhaustive
- * strings.
- */
+/** Characters that some named pattern distinguishes. The first twenty include every kind. */
 export const tellingCharacters = [
   ..."asZʰé1 \n\r\t'!/\u00a0\u3000\u0085\u017f\u0301中😀",
   ..."lǅß٣Ⅷ$_\u212a\u200d\ufeffかー𝒳\0",
@@ -126,7 +125,10 @@ export function randomBytes(random: Random, partCount: number): Uint8Array {
   return Uint8Array.from(parts);
 }
 
-/** Returns a long text that contains everything of a short one many times. */
+/**
+ * Returns a text of at least `sizeBytes` bytes. It consists of short pieces of many kinds, a few of which are
+ * broken.
+ */
 export function longText(random: Random, sizeBytes: number): Buffer {
   const words = [
     "the",

@@ -394,7 +394,7 @@ describe("processes", () => {
     const marks = new Set<string>();
     while (!isDone) {
       for (let n = 0; n < 200; n++, readCount++) {
-        // A missing record would throw, because the path must always name a result.
+        // Throws if the path ever names no result.
         marks.add(JSON.parse(readFileSync(join(out, "training.json"), "utf8")).mark);
       }
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -409,7 +409,7 @@ describe("processes", () => {
   });
 });
 
-/** Returns the start of run n. Three runs begin in each second. */
+/** Returns the start of run n. Runs begin 334 ms apart. */
 const startOf = (n: number) => new Date(Date.UTC(2026, 10, 20, 2) + n * 334).toISOString();
 
 /** Publishes the result of run n, whose files all contain n. */
@@ -540,8 +540,8 @@ test("killed at any instant, no kept result is lost or incomplete, and the next 
       await Bun.sleep((round * 7919) % 31);
       run.kill("SIGKILL");
       await run.exited;
-      // Each run begins by taking the lock, which restores what a killed run left. Without an atomic exchange, the path
-      // may have been missing for an instant.
+      // Taking the lock restores what the killed run left. Without an atomic exchange, the path may be
+      // missing until then.
       outputLock.takeNow(placeOf(out)).release();
       const current = numberOf(out);
       publish(current + 1, 3);
@@ -569,7 +569,8 @@ test("a reader that opens the directory reads one complete result through it, du
     const n = numberOf(opened);
     seen.add(n);
     await Bun.sleep(1);
-    // The opened result was replaced meanwhile, but is kept, so the descriptor still leads to the same files.
+    // The opened result may have been replaced meanwhile. It is kept, so the descriptor still leads to the
+    // same files.
     expect(numberOf(opened)).toBe(n);
     closeSync(fd);
   }

@@ -16,7 +16,8 @@ import { hfNormalizer } from "./hf-normalizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 26);
 /**
- * The number of trials. For more: `TEST_TRIALS=5000 node scripts/bun.mjs test test/unit/text/normalization.test.ts`.
+ * The base of each test's number of trials. For more: `TEST_TRIALS=5000 node scripts/bun.mjs test
+ * test/unit/text/normalization.test.ts`.
  */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(40));
 const directory = scratch();
@@ -174,7 +175,7 @@ describe("text is normalized as a whole, however it arrives", () => {
       const wanted = between(normalForms.normalize(group.repeat(3), normalization))[0]!;
       expect([got.length, new Set(got)]).toEqual([markCount - 1, new Set([wanted])]);
     }
-    // Even with small pieces, no piece is scanned, moved or sorted again.
+    // Small pieces take linear time, too: none is scanned, moved or sorted twice.
     const long = `a${"\u0344".repeat(markCount)}${"\u0301\u0316".repeat(markCount)}`;
     const inPieces = linked(Buffer.from(long), "NFC", () => 16).toString();
     expect(inPieces).toBe(normalForms.normalize(long, "NFC"));
@@ -192,7 +193,7 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomSource(seed * 1_000_003 + trial);
     const normalization = normalizations[random.below(normalizations.length)]!;
-    // In a text with special tokens, threads cut at them.
+    // Threads cut a text at its special tokens, so most texts have none.
     const made = madeText(random, 3000);
     const text = trial % 4 === 0 ? made : made.replaceAll("<|end|>", "");
     const pattern = compiledPatterns.compile(patterns.gpt2.sources);

@@ -29,7 +29,9 @@ import { findNaively } from "./naive-tokens.ts";
 const seed = 20261122;
 const encoded = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-/** The flag of special tokens that stay text here (src/kernel/token-search.ts). */
+/**
+ * The flag of special tokens (src/kernel/token-search.ts). Counting leaves tokens with this flag in the text.
+ */
 const specialFlag = 8;
 /** Marks tokens whose length is 3 modulo 4 as special. */
 const found = (tokens: readonly Uint8Array[]) =>
@@ -55,7 +57,7 @@ function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = [])
   return { counter, pretokens };
 }
 
-/** The twin in JavaScript, which returns what counting a text reports, one document at a time. */
+/** Counts a text in simple JavaScript, document by document. Returns what `told` returns. */
 type Twin = (bytes: Uint8Array) => ReturnType<typeof told>;
 
 const naiveTwin =
@@ -329,7 +331,7 @@ test.skipIf(isSmallScale)(
   },
 );
 
-/** Patterns with long look-aheads: one automaton, two splits in one, assertions alone, and a chain. */
+/** Patterns with long look-aheads. */
 const lookCases = memoized(() =>
   ["wordEndAsWritten", "wordEndLlama3", "inlineGpt4o", "superbpe", "guarded", "marinLlama3"].flatMap(
     (name, turn) =>

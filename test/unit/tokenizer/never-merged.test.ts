@@ -43,7 +43,7 @@ test("cuts that no merge crosses change no id, in any script and in random bytes
     const withCuts = encodingWithCuts(parts, "next to foreign bytes");
     const without = uncutEncoding(parts);
     for (let round = 0; round < 60; round++) {
-      // In some rounds, short pretokens are cut, too. Words in the cache are not cut again.
+      // The least length in bytes of pretokens that are cut.
       withCuts.kernel.exports.limitCuts([16, 1, 4][random(3)]!);
       const other = madeScript(firstCodePoint + random(20), spread, 40);
       const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));
@@ -64,7 +64,10 @@ test("cuts that no merge crosses change no id, in any script and in random bytes
 
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
 
-/** Returns merges that produce each of the texts, from the left, with ids from 256 on. */
+/**
+ * Returns merges that produce each of the texts: the bytes of each character are merged from left to right,
+ * and then the characters. The ids of the new tokens begin at 256.
+ */
 function mergesThatMake(...texts: string[]): RankedMerges {
   const left: number[] = [];
   const right: number[] = [];
@@ -85,7 +88,7 @@ function mergesThatMake(...texts: string[]): RankedMerges {
   };
 }
 
-/** Returns the cuts of a text that is one pretoken, or of the pretoken that has its bytes [start, end). */
+/** Returns the cuts inside bytes [start, end) of a text. These bytes are one pretoken. */
 function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer.byteLength(content)) {
   kernel.reserveText(100).bytes.set(Buffer.from(content));
   kernel.ends.set([start, end]);
@@ -96,7 +99,7 @@ function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer
 test.skipIf(isSmallScale)(
   "pretokens of sixteen bytes and more are cut, wherever they are among others, and no shorter ones",
   () => {
-    // No token spans two characters, so every position between two of them is a cut.
+    // No token spans two characters, so each 漢 and each é has a cut on both sides.
     const kernel = new EncodingKernel(
       encodingModels.build({ byteIds, merges: mergesThatMake("漢", "é") }),
       true,
@@ -145,7 +148,8 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
-    // Next to ASCII, a single byte at the edge of a whole token removes the cut.
+    // Next to an ASCII character, a cut is removed if the byte on its other side is the first or the last one
+    // of a whole token.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
     // In this pretoken, the whole token does not occur.
@@ -155,7 +159,7 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
 });
 
 test("a merge across several characters on one side is recognized by the bytes next to the cut, on either side", () => {
-  // Two bytes each, so the third byte at an edge belongs to the character before or after.
+  // These characters have two bytes each, so three bytes on one side of a cut are from two characters.
   const fromLeft = new EncodingKernel(
     encodingModels.build({ byteIds, merges: mergesThatMake("ба", "бав") }),
     true,
@@ -184,7 +188,8 @@ test("a cached answer for two characters is not used for two others with nearly 
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // In this token, the bytes next to the cut are adjacent.
+      // This token has the last byte of the first character directly before the first byte of the second, but
+      // neither character as a whole.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);
@@ -211,14 +216,14 @@ test("merging may begin with whole characters, wherever merges meet and in any o
     };
     const anyByte = () =>
       random(2) === 0 ? strays[random(strays.length)]! : characters[random(6)]![random(2)]!;
-    // Merges of a lower rank than those of a character may take some of its bytes.
+    // Earlier merges may take some bytes of a character before its own merges do.
     const mergeStrays = (...[l, r]: [l?: number, r?: number]) => {
       for (let n = random(3); n > 0; n--) merge(l ?? anyByte(), r ?? anyByte());
     };
     for (const [first, second, third] of characters) {
       if (random(4) === 0) continue;
       mergeStrays();
-      // A space before the character may take its first bytes, or all of them.
+      // A space may be merged with the character's first bytes, or with all of them.
       if (random(3) === 0) {
         const begun = merge(merge(0x20, first!), second!);
         if (third !== undefined) merge(begun, third);

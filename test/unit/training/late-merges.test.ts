@@ -229,7 +229,8 @@ test("merges of a byte and a space are late if the byte is visible, at any posit
 });
 
 test("segments of every length, at every position, are merged like in plain merging", () => {
-  // Any two of these words may be joined, and a comma ends a segment. Equal pairs overlap.
+  // A segment consists of these symbols, and ends at commas or a line feed. Merges may join any two tokens,
+  // also equal ones.
   const symbols = ["a", "b", " "];
   const merges: number[][] = [];
   const ids = [0x61, 0x62, 0x20];
@@ -294,7 +295,7 @@ test("a tokenizer with superwords encodes like plain merging, and like HF with i
 
 test("ordinary vocabularies have no late merges", async () => {
   const home = scratch();
-  // In real vocabularies, merges of Unicode's spaces come before spaces.
+  // The bytes of these Unicode spaces are merged before any merge with a space, as in real vocabularies.
   const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
   for (const pattern of ["gpt2", "cl100k", "o200k"]) {
     const { mergeCount, lateRank } = factsOf(

@@ -8,7 +8,7 @@ import { pick, randomNumbers } from "../../random.ts";
 import { isThorough, places, rounds } from "../../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf } from "./generators.ts";
 
-/** Prefixes that make a short word, and one of middle length. */
+/** A number becomes a short word with the first prefix, and a word of middle length with the second. */
 const kinds = ["", "middle word"];
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
@@ -423,10 +423,10 @@ describe("absorbing", () => {
       const joined = wordCounter.joinTables(slices);
       expect(joined.wordCount).toBe(naive.counts.size);
       expect(entriesOf(joined)).toEqual(naive.sorted());
-      // Hashes are evenly distributed.
+      // Hashes distribute the words evenly over the slices.
       const most = Math.max(...slices.map(({ wordCount }) => wordCount));
       expect(most).toBeLessThan((1.5 * naive.counts.size) / count + 50);
-      // The words were not consumed.
+      // The packed counters still have all their words.
       const counter = new WordCounter();
       for (const packed of all) runToEnd(counter.absorb(packed));
       expectCounts(counter, naive, `${count} slices`);

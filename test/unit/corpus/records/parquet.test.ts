@@ -179,7 +179,7 @@ describe("the texts of a Parquet file", () => {
     const referred = largest("referred.parquet", Array(500).fill(long), {});
     expect(referred).toBeGreaterThan(long.length);
     expect(referred).toBeLessThan(long.length + 100);
-    // Each text may share all bytes with the previous one.
+    // In this encoding, each text can begin with the whole previous one.
     const shared = Array.from({ length: 400 }, (_, i) => `${long}${i}`);
     const differing = largest("differing.parquet", shared, {
       encoding: "DELTA_BYTE_ARRAY",
@@ -390,7 +390,10 @@ test("runs and bit-packed groups are decoded, and nothing is read after their en
 
 const draw = randomNumbers(4);
 
-/** Returns a random block and its content: literals and matches of any length, some of which overlap themselves. */
+/**
+ * Returns a random block of LZ4 and its content. Its literals and matches are short or long, and some matches
+ * overlap themselves.
+ */
 function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {
   const packed: number[] = [];
   const plain: number[] = [];
@@ -434,7 +437,8 @@ test("blocks of LZ4 are decompressed, alone and after their sizes", () => {
 });
 
 test("a block whose first bytes could be sizes is read as a block", () => {
-  // 16 literals: a token, one more byte of length, and literals that could be read as a size of 0x41414141 bytes.
+  // A block of 16 literals: two bytes with their number, then the literals. Read as two sizes, its first
+  // eight bytes would be 0xf0014141 and 0x41414141.
   const plain = new Uint8Array(16).fill(0x41);
   expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
   const high = new Uint8Array(20).fill(0xff);
