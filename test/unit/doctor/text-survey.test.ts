@@ -75,7 +75,7 @@ function write(survey: TextSurvey, { isText, documents }: Input, inputIndex: num
   survey.endTask({ endsInput: true, inputIndex });
 }
 
-/** Counts the same naively, from lists of documents. */
+/** Counts naively what a `TextSurvey` counts, from lists of documents. */
 function naiveSurvey(inputs: readonly Input[], { tokens }: TokenizerParts) {
   const documents = inputs.flatMap((input) => input.documents);
   const counts = new Array<number>(tokens.idLimit).fill(0);
@@ -110,8 +110,8 @@ const isWhole = (ids: readonly number[]) => {
 };
 
 /**
- * Returns the shortest runs of tokens, of at most 64 bytes, that together are whole characters. Added tokens and all
- * others are left out.
+ * Returns the shortest runs of tokens whose bytes, at most 64, are whole characters. Leaves out added tokens,
+ * and tokens that are in no such run.
  */
 function naiveGroups(ids: readonly number[]): number[][] {
   const groups: number[][] = [];
@@ -132,8 +132,9 @@ function naiveGroups(ids: readonly number[]): number[][] {
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
 /**
- * Returns the script of the first letter, or of marks if the text has only marks: "another" if the script is not in
- * the list, "none" if there is neither a letter nor only marks.
+ * Returns the name of the script of a text's first letter, or of the marks of a text that has only marks.
+ * Returns "another" for a script that is not in `named`, and "none" for a text without a letter that has more
+ * than marks.
  */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);

@@ -15,8 +15,8 @@ import { huggingFaceIds } from "../tokenizer/made-tokenizer.ts";
 import { fieldsOf } from "./gguf-fields.ts";
 import { cases, control, mark, modelOf, normal, type Piece, userDefined } from "./made-sentencepiece.ts";
 
-// SentencePiece models as tokenizer.json, read by HF, and as vocabularies of llama.cpp, whose algorithm is repeated here.
-// Both are compared with SentencePiece's by definition.
+// Writes SentencePiece models as tokenizer.json, which HF reads, and as GGUF, which an imitation of llama.cpp
+// reads. The ids of both are compared with those by SentencePiece's definition.
 
 const home = scratch();
 const modelPath = join(home, "tokenizer.model");
@@ -171,12 +171,12 @@ test("merges of equal scores: the left one of two that overlap comes first, and 
     ]),
   );
   expect(overlapping!.jsonObstacle).toBeNull();
-  // "ébéb" before "ébéa", because a text may have "éb éb éa".
+  // "ébéb" comes before "ébéa": where they overlap, in "ébébéa", SentencePiece makes the left one.
   const last = overlapping!.merges.right.slice(-2);
   expect([...last]).toEqual([262, 263]);
   const growing = [
     [2, 3, 4, 6].map((size) => mark.repeat(size)),
-    // The token "ab" takes "é" after it before the next "ab" is made, which would take it, too.
+    // In "abéab", the first "ab" becomes "abé" before the second "ab" exists, which could become "éab".
     ["ab", "éab", "abé"],
   ];
   for (const texts of growing) {

@@ -170,7 +170,7 @@ test("an unusual pair of files is left to the readers of JSON and lines", () => 
     ["a", 0],
     ["b", 1],
   ]);
-  // Two tokens may share an id. The text decides which of them a merge produces.
+  // Two tokens may share an id. A merge produces the one whose text is that of its two parts.
   const twins = scanPair('{"a":0,"b":1,"ab":1,"c":2,"x":2}', "a b\na b\n");
   expect([...twins!.vocab.tokensWithoutMerge()].map(([token]) => token)).toEqual(["a", "b", "c", "x"]);
   expect(head?.merges.merged).toEqual(new Int32Array(0));

@@ -20,10 +20,10 @@ const sourcesList: readonly (readonly string[])[] = [
   [usualSuperwordPattern],
 ];
 
-/** The number of bytes that the loops must see after a block. */
+/** How many bytes after a block the loops need in order to process it. */
 const lookAhead = 132;
 
-/** A pattern for whole documents, and for documents that end after every line feed. */
+/** Returns a pattern twice: for whole documents, and for documents that end after every line feed. */
 const withLines = (sources: readonly string[]) =>
   [false, true].map((lineWise) => [sources, lineWise] as const);
 
@@ -58,7 +58,10 @@ function putText({ exports, memory }: Kernel, text: Uint8Array, following = 0x41
   new Uint8Array(memory.buffer, exports.textAddress(), text.length + 128).fill(following).set(text);
 }
 
-/** Compares the ends in a text, from its beginning on. Returns the position that masks reach. */
+/**
+ * Compares the ends that masks find in a text with those of the automaton. Returns the position that masks
+ * reach.
+ */
 function expectEnds(tables: ScanTables, text: Uint8Array, following?: number): number {
   putText(kernel, text, following);
   const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
@@ -111,7 +114,8 @@ test("masks find the same ends as the automaton, up to the position they reach, 
         }
       }
     }
-    // Masks may stop early, because random characters are often hard, invalid or cut by an edge.
+    // Masks stop early at invalid bytes, at characters that are cut off, and where a formula gives no result.
+    // Random text has many of these.
     expect(knownBytes / allBytes).toBeGreaterThan(0.2);
   }
 });

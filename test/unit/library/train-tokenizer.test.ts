@@ -9,8 +9,6 @@ import { naiveWords } from "../../naive.ts";
 import { turns } from "../../rounds.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 
-// Training with the library: on texts and word counts in memory, and on files with a cache.
-
 const home = scratch();
 const special = "<|endoftext|>";
 const documents = [
@@ -402,8 +400,8 @@ function work(): void {
 }
 
 /**
- * Returns iterables whose values are ready at once, each after long work, and which detect whether the event loop ran
- * between two values.
+ * Returns an iterable, `each`, that works for some time before each value. `turned` returns between how many
+ * pairs of adjacent values the event loop ran.
  */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
   let turn = 0;

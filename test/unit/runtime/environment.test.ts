@@ -117,7 +117,7 @@ test("no variable changes the training except the documented ones", async () => 
   const wanted = Object.fromEntries(tried.map((variable) => [variable, effects[variable] ?? nothing]));
   expect(found).toEqual(wanted);
   rmSync(tries, { recursive: true });
-  // Nothing was written elsewhere, either.
+  // No variable made the runtime write a file into `home`.
   expect(readdirSync(home).sort()).toEqual(before);
 }, 600_000);
 

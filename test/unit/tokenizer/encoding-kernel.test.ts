@@ -30,7 +30,7 @@ function encoderOf(kernel: EncodingKernel) {
 
 const bytesOf = (pretokens: readonly Uint8Array[]) => pretokens.flatMap((pretoken) => [...pretoken]);
 
-/** Returns random bytes of few kinds, so that many words differ in a single byte. */
+/** Returns random bytes of `kinds` values. If they are few, many words differ in a single byte. */
 const madeBytes = (length: number, kinds: number) => Uint8Array.from({ length }, () => 97 + random(kinds));
 
 for (const cacheShrinkBits of [0, 8]) {
@@ -67,7 +67,7 @@ for (const cacheShrinkBits of [0, 8]) {
   });
 }
 
-/** Returns a word of this length. The vocabulary has only some of its bytes, so that a long word has few ids. */
+/** Returns a word of this length with at most `idCount` ids. The vocabulary lacks its other bytes. */
 const madeWord = (length: number, idCount: number) => {
   const word = madeBytes(length, 26).map((byte) => byte - 32);
   for (let i = 0; i < idCount; i++) word[random(length)] = 97 + random(26);
@@ -174,7 +174,7 @@ test("words too long for the cache are encoded among others, and so are more pre
 });
 
 test("text with more cuts and ends than are listed at a time", () => {
-  // No token spans two characters, so every pretoken is cut between all its characters.
+  // No token spans two characters, so a long pretoken of `foreign` is cut between all its characters.
   const encode = encoderOfBytes((byte) => byte, true);
   const foreign = (length: number) =>
     Buffer.from(Array.from({ length }, () => String.fromCodePoint(0x4e00 + random(500))).join(""));

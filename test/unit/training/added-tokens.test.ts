@@ -37,8 +37,8 @@ function naiveOf(path: string): NaiveBase {
 }
 
 /**
- * Returns the new merges of seeds, in byte-to-character form: each joins the first two of the base's tokens that keep
- * characters whole, or else the first two.
+ * Returns the merges that make each seed one token, in GPT-2's characters. Each merge joins the first
+ * adjacent pair of the seed's tokens that `naiveMayJoin` allows, or else the first pair.
  */
 function naiveMerges(base: NaiveBase, seeds: readonly string[]): [string, string][] {
   const latin = (key: string) => Buffer.from(byteCharacters.decode(key)!).toString("latin1");
@@ -103,7 +103,7 @@ describe("tokens for a tokenizer without a corpus", () => {
       const text = `${madeText(seed + 50, 40)} ${seeds.join("")}${specials.join(" ")} <|end|>${seeds.join(" ")}`;
       const ids = [...after.encode(text)];
       expect({ seed, ...(await theirs(text)) }).toEqual({ seed, huggingface: ids, tiktoken: ids });
-      // The new merges come after the base's, and join the remaining tokens.
+      // A word that the new merges do not shorten is encoded as before.
       const grown = { ...naive, merges: [...naive.merges, ...expected] };
       const parts = seeds.flatMap((text) => [text, `${text}q`, text.slice(0, -1)]);
       for (const word of [...madeText(seed + 90, 40).split(/\s+/), ...parts]) {

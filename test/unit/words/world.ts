@@ -36,8 +36,9 @@ export type Ran = {
   readonly words: [string, number][];
   readonly statistics: readonly RangeStatistics[];
   readonly warnings: string[];
-  /** Bytes of text that were counted, and bytes that were only hashed before. */
+  /** Bytes of text that were counted. */
   readonly countedBytes: number;
+  /** Bytes that were hashed, before the counting. */
   readonly hashedBytes: number;
 };
 
