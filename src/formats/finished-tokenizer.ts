@@ -23,15 +23,16 @@ export type PieceKind = (typeof pieceKinds)[number];
 
 /** The merges of a tokenizer whose merging begins with characters, as its files need them. */
 export type CharacterMerges = {
-  /** For tokenizer.json, which lists pairs: as ids, in the order of ranks. */
+  /** The merges as ids, in the order of ranks, for tokenizer.json. */
   readonly merges: Pick<encodingModels.RankedMerges, "left" | "right">;
-  /** Why a tokenizer.json would give other ids, if so. */
+  /** The reason why a tokenizer.json would give other ids; null if it would not. */
   readonly jsonObstacle: string | null;
-  /** For llama.cpp, which merges as SentencePiece: the kind and the score of each token. */
+  /** The kind of each token, for llama.cpp. */
   readonly kinds: readonly PieceKind[];
+  /** The score of each token, for llama.cpp, which merges by scores like SentencePiece. */
   readonly scores: Float32Array;
   readonly addsPrefix: boolean;
-  /** Why llama.cpp would give other ids, if so. */
+  /** The reason why llama.cpp would give other ids; null if it would not. */
   readonly llamaObstacle: string | null;
   /** The tokens that llama.cpp takes for control tokens only because of their names. */
   readonly llamaControls: readonly string[];

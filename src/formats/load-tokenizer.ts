@@ -63,8 +63,8 @@ export const findAt = (path: string): TokenizerFile[] =>
   files.isDirectory(path) ? findIn(path).map(fileAt) : [fileAt(path)];
 
 /**
- * Lists the paths of the tokenizers in a directory in search order: those with the preferred file names of a format
- * come before those with its other names.
+ * Returns the paths of the tokenizers in a directory in search order: first the files with the preferred names of their
+ * formats, then the files with other names.
  */
 export function findIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
@@ -77,12 +77,12 @@ export function findIn(directory: string): string[] {
   return [...new Set(found)];
 }
 
-/** Returns the paths of both files if `path` is one of a format with two files; otherwise only `path`. */
+/** Returns the paths of all files of the tokenizer if its format has several files; otherwise only `path`. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /**
- * Lists all paths that loading from `path` may read, including those in subdirectories if the directory has
- * several sizes.
+ * Returns all paths that may be read when a tokenizer is loaded from `path`. If a training wrote several sizes into the
+ * directory, the paths in their subdirectories are included.
  */
 export function pathsReadAt(path: string): string[] {
   const namesOf = (names: readonly string[]) => [...names, ...companionNames, recordName, tokensTsvName];
@@ -93,10 +93,7 @@ export function pathsReadAt(path: string): string[] {
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/**
- * Lists the subdirectories that a training of several sizes wrote. They are named by their size, and listed
- * ascending.
- */
+/** Returns the names of the subdirectories for sizes, which a training of several sizes wrote, by ascending size. */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))
@@ -143,7 +140,8 @@ function fileAt(path: string): TokenizerFile {
     hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files, SentencePiece's tokenizer.model and tekken.json",
   });
 }
-/** Tokenizer files of other kinds, which cannot be loaded. */
+
+/** Kinds of files that are recognized, but cannot be loaded. */
 const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: string; hint: string }[] = [
   {
     matches: startsWithMagic("GGUF"),
@@ -204,7 +202,7 @@ export const companionNames = [
   "chat_template.json",
 ];
 
-/** The names of all files in a directory that can change what is loaded from it. */
+/** The names of files in a directory that can change what is loaded from it. */
 export const decisiveFileNames: readonly string[] = [
   ...new Set([...formats.usualNames, ...companionNames, recordName]),
 ];

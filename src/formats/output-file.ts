@@ -19,6 +19,7 @@ export function sha256Of(chunks: Iterable<Uint8Array | string>): string {
   for (const chunk of chunks) hasher.update(chunk);
   return hasher.digest("hex");
 }
+
 /** A file of a loaded tokenizer, with its original bytes. */
 export type SourceFile = {
   /** The file's name when it is written. */
@@ -36,9 +37,9 @@ export type SpelledTokens = {
   /** undefined: no token has this id. */
   readonly texts: readonly (string | undefined)[];
   readonly kinds: readonly PieceKind[];
-  /** The scores of SentencePiece, whose merges are not listed; null: the files list merges. */
+  /** The score of each token in a file of SentencePiece, which has no list of merges. null for other files. */
   readonly scores: Float32Array | null;
-  /** Whether text is cut before every mark. */
+  /** Whether text is cut before every U+2581, the mark that represents a space. */
   readonly splitsAtMarks: boolean;
 };
 
@@ -77,8 +78,8 @@ export type TokenizerFormat = {
 /** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
   /**
-   * Inserts new tokens into the files, preceded by the added tokens that a vocabulary lacks. Changes nothing else. May
-   * yield empty chunks, each of which ends a slice of work on a large file.
+   * Returns the files with the new tokens inserted. If a file's vocabulary lacks added tokens, these are inserted first.
+   * The chunks of a large file may be empty: each of these ends a slice of the work.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */

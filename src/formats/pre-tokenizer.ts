@@ -11,12 +11,11 @@ import { UserError } from "#runtime";
 import { tokenizers } from "#tokenizer";
 
 /**
- * HF's Digits and Punctuation as regular expressions. Digits uses Rust's standard library, which has Unicode 17.0 in
- * HF's build; `\p{N}` here is that of Unicode 16.0, so `numeric` adds the digits that are new in 17.0. Punctuation is
- * ASCII punctuation and that of the crate unicode_categories. The crate has an older Unicode, so `punctuationSince` is
- * excluded; the crate also has U+166D and U+111C9.
+ * The characters of HF's Digits, which uses Rust's standard library with Unicode 17.0. `\p{N}` here is that of Unicode
+ * 16.0, so the digits that are new in 17.0 are added.
  */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
+/** Punctuation that HF's Punctuation does not know, because its crate unicode_categories has an older Unicode. */
 const punctuationSince = `
   61d 9fd a76 c77 c84 1b4e-1b4f 1b7d-1b7f 2e43-2e4f 2e52-2e5d 10d6e 10ead 10f55-10f59 10f86-10f89
   113d4-113d5 113d7-113d8 1144b-1144f 1145a-1145b 1145d 11660-1166c 116b9 1183b 11944-11946 119e2
@@ -26,6 +25,7 @@ const punctuationSince = `
   .trim()
   .split(/\s+/)
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
+/** The characters of HF's Punctuation: all ASCII punctuation, and that of the crate, which has U+166D and U+111C9. */
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
 /** The sequence of splits that is equivalent to HF's `pre_tokenizer`. */
@@ -94,8 +94,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") tokenizers.refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // `bpe` writes gpt4 with llama3's expression, which therefore does not tell the two apart. The form that other
-  // programs write takes precedence, so all patterns are compared with that form first.
+  // Several patterns may have the same form in a file: `bpe` writes llama3's expression for gpt4, too. The form that
+  // other programs write takes precedence, so all patterns are compared with that form first.
   const forms = [
     (named: namedPatterns.NamedPattern) => named.foreignSources ?? named.sources,
     patternForms.huggingface,

@@ -12,18 +12,14 @@ export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
   /**
-   * The ids of the special tokens, if the record is that of an extended, pruned or converted tokenizer. Otherwise
-   * `compat` and `specialTokensFirst` determine them.
+   * The ids of the special tokens. If the record does not state them, `compat` and `specialTokensFirst` determine them.
    */
   readonly specialIds: readonly number[] | undefined;
   /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
   readonly specialTokensFirst: boolean;
   /** null: text is not normalized. undefined: the record does not say. */
   readonly normalization: Normalization | null | undefined;
-  /**
-   * The reserved tokens, which fill the vocabulary and have the last ids. If `specialIds` is present, `specialTokens`
-   * includes them.
-   */
+  /** The reserved tokens, which fill the vocabulary. If `specialIds` is present, `specialTokens` includes them. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
   /** The special token that is put before a text; undefined if there is none. */
@@ -146,9 +142,8 @@ export function readInputs(path: string): string[] {
 }
 
 /**
- * Reads the record in a tokenizer's directory, or next to its file, which the record must list. Returns null
- * for a missing record, another kind of record or an older version, because it is only used for display and
- * defaults.
+ * Reads the record in a tokenizer's directory, or next to its file. Returns null if there is no record, if it does not
+ * list the file, or if it does not have the fields: it is only used for display and for defaults.
  */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,

@@ -84,7 +84,7 @@ export class JsonRewriter {
     this.replace({ start: start + 1, end: end - 1 }, text);
   }
 
-  /** Appends elements after the last one. In an empty object or list, `ofEmpty` is the layout. */
+  /** Appends elements after the last one. `ofEmpty` is the layout that an empty object or list gets. */
   addElements(
     place: Place,
     elements: readonly string[],
@@ -99,7 +99,10 @@ export class JsonRewriter {
     else this.replace({ start: last, end: last }, `,${rows}`);
   }
 
-  /** Writes only the differences between `before` and `after`, such as ids, into the value at `start`. */
+  /**
+   * Changes the value at `start`, which is `before`, to `after`, without changing the text of what is equal in both. A
+   * member that `before` lacks is not added.
+   */
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {
@@ -128,8 +131,8 @@ export class JsonRewriter {
   }
 
   /**
-   * Formats merges in the form and layout of the first merge. If there are no merges, formats them as HF
-   * does: as pairs, indented one level deeper than `before`.
+   * Formats merges in the form and layout of the first merge in the file. If the file has no merges, the new ones are
+   * formatted as HF does: as pairs, indented one level deeper than `before`.
    */
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;
@@ -184,9 +187,8 @@ export class JsonRewriter {
 }
 
 /**
- * Adds the new tokens to the vocabulary, preceded by the added tokens that it lacks. HF numbers such added tokens from
- * the vocabulary's size on when it loads the file, whatever ids are stated. So they must be in the vocabulary before it
- * grows.
+ * Adds the new tokens to the vocabulary, preceded by the added tokens that the vocabulary lacks. Whatever ids the file
+ * states for these, HF numbers them from the vocabulary's size on. Their ids would change if only new tokens were added.
  */
 export function addNewIds(
   json: JsonRewriter,

@@ -114,9 +114,9 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  * The memory of the kernel that writes rows. src/kernel/vocabulary-rows.ts says what each structure holds.
  *
  *   ADDRESS       SIZE            MEANING
- *   separators    3 * 32          of the current file
- *   spelling      4 * 256         of the same file
- *   digits        64              of base64
+ *   separators    3 * 32          the separators of the current kind of rows
+ *   spelling      4 * 256         the spelling of the current kind of rows
+ *   digits        64              the base64 digits
  *   (after it)    any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts)
  *   bufferStart   bufferBytes     rows
  *   (after it)    rowBytesMax     the end of a row that begins in the buffer
@@ -125,8 +125,8 @@ export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
 /**
- * The longest row: two kept tokens, whose bytes are spelled as two bytes each, and three separators. The
- * kernel writes it in full even if it begins just before the buffer's end.
+ * The size of the longest row: two kept tokens, each byte of which is spelled as two bytes, and three separators. The
+ * kernel writes a row in full even if it begins just before the buffer's end.
  */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */

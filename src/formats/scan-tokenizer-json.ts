@@ -12,8 +12,8 @@ export type ScannedJson = ScannedModel & { readonly root: unknown };
 /**
  * Reads the vocabulary and the merges of a `tokenizer.json` directly from its bytes. Parsing them as JSON
  * would create some 200,000 strings and lists, and take three times as long. `root` is the rest of the file
- * as JSON, with an empty vocabulary and no merges. Returns null if anything is unusual or wrong. `scanParsed`
- * then finds the error, or rewrites the model in the usual form.
+ * as JSON, with an empty vocabulary and no merges. Returns null if anything is unusual or wrong; the file must then be
+ * parsed as a whole.
  */
 export function scanTokenizerJson(file: Uint8Array): ScannedJson | null {
   const scan = new TokenizerScan(file);
@@ -65,7 +65,10 @@ export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): Scanned
 /** The shortest line: a space between two empty tokens, and a line feed. */
 const smallestLineBytes = 2;
 
-/** Reads lines `a b`, and writes ids as `scanMerges` does. Returns the number of lines, or `json.invalid`. */
+/**
+ * Reads lines `a b`: the ids of both halves and of the result of each merge, by rank. Returns the number of merges, or
+ * `json.invalid`.
+ */
 function scanMergeLines(
   file: Uint8Array,
   texts: TokenTexts,
@@ -426,11 +429,12 @@ host.disableFtl(
  *   ARRAY          TYPE        LENGTH      MEANING
  *   bytes          Uint8Array              texts end to end, as UTF-8, followed by free space
  *   starts         Int32Array  count + 1   offset into bytes; text t is bytes[starts[t] .. starts[t + 1])
- *   hashes         Int32Array  count       of the bytes of each text
+ *   hashes         Int32Array  count       the hash of the bytes of each text
  *   ids            Int32Array  count
  *   slots          Int32Array  2^slotBits  t + 1, or 0 if free; open addressing, at most half full; the home slot of
  *                                          a text is the top bits of its spread hash
- *   byId           Int32Array  count + 1   t + 1 of a token with that id, 0 for none; larger ids are left out
+ *   byId           Int32Array  count + 1   t + 1 if text t has the id, or 0 if no text has it; ids above count are
+ *                                          left out
  *   isMergeResult  Uint8Array  count       1: a merge produces the text
  */
 type TokenTexts = {

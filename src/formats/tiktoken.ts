@@ -251,8 +251,9 @@ function patternOf(sources: readonly string[] | undefined, path: string): compil
 }
 
 /**
- * Returns the special tokens of a training. Their ids are those of the record, or the first ids if `--compat
- * huggingface` or the record says so; otherwise they get the next free ids.
+ * Returns the special and reserved tokens of a training. If the record has ids, the special tokens have these. If it
+ * says that special tokens come first, or was made with `--compat huggingface`, they have the first ids. The id of any
+ * other token is undefined, which means the next free one.
  */
 function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
@@ -333,13 +334,13 @@ export const tiktoken: TokenizerFormat = {
 };
 
 /**
- * A rank file that is identified by its content. It does not hold the pattern, the special tokens or the
- * normal form; they come from the publisher's code, and `npm run suite real` compares them with it.
+ * A rank file that is identified by its content. The pattern, the special tokens and the normal form are not in the
+ * file; they were taken from the publisher's code.
  */
 type KnownRanks = {
   /** The publisher's name for the encoding. */
   readonly name: string;
-  /** Other encodings with the same ranks but other special tokens. They are not used. */
+  /** The names of other encodings with the same ranks. Their special tokens are not used. */
   readonly sameRanks?: string;
   readonly pattern: namedPatterns.PatternName;
   readonly specialTokens: readonly (readonly [text: string, id: number])[];

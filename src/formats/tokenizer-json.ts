@@ -202,9 +202,10 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 }
 
 /**
- * Returns the field that says whether bos is put before texts, for llama.cpp's converter: without the field,
- * models of llama3 or tekken do so. Unless bos was requested, `--like` decides: a field in that tokenizer's
- * configuration is kept. If it has none, but its post-processor adds tokens to a text, the field is left out.
+ * Returns the field that says whether bos is put before texts. It is for llama.cpp, which also puts bos before texts
+ * if the field is missing and the model is a llama3 or tekken model. If bos was not requested, the field is copied from
+ * the configuration of the tokenizer of `--like`. If there is none to copy, but the post-processor of that tokenizer
+ * adds tokens to a text, the field is left out.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
@@ -232,7 +233,7 @@ function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null |
   return { ...Object.fromEntries(roles), ...additional };
 }
 
-/** Lists the special tokens and other added tokens with their ids, ascending, as HF does. */
+/** Returns the special tokens and the other added tokens, in the order of their ids, as in HF's files. */
 function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
   const { specialTokens, specialIds } = vocabulary;
   const known = new Map(
@@ -249,7 +250,7 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
 
 /**
  * Returns all but the model of the tokenizer.json that was given to `--like`, with the new ids. If bos is to be put
- * before texts, but the post-processor adds no tokens, another one replaces it.
+ * before texts, but the post-processor adds no tokens, a post-processor that adds bos replaces it.
  */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};
@@ -286,7 +287,7 @@ function jsonFile(value: object): Uint8Array {
  * anything that would give other ids than in HF.
  *
  * @param path the path of the file, for messages
- * @param asksForBos see `LoadOptions`
+ * @param asksForBos whether bos was requested in the training; then no note says that encoding does not add it
  */
 export function tokenizerOfJson(
   bytes: Uint8Array,
@@ -498,8 +499,8 @@ function normalizersIn(value: unknown, path: string): normalForms.Step[] {
 }
 
 /**
- * Returns the types of the inner parts of a `Sequence`, recursively, separated by commas; the type of any other part;
- * "none" for no part.
+ * Returns the type of a decoder, pre-tokenizer or post-processor; "none" if there is none. For a sequence, returns the
+ * types of its parts, separated by commas. `within` is the key of the parts.
  */
 function typesIn(value: unknown, within: string): string {
   const part = value as json.JsonObject | null | undefined;

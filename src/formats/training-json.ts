@@ -15,7 +15,7 @@ export type TrainingRecord = tokenCounting.Facts &
      * that are only written on request.
      */
     readonly formats: readonly string[] | null;
-    /** A digest of the ids of the probe text. */
+    /** A digest of the ids of a fixed text (src/tokenizer/fingerprint.ts). */
     readonly fingerprint: string;
   };
 
@@ -34,7 +34,7 @@ export type Extension = RunRecord &
       readonly vocabSize: number;
       readonly bytesPerToken: number | null;
     };
-    /** A digest of the ids of the probe text. */
+    /** A digest of the ids of a fixed text (src/tokenizer/fingerprint.ts). */
     readonly fingerprint: string;
     /** Bytes per token of the corpus, with the new tokens; null if the corpus has no bytes. */
     readonly bytesPerToken: number | null;
@@ -59,10 +59,7 @@ export type Extension = RunRecord &
     } & AskedOfBoth;
   };
 
-/**
- * Options that the records of trained and of extended tokenizers share. `sizes` are the requested sizes;
- * `reservedTokens` are those of `specialTokens` that only fill the vocabulary.
- */
+/** Options that the records of trained and of extended tokenizers share. */
 type AskedOfBoth = TokenLimits &
   Pick<
     TrainingOptionsRecord,
@@ -113,10 +110,7 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly specialTokensFirst?: true;
   /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];
-  /**
-   * The options for balancing merges among languages. Absent if none was given: the merges of a corpus with languages
-   * were then balanced by the lengths of the languages' texts.
-   */
+  /** The options for balancing merges among languages. Absent if none was given. */
   readonly parity?: Parity;
   /** The vocabulary is filled with reserved tokens to a multiple of this number. */
   readonly padTo: number;
@@ -161,7 +155,7 @@ type CorpusRecord = {
   readonly mergeCount: number;
 };
 
-/** The fields that every record has. */
+/** The fields that all records of trainings have. */
 export type RunRecord = {
   readonly format: typeof format;
   readonly version: string;
@@ -175,7 +169,7 @@ export type RunRecord = {
   readonly workingDirectory: string;
   /** When the run started: UTC, in the form of ISO 8601. */
   readonly startedAt: string;
-  /** Every file of the result, including this one. */
+  /** The files of the result, including this one, but no images. */
   readonly files: readonly string[];
   /**
    * The SHA-256 of each file but the record, in hex, by name. Absent from records of converted, pruned and truncated
@@ -199,24 +193,22 @@ type SuperwordRecord = {
   /** Number of pretokens in the second stage. */
   readonly pretokenCount: number;
   readonly distinctWordCount: number;
-  /**
-   * Merges of the first stage that were kept; and those that were dropped, because they occur in no pretoken
-   * of the second stage.
-   */
+  /** Number of merges of the first stage that were kept. */
   readonly inheritedCount: number;
+  /** Number of merges of the first stage that were dropped, because they occur in no pretoken of the second stage. */
   readonly droppedCount: number;
 };
 
 type InputRecord = {
   readonly path: string;
   readonly sizeBytes: number;
-  /** Size of the decompressed text; of records, only their text fields. */
+  /** Size of the decompressed text. In formats with records, only the text fields count. */
   readonly textBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
   /**
-   * CRC-32 of the `textBytes` bytes of text, those of records one after the other. Absent if the runtime has no CRC-32,
-   * or if the words came from a cache of an older version.
+   * CRC-32 of the `textBytes` bytes of text; the text fields of records are read one after the other. Absent if the
+   * runtime has no CRC-32, or if the words came from a cache of an older version.
    */
   readonly crc32?: string;
   /** One of `inputFormats`. */
@@ -235,18 +227,17 @@ type InputRecord = {
  */
 export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
-/** The amounts of text read for a language: of its training text, or of its dev text. */
+/** Numbers about a language: about its training text or, if `isDev` is true, about its dev text. */
 export type Language = LanguageOfInput & {
   readonly textBytes: number;
   /** Number of pretokens. */
   readonly wordCount: number;
   readonly distinctWordCount: number;
-  /**
-   * `tokenCount`: the tokens after all merges. `plainTokenCount`: the tokens after the same number of merges that were
-   * learned without languages. Weights are applied to all three counts.
-   */
+  /** Number of bytes, with weights applied. */
   readonly byteCount: number;
+  /** Number of tokens after all merges, with weights applied. */
   readonly tokenCount: number;
+  /** Number of tokens after the same number of merges that were learned without languages, with weights applied. */
   readonly plainTokenCount: number;
 };
 
@@ -267,10 +258,7 @@ export type InputWeight = {
   readonly weight: number;
 };
 
-/**
- * Returns the record as a file. It is written last: `record` is called after the other files were written, to
- * state how long that took.
- */
+/** Returns the record as a file. `record` is called when the file is written. */
 export function file(record: () => object): OutputFile {
   return {
     name: recordName,

@@ -73,7 +73,7 @@ export class BeyondAutomaton extends Error {
   }
 }
 
-/** The maximum number of compile steps, which take some seconds. Named patterns take at most 5 % of these. */
+/** The maximum number of compile steps, which take some seconds. */
 const stepCountMax = 1 << 26;
 
 /** Counts the steps of compiling all splits of a pattern, including those of failed attempts. */

@@ -15,7 +15,7 @@ import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, type Node, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 
-/** Compiles splits; see `compile` in pattern.ts. */
+/** Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError if that is impossible. */
 export function compileSplits(
   sources: readonly string[],
   { lineWise = false }: CompileOptions = {},
@@ -80,9 +80,8 @@ const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.is
 const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
 /**
- * Builds as few automata as possible, each for one or more consecutive splits. Splits that look far ahead, or that a
- * plain automaton cannot express, are built as lookahead automata, together with the splits after them. Throws
- * BeyondAutomaton.
+ * Builds automata, each for as many consecutive splits as possible. A split that looks far ahead, or that a plain
+ * automaton cannot express, becomes a lookahead automaton. Throws BeyondAutomaton.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);

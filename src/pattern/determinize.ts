@@ -16,8 +16,8 @@ import type { Split } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
 /**
- * A state of the automaton: everything that matters about the text before a position. This is the levels, the start set
- * of a run that begins at the position, and whether a break precedes the position.
+ * A state of the automaton: everything that matters about the text before a position. This is the levels (see `Level`),
+ * the start set of a run that begins at the position, and whether a break precedes the position.
  */
 type Situation = {
   readonly levels: readonly Level[];
@@ -173,9 +173,9 @@ const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not",
 
 /**
  * Advances the levels by one symbol, from level 0 on. If a level finds a better match, or is certain to find one, the
- * levels after it are dropped. A run that starts before the symbol has the threads `startSet`. Returns the levels that
- * continue, none after END; and in `settled` where the ends of the settled pretokens are stored, as `here` (before the
- * symbol) or a slot. Throws BeyondAutomaton and Unusable.
+ * levels after it are dropped. A run that starts before the symbol has the threads `startSet`. `levels` of the result
+ * are those that continue; after END there are none. `settled` says for each settled pretoken where its end is stored:
+ * in a slot, or `here`, which means the position before the symbol. Throws BeyondAutomaton and Unusable.
  */
 function stepLevels(
   table: ThreadTable,
@@ -266,9 +266,9 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
  *   startSets Int32Array   symbolCount              the set of a run that begins after the symbol; after END: at the
  *                                                   start of the text
  *
- * Forks and lookaheads are followed when the next symbol is known, so the table needs no conditions, and a match stops
- * the less preferred threads. If a thread looks behind, sets also differ by the previous symbol, as far as that
- * symbol matters. The entries of INVALID are never used: all runs end before it.
+ * Forks and lookaheads are followed when the next symbol is known, so the table needs no conditions. A match stops the
+ * less preferred threads. If a thread looks behind, sets also differ by the previous symbol, as far as that symbol
+ * matters. The entries of INVALID are never used: all runs end before it.
  */
 type ThreadTable = {
   readonly symbolCount: number;
@@ -344,10 +344,11 @@ export type ThreadProgram = {
 
 /** Follows the threads of a program over one symbol at a time. */
 class Follower {
-  // For each instruction: the stamp of the last symbol for which it was followed, and of the last one after which it
-  // was reached.
+  /** For each instruction, the stamp of the last call that followed it. */
   private readonly followedAt: Int32Array;
+  /** For each instruction, the stamp of the last call that reached it, after a character. */
   private readonly reachedAt: Int32Array;
+  /** The number of calls of `follow`. */
   private stamp = 0;
   private followCount = 0;
 

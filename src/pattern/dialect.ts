@@ -2,11 +2,10 @@ import * as unicode from "./unicode.ts";
 import { wordCharacters } from "./unicode.ts";
 
 /**
- * The two regular-expression engines whose patterns `bpe` reads, and all differences between them.
+ * The two regular-expression engines whose patterns `bpe` reads, and how the parser has to treat their differences.
  *   fancyRegex   the engine of tiktoken and rustbpe, and of `--pattern`
  *   oniguruma    Hugging Face's engine, with Ruby's syntax: used for `tokenizer.json`, and for `--pattern` with
  *                `--compat huggingface`
- * The differences were found by running the engines. The parser refuses syntax that the given engine does not know.
  */
 export type Dialect = {
   /** The engine's name in errors. */

@@ -2,11 +2,9 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
 
 /**
  * FourByteTables: four ASCII bytes (a *quad*) in one step. The effect of a quad is a function from states to (next
- * state, slots written, commits). Most of the 128^4 quads have equal functions: a named pattern has at most 2000
- * distinct ones, composed of at most 164 functions of two bytes. So two lookups that do not depend on the state give
- * the quad's function, and one lookup with the state gives the effect of four bytes. The tables are derived from
- * ScanTables: ahead of time for named patterns (ready-made-file.ts), else by each thread after enough text
- * (kernel-scan.ts). Only the kernel reads them.
+ * state, slots written, commits). Many of the 128^4 quads have the same function. A quad's function is that of its first
+ * two bytes, followed by that of its last two. So lookups that do not depend on the state give the number of the quad's
+ * function, and one lookup with the state gives the effect of four bytes.
  *
  *   ARRAY         TYPE         LENGTH                       MEANING
  *   pairs         Uint8Array   65536                        pair function of two bytes, at first | second << 8
@@ -78,8 +76,8 @@ export function findLiveSlots({ stateCount, classCount, transitions }: ScanTable
 }
 
 /**
- * Numbers the byte functions, which are vectors of table entries by state. Bytes that no state distinguishes share a
- * function.
+ * Gives a number to each distinct byte function: a vector that has the byte's table entry for each state. Bytes that no
+ * state distinguishes share a function.
  */
 function internBytes({ stateCount, transitions }: ScanTables): {
   functions: VectorSet;
@@ -96,9 +94,9 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 }
 
 /**
- * Numbers the pair functions, which are vectors of next state << 16 | commits << 8 | second slot << 4 | first slot.
- * Leaves out *idle* writes: those that are never committed, or are overwritten before. Returns undefined if there are
- * too many functions, or a slot does not fit.
+ * Gives a number to each distinct pair function: a vector that has next state << 16 | commits << 8 | second slot << 4 |
+ * first slot for each state. *Idle* writes are left out: those whose slot is overwritten, or dropped, before it is
+ * committed. Returns undefined if there are too many functions, or a slot does not fit.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
@@ -139,8 +137,8 @@ function internPairs(
 }
 
 /**
- * Numbers the quad functions, which are vectors of next state << 15 | commits << 12 | four slots, without idle writes.
- * Returns undefined if there are too many functions, or an entry does not fit.
+ * Gives a number to each distinct quad function: a vector that has next state << 15 | commits << 12 | four slots for
+ * each state, without idle writes. Returns undefined if there are too many functions, or an entry does not fit.
  */
 function internQuads(
   pairs: { functions: VectorSet },
@@ -186,7 +184,7 @@ function internQuads(
 
 /**
  * Returns the number that `slot` had `commitsBefore` commits earlier. Returns `bin` if nothing is written or the write
- * is idle; a number above `bin` if the slot does not fit.
+ * is idle. Returns a number above `bin` if the slot does not fit.
  */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;
@@ -195,7 +193,7 @@ function slotUnless(idle: number, slot: number, commitsBefore: number, bin: numb
   return shifted < bin ? shifted : bin + 1;
 }
 
-/** Numbers distinct vectors of the same length. */
+/** A set of vectors of the same length, numbered from 0. */
 class VectorSet {
   count = 0;
   /** Vector v begins at v * length. */

@@ -10,7 +10,7 @@ export type SetUpAfter = {
 };
 
 const usualSetUpAfter: SetUpAfter = {
-  /** Four-byte tables take 1 to 16 ms to build. Scanning this much text byte by byte takes at most as long. */
+  /** Building four-byte tables takes 1 to 16 ms, which does not pay off for less text. */
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
   /** Setting up masks takes half a millisecond, and the engine needs some time to compile the loops. */
   masksBytes: scaled(1 << 20, 64),
@@ -119,8 +119,8 @@ function setUpAnnotation(
 }
 
 /**
- * Sets up masks (src/kernel/masks) if the automaton is that of a named pattern and memory suffices. Otherwise the
- * kernel scans with tables.
+ * Sets up masks (src/kernel/masks) if the build made some for this automaton and memory suffices. Otherwise the kernel
+ * scans with tables.
  */
 function setUpMasks(
   kernel: kernels.Kernel,

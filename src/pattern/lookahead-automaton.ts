@@ -58,8 +58,8 @@ export function buildLookaheadAutomaton(splits: readonly Split[], steps = new Co
 /**
  * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. The annotations encode
  * only where the instructions of these alternatives lead to a match, so most characters are unchanged. For example, to
- * group digits from the right, only digits are annotated. The second pass has levels, as for a split without long
- * lookarounds, but drops threads that do not lead to a match.
+ * group digits from the right, only digits are annotated. The second pass has levels (see `Level` in determinize.ts), as
+ * for a split without long lookarounds, but drops threads that do not lead to a match.
  */
 export function buildPartialLookaheadAutomaton(
   splits: readonly Split[],
@@ -305,8 +305,8 @@ function withFewerSymbols(
 }
 
 /**
- * The code points from which on characters are borrowed first, among those of one, two, three and four bytes in UTF-8.
- * Characters of three and four bytes are rare or unused from there on. The shorter ones are borrowed in order.
+ * For each length in UTF-8, from one to four bytes: the code point from which on characters are borrowed before all
+ * others of that length. From there on, characters of three and four bytes are rare or unused.
  */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 

@@ -1,8 +1,8 @@
 /*
  * Formulas over masks that compute where pretokens begin: their operators, the classes of characters that they use, and
  * a formula for each family of patterns. The build turns the formulas into loops of the kernel
- * (scripts/generate-mask-loops.ts) and proves them for each named pattern (scripts/masks). docs/internals/masks.md
- * explains the method.
+ * (scripts/generate-mask-loops.ts). A pattern is cut by a formula only if the build has proved that the formula is right
+ * for it (scripts/masks). docs/internals/masks.md explains the method.
  */
 
 /**
@@ -19,6 +19,8 @@
  * same operators in the same order, whatever the text.
  *
  * An operator may also look ahead. After the end of the text, all masks are 0.
+ *
+ * A *run* of a mask is a longest sequence of adjacent characters that are all in the mask.
  */
 export type Ops<Mask> = {
   and(...masks: Mask[]): Mask;
@@ -32,7 +34,7 @@ export type Ops<Mask> = {
    */
   prev(mask: Mask): Mask;
 
-  /** Returns the last character of each maximal run of `run`, except for a run that ends the text. */
+  /** Returns the last character of each run of the mask, except for a run that ends the text. */
   last(run: Mask): Mask;
 
   /** Returns the characters from each member of `start` that is in `hold` up to the end of its run of `hold`. */
@@ -81,8 +83,8 @@ export type ClassSystem = {
   /** The ASCII characters of each class. */
   readonly ascii: Readonly<Record<string, string>>;
   /**
-   * Examples of non-ASCII characters, or ASCII characters equivalent to these, each with the classes of the characters
-   * like it. If two examples are equivalent, the first one counts.
+   * Examples, each with the classes of the non-ASCII characters that the automaton treats like it. An example may be an
+   * ASCII character. If the automaton treats two examples alike, the first one counts.
    */
   readonly examples: readonly Example[];
 };
@@ -119,8 +121,8 @@ const like = (text: string, ...classes: string[]): Example[] =>
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
 /**
- * Classes in which "a" is the example for plain letters, because it is in no contraction. Only letters that the
- * automaton treats unlike "a" are compared with the letters of contractions, such as "s".
+ * Classes in which "a" is the example for ordinary letters, because it is in no contraction. The letters of contractions
+ * are examples, too, for letters that equal one of them without regard to case, such as the long s.
  */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
@@ -178,7 +180,7 @@ type Kind = {
   readonly isContractionLetter: boolean;
 };
 
-/** Returns the kinds of a system, at most 8, and the kind of each example. */
+/** Returns the kinds of a system of classes, and the kind of each example. */
 export function kindsOf({ examples }: ClassSystem): {
   kinds: readonly Kind[];
   kindOfExample: readonly number[];
@@ -196,12 +198,12 @@ export function kindsOf({ examples }: ClassSystem): {
 }
 
 /*
- * The result of a formula: the first characters of pretokens. Each family of patterns has a formula over masks of
- * classes of characters. Options are also masks, of all characters or none, so that one loop of the kernel serves a
- * whole family.
+ * Each family of patterns has a formula over masks of classes of characters. Options are also masks, of all characters
+ * or none, so that one loop of the kernel serves a whole family.
  *
- * Where `hard` is set, the formula gives no result for the character and all after it: the automaton continues from the
- * last end before it.
+ * The result of a formula is two masks. `begin` has the first characters of pretokens. At a character of `hard`, the
+ * formula gives up: `begin` is not valid from that character on, and the automaton continues from the last boundary
+ * before it.
  */
 export type Boundaries<Mask> = { readonly begin: Mask; readonly hard: Mask };
 
@@ -223,8 +225,9 @@ type Gpt2Options<Mask> = {
 /**
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
- * A run of letters, digits or signs begins a pretoken, unless the space before it already did. `\s+(?!\S)` leaves out
- * the last whitespace character of a run, which therefore begins a pretoken: by itself, or as the space before a word.
+ * A run of letters, digits or signs begins a pretoken, unless the space before it already did. If other characters
+ * follow a run of whitespace, `\s+(?!\S)` leaves out the last character of the run. So that character begins a pretoken:
+ * by itself, or as the space before a word.
  */
 function gpt2<Mask>(
   ops: Ops<Mask>,
@@ -400,8 +403,8 @@ type DeepseekClasses<Mask> = {
  *     [一-龥぀-ゟ゠-ヿ]+
  *     [!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * `rest` has the characters that begin no alternative of the last split, such as control characters. A run of them is
- * one pretoken, except that the last one before a letter begins the letter's pretoken.
+ * `rest` has the characters that are no letters, marks, signs, digits or whitespace, such as control characters. A run
+ * of them is one pretoken, except that the last one before a letter begins the letter's pretoken.
  */
 function deepseek<Mask>(
   ops: Ops<Mask>,
@@ -474,7 +477,8 @@ function superwords<Mask>(
     firstOfSpaces,
     and(afterSpace, or(follows(space, not(white)), and(white, not(space)))),
   );
-  // After slashes that belong to earlier signs, the number of signs decides whether they are a match.
+  // After a slash that belongs to earlier signs, a single sign is not matched. But `several` counts the slash as the
+  // sign before it.
   return { begin, hard: and(sign, not(eaten), prev(and(eaten, slash))) };
 }
 

@@ -106,8 +106,8 @@ export const patterns = {
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },
-  // Its form for HF is not derived from llama3, as that of gpt4 is: the release candidates of `tokenizers` 1.0 would
-  // recognize that form, and then cut 0000 into 00, 0 and 0.
+  // For gpt4, HF's file has llama3's expression. For nanochat, it must not have llama3's expression with {1,2}: the
+  // release candidates of `tokenizers` 1.0 recognize that text, and then cut 0000 into 00, 0 and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],

@@ -44,8 +44,8 @@ export const nfaOp = {
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
 /**
- * Numbers the distinct sets of one or more programs. The set of a lookaround may contain the edge of the text in
- * addition to characters.
+ * The distinct sets of one or more programs, each with a number. The set of a lookaround may contain the edge of the
+ * text in addition to characters.
  */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {

@@ -6,10 +6,7 @@ import { fullFoldings } from "./unicode-data.ts";
 /** The maximum count of a repeat. Larger ones are refused, because repeats are unrolled. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
-/**
- * The maximum number of ranges that are read to compute the sets of a pattern: some 400 times the ranges of all
- * properties.
- */
+/** The maximum number of ranges of code points that are read to compute the sets of a pattern. */
 const rangeCountMax = 1 << 23;
 
 /**
@@ -77,10 +74,13 @@ class Parser {
   private nesting = 0;
   private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
-  /** Whether the innermost group is a capturing, lookaround or atomic one: flags set in it leak in some engines. */
+  /**
+   * Whether the innermost group is a capturing, lookaround or atomic one. In some engines, flags that are set in such a
+   * group also apply after it.
+   */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
-  /** Caches sets, so that a named set, or a set derived from one, is the same array everywhere. */
+  // Three caches, so that a named set, or a set derived from one, is the same array everywhere.
   private readonly namedSets = new Map<string, unicode.CodePointSet>();
   private readonly foldedSets = new Map<unicode.CodePointSet, unicode.CodePointSet>();
   private readonly complements = new Map<unicode.CodePointSet, unicode.CodePointSet>();
@@ -568,8 +568,8 @@ class Parser {
   }
 
   /**
-   * Returns the set of an escape or of `[:alpha:]`; if `negated`, its complement. Under `(?i)`, if the dialect folds
-   * each item by itself, case is folded before the set is negated.
+   * Returns the set or, if `negated`, its complement. Under `(?i)`, if the dialect folds each item of a class by itself,
+   * case is folded before the set is negated.
    */
   private negatedIf(negated: boolean, set: unicode.CodePointSet): unicode.CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
@@ -614,7 +614,7 @@ class Parser {
     return node;
   }
 
-  /** Parses `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. Case is folded before negation. */
+  /** Parses `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. The caller negates the set. */
   private classParts(startPos: number): { set: unicode.CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
@@ -816,8 +816,8 @@ class MultiCharacterFolds {
 }
 
 /**
- * The case-folded characters, among those in `MultiCharacterFolds.folded`, that a part of a pattern may begin and end
- * with.
+ * The case-folded characters, among those in `MultiCharacterFolds.folded`, that a match of a node may begin with
+ * (`first`) and end with (`last`). `isNullable`: whether a match may be empty.
  */
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
 const noEdges: Edges = { first: new Set(), last: new Set(), isNullable: true };

@@ -17,11 +17,9 @@ export type ChatTemplate = {
   readonly pad: string;
 };
 
-/**
- * Jinja that sets `call` to a tool call of the assistant, which may be wrapped in a `function` object; and Jinja for
- * its arguments, which may be a JSON string or an object.
- */
+/** Jinja that unwraps `call`, a tool call of the assistant, if it is in a `function` object. */
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
+/** Jinja for the arguments of `call` as JSON. They may be given as a JSON string or as an object. */
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
 /** Jinja that is true if the system message is rendered together with the tools. */
 const saysSystem = "tools and loop.first and message['role'] == 'system'";

@@ -14,15 +14,9 @@ export type EncodingKernelOptions = {
   readonly cuts?: CutPlaces;
   /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
-  /**
-   * The memory to use, all zero: one that another kernel has released or, in tests, one that is smaller than usual. If
-   * left out, a new one is allocated.
-   */
+  /** The memory to use, which must be all zero. If left out, a new one is allocated. */
   readonly memory?: WebAssembly.Memory;
-  /**
-   * Makes the cache of words 2^cacheShrinkBits times smaller than usual: for short texts, if memory is short, and for
-   * tests.
-   */
+  /** Makes the cache of words 2^cacheShrinkBits times smaller than usual. */
   readonly cacheShrinkBits?: number;
 };
 
@@ -67,7 +61,7 @@ export class EncodingKernel {
 
   /**
    * Makes the region for text at least `capacityBytes` bytes large. Its content stays. The region never shrinks, and
-   * growing it overwrites what follows it. No tables may be set up after the first call.
+   * growing it overwrites what follows it.
    */
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
@@ -146,7 +140,7 @@ export class EncodingKernel {
   /** For tests: returns the numbers of short, medium and long words in the cache. */
   cachedWords(): number[] {
     const heads = new Uint32Array(this.kernel.memory.buffer, this.kernel.exports.cacheHeads() >>> 0, 24);
-    return [heads[4]! - 1, heads[12]!, heads[20]!]; // without the sentinel of the short ones
+    return [heads[4]! - 1, heads[12]!, heads[20]!]; // the kernel counts a sentinel as a short word
   }
 
   /** For tests: sets the number of symbols above which merging uses a heap. */
@@ -307,7 +301,7 @@ export class IdBuffer {
     return this.removedCount + this.count;
   }
 
-  /** Returns the ends of records among the ids that the next `flush` or `take` returns. */
+  /** Removes and returns the ends of records among the gathered ids. */
   takeRecordEnds(): Uint32Array {
     const taken = Uint32Array.from(this.recordEnds);
     this.recordEnds = [];

@@ -38,8 +38,9 @@ export type FirstCharacters = {
   /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
   /**
-   * The unknown token, which represents characters without a token. null: such characters begin as the tokens of their
-   * bytes. If its id is `droppedByte`, they are dropped. `isFused`: adjacent unknown characters become one token.
+   * The unknown token, which represents characters without a token. If `id` is `droppedByte`, such characters are
+   * dropped. If `isFused` is set, adjacent ones become one token. If there is no unknown token (null), characters without
+   * a token begin as the tokens of their bytes.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
   /**

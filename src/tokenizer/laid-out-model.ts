@@ -12,10 +12,11 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * (native/instance.c).
  *
  *   PART        TYPE      MEANING
- *   areas       u32[3]    address and size of each area that has other bytes than zeros, ascending; its fill byte, or
- *                         `isListed`
- *   bytes       u8        the listed areas end to end
- *   variables   u32[3]    `variableKey` of the name of each changed variable, ascending; low and high half of its value
+ *   areas       u32[3]    address, size and fill byte of each area that is not all zeros, by ascending address. The fill
+ *                         byte is `isListed` if the bytes of the area are different
+ *   bytes       u8        the bytes of the areas that have no fill byte, end to end
+ *   variables   u32[3]    for each changed variable: `variableKey` of its name (ascending), low and high half of its
+ *                         value
  */
 export type LaidOutModel = {
   readonly pageCount: number;
@@ -58,15 +59,15 @@ export function layOut(
 }
 
 /**
- * Memory is examined in blocks of this size. A block of equal bytes becomes a fill byte, any other block is
- * listed.
+ * Memory is examined in blocks of this size. A block of equal bytes is represented by its fill byte, any other block by
+ * all of its bytes.
  */
 const blockBytes = 256;
-/** The value that replaces the fill byte of an area whose bytes are listed. */
+/** Replaces the fill byte of an area that is represented by all of its bytes. */
 export const isListed = 256;
 /**
- * The maximum number of bytes in areas with a fill byte. Blocks beyond it are listed, so that an image does not make an
- * instance write much more memory than its own size.
+ * The maximum number of bytes in areas with a fill byte. Further blocks are represented by all of their bytes, so that a
+ * small image cannot make an instance write much more memory than this.
  */
 export const filledBytesMax = 2 ** 24;
 

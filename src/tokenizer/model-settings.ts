@@ -37,8 +37,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges.
- * Plain data, which `--if-changed` compares as a whole. Ids in it are those of that tokenizer.
+ * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges. Plain
+ * data. The ids are those of the existing tokenizer.
  */
 export type Like = {
   /** A path or a name, as typed. */
@@ -187,10 +187,7 @@ export function settle(like: Like | null, specialTokens: readonly string[], aske
   );
 }
 
-/**
- * Returns the default names of the special token for a role, best first. With a named chat template, eos is
- * the token that ends its turns.
- */
+/** Returns the default names of the special token for a role, best first. A named chat template adds its own names. */
 function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
   const named = namedTemplate(chatTemplate);
   if (role === "unk") return [];

@@ -55,12 +55,12 @@ export class TokenDecoder {
   private readonly memory: WebAssembly.Memory;
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
-  /** Counts the ids of a part of the text that the kernel cuts (src/kernel/env.ts). `TextCuts` sets it. */
+  /** Counts the ids of a part of the text that the kernel cuts (src/kernel/env.ts). */
   countIds: kernels.CountIds = () => 0;
 
   /**
    * @param trimming how a post-processor trims spans in characters
-   * @param hasMarks see `FirstCharacters`
+   * @param hasMarks whether a space of a token also matches U+2581 in a text
    */
   constructor({ idLimit, starts, bytes }: TokenTable, trimming?: Trimming, hasMarks = false) {
     const { exports, memory } = kernels.createForText((...part) => this.countIds(...part));
@@ -139,9 +139,9 @@ export class TokenDecoder {
   }
 
   /**
-   * Compares ids, all of which have tokens, with canonical ones. Returns the shortest spans that differ in ids but have
-   * the same bytes. If `isSameText` is false, because decoded text is normalized again, returns one span: all between
-   * the common start and the common end.
+   * Compares given ids, all of which have tokens, with canonical ids. Returns the shortest spans that have different ids
+   * but the same bytes. `isSameText` says whether the two lists of ids spell the same text. If not, returns one span:
+   * everything between the ids that are equal at the start and those that are equal at the end.
    */
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;

@@ -41,7 +41,7 @@ export type TokenizerParts = EncodingParts & {
     /** HF's name of the post-processor in a `tokenizer.json`; the names of several are joined in order. */
     readonly postProcessor?: string;
   };
-  /** Sentences about settings in the files that encoding does not apply. */
+  /** Sentences about what is unusual in the files, such as settings that encoding does not apply. */
   readonly notes: readonly string[];
 };
 
@@ -122,8 +122,7 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 }
 
 /**
- * Returns the tokenizer of a newly trained vocabulary with its encoding pattern. `partsOfTraining` adapts it to what
- * loading its files gives.
+ * Returns the tokenizer of a newly trained vocabulary with its encoding pattern.
  *
  * @param merges the merges to apply; default: all. For known texts, the merges whose tokens occur in them are enough
  */

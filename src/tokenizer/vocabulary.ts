@@ -15,7 +15,7 @@ export const byteCount = 256;
  *   left         Int32Array   mergeCount      token number of the left half of merge k
  *   right        Int32Array   mergeCount      token number of its right half
  *   tokenIds     Int32Array   tokenCount      id of each token; tokenCount = 256 + mergeCount
- *   specialIds   Int32Array   specialCount    id of each special token, in the order given
+ *   specialIds   Int32Array   specialCount    id of each special token, in the order of `specialTokens`
  *   entries      Int32Array   size            what an id represents: t is token t, -1 - s is special token s
  *
  * The merge "t h" and the special token "<|end|>" give, under `cs336`, tokenIds = [0 .. 255, 256], specialIds = [257],
@@ -35,8 +35,8 @@ export type Vocabulary = {
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
   /**
-   * The number of special tokens at the end of the list that do not count towards the requested size, and have the last
-   * ids. They are `Like.laterTokens`, or fill the size to a multiple of `padTo`.
+   * The number of special tokens at the end of the list that have the last ids and do not count towards the requested
+   * size: added tokens (`laterTokens`), and tokens that fill the size to a multiple of `padTo`.
    */
   readonly reservedCount: number;
   readonly entries: Int32Array;
@@ -72,7 +72,7 @@ const bytesByCharacter = () =>
     (a, b) => byteCharacters.characters[a]!.charCodeAt(0) - byteCharacters.characters[b]!.charCodeAt(0),
   );
 
-/** Whether an entry represents a special token. */
+/** Whether an entry represents no byte and no learned token. Without `others`, it then represents a special token. */
 export function isSpecialEntry(entry: number): boolean {
   return entry < 0;
 }
@@ -230,17 +230,17 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
   right: right.subarray(0, count),
 });
 
-/**
+/*
  * Texts that a special token must not equal. HF's files list special tokens as plain text among tokens in
  * byte-to-character form; rank files list tokens as bytes. If a special token equalled another key, one of the two
  * would be lost.
  *
  *   "a", "Ġ"    a single byte, as itself or as its character    known from the command line: usage error
  *   "Ġt"        the key of " t", if " t" is learned             known after training: failed run
- *   " t"        the bytes of " t", if " t" is learned. This needs counts of another run,
- *               because special tokens are cut out of the corpus: failed run
+ *   " t"        the bytes of " t", if " t" is learned           known after training: failed run
  *
- * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
+ * The last case is rare: special tokens are cut out of the corpus, so " t" is only learned from word counts of another
+ * run. `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
 /**
