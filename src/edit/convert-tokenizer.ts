@@ -144,7 +144,7 @@ function comparable(parts: TokenizerParts): TokenizerParts {
 }
 
 export type Conversion = Opened & {
-  /** The requested formats; undefined: all that can hold the tokenizer, except those written only on request. */
+  /** The requested formats. If undefined, all that can hold the tokenizer, except those written only on request. */
   readonly formatNames: readonly string[] | undefined;
   readonly output: string;
   readonly command: string;

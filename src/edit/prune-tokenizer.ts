@@ -21,12 +21,12 @@ type ChooseRequest = { readonly counts: Float64Array | null; readonly size: numb
 
 type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; readonly within: string };
 
-/** A piece of a file. */
+/** Consecutive bytes of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
- * The job of the thread that prunes: a large tokenizer takes seconds without a yield. It reports the files
- * piece by piece.
+ * The job of the thread that prunes: a large tokenizer takes seconds without a yield. It sends the contents of the
+ * files in parts.
  */
 export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;

@@ -71,8 +71,9 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens: each comes before the merges that produce tokens of higher ids. Throws a UserError
- * if there are whole tokens and ids are not in the order of the merges.
+ * Sets the births of whole tokens, which only whole pretokens become, without merges. Each gets a birth before the
+ * merges that produce tokens of higher ids. Throws a UserError if there are whole tokens and ids are not in the order
+ * of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -121,8 +122,8 @@ export function checkFirstMerges(
 type Refuse = (what: string) => never;
 
 /**
- * Compares the merges of two tokenizers in which equal bytes may have different ids. If they differ, calls `refuse`
- * with the difference. `derivedBefore` are the derivations of the first tokenizer.
+ * Compares the merges of two tokenizers in which a token may have different ids. If they differ, calls `refuse` with
+ * the difference. `derivedBefore` are the derivations of the first tokenizer.
  */
 export function checkSameMerges(
   before: TokenizerParts,
@@ -220,8 +221,8 @@ function wholesOf({ model }: TokenizerParts): string[] {
 }
 
 /**
- * Pieces: for each id of one tokenizer, the ids of another one that spell the same token. An id that no text produces
- * has no pieces.
+ * The pieces of each id of one tokenizer: the ids of another tokenizer that spell the same token. Those of id i are
+ * ids[starts[i] .. starts[i + 1]). An id that no text produces has no pieces.
  */
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 

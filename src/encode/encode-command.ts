@@ -38,15 +38,15 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     );
   inputFiles.check(invocation.files, asked);
 
-  // 2. Lock the output, and list the inputs as they are now.
+  // 2. Lock the output, and find the inputs.
   await dataOutput.lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
   const reading = { ...asked, trained: recordFiles.readReading([tokenizer.path]) };
   const named =
     plan === undefined ? inputFiles.find(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
-  // 3. Start threads, so that they start while the tokenizer loads. With a plan, the size of its ranges is known only
-  // after loading, so no threads start here.
+  // 3. Start threads now, so that they get ready while the tokenizer loads. With a plan, the size of its ranges is
+  // known only after loading, so no threads start here.
   const budget = new machine.MemoryBudget(asked.memoryLimit);
   const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(corpusInputs.expectedTextBytes(named.inputs)) : 1;

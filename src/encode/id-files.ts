@@ -25,13 +25,13 @@ export type AskedFiles = {
   readonly base: string;
   readonly format: idFormats.IdFormat;
   /**
-   * A shard ends with the document that reaches this number of ids. undefined: all ids are in
-   * one file, whose name has no number.
+   * A shard ends with the document that reaches this number of ids. If undefined, there is only one shard, and its name
+   * has no number.
    */
   readonly shardSize: number | undefined;
   /**
-   * The special token that ends documents in plain text. undefined: the tokenizer's token with a usual name
-   * for it.
+   * The special token that ends documents in plain text. If undefined, this is a token with a usual name, if the
+   * tokenizer has one.
    */
   readonly documentEnd: string | undefined;
   /** Fields of records that are stored next to the ids of each record. */
@@ -149,7 +149,6 @@ function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, t
 /** Reports how many bytes of existing shards have been verified. */
 export type ReportShards = (done: number, total: number) => void;
 
-/** The options of `IdFiles`: files of ids in any format, possibly in shards. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: idWriters.IdType;
   /**
@@ -162,7 +161,7 @@ type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
    */
   readonly inputs: readonly (Input | writtenPlaces.RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
-  /** Returns all that determines the content of shards, as JSON. */
+  /** Returns everything that determines the content of shards; it is stored as JSON. */
   readonly request: () => object;
   readonly guard: stagedFile.Guard;
   readonly checking?: ReportShards | undefined;
@@ -173,6 +172,7 @@ const atStart: Point = {
   ...{ ids: 0, documents: 0, isOpen: false, hasEnded: false },
 };
 
+/** Writes ids into files of any format, possibly in shards. */
 export class IdFiles implements idWriters.IdSink {
   /** Whether all ids are in shards that existed before. */
   readonly isDone: boolean;
@@ -188,7 +188,8 @@ export class IdFiles implements idWriters.IdSink {
   private error: unknown;
   /**
    * Where encoding could continue, and how many ids and documents after that position were written or skipped. The
-   * position is the start of the current task or, in an input that cannot be read from any byte, of its range.
+   * position is the start of the current task. In an input that can be read only from its first byte, it is the start
+   * of the task's range.
    */
   private point: Point;
   /** How many more ids to skip, because they are in existing shards. */
@@ -199,9 +200,8 @@ export class IdFiles implements idWriters.IdSink {
   private hasEnded: boolean;
 
   /**
-   * Verifies existing shards, and continues after them. If they belong to another run, or one of them is missing or
-   * damaged, removes them if `ifChanged` is set, and otherwise throws a UserError. Always throws one if there are
-   * shards but no manifest, or if files belong to a user who is not trusted.
+   * Verifies existing shards, and continues after them. Shards that are damaged, incomplete or of another run are
+   * removed with `ifChanged`; otherwise they are an error.
    */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
@@ -241,8 +241,8 @@ export class IdFiles implements idWriters.IdSink {
   }
 
   /**
-   * Whether the next ids to write are those from the start of the first range: in a new run, or if ids that are in
-   * existing shards are made again, and skipped.
+   * Whether `point` is at the start of the first range: in a new run, or if ids that are in existing shards are encoded
+   * again and skipped.
    */
   get isAtStart(): boolean {
     return this.point.rangeIndex === 0 && this.point.byte === 0;
@@ -432,8 +432,8 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
 
 /**
  * Removes shards, the last one first, and then the manifest. If it is interrupted, the next run with `ifChanged` finds
- * the manifest and removes the other shards. Shards that the manifest does not list are removed if they are numbered
- * without a gap.
+ * the manifest and removes the other shards. Shards that follow the listed ones are removed as well, up to a gap in
+ * their numbers.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.entries.find(

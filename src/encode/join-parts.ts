@@ -115,7 +115,7 @@ const partFormat = idFormats.of("part", "")!;
 function openPart(path: string, plan: readonly planFile.Line[], planPath: string): Part {
   const hint = "give the NAME.json that bpe encode --ranges … --ids-format part -o NAME wrote";
   if (!path.endsWith(".json")) {
-    // A path without a file has an error of its own.
+    // A missing file gets an error of its own.
     closeSync(files.openRegular(path));
     throw usageError(`"${path}" is not the manifest of a part`, hint);
   }
@@ -206,7 +206,7 @@ function checkWhole(plan: readonly planFile.Line[], planPath: string): void {
   });
 }
 
-/** Returns the inputs of all parts in the order of the plan: those that one machine would have. */
+/** Returns the inputs of all parts in the order of the plan, as a run on one machine would have them. */
 function inputsOf(parts: readonly Part[]): unknown[] {
   const byPath = new Map<string, unknown>();
   for (const { manifest, asked } of parts) {

@@ -62,10 +62,7 @@ const manifestFields = schema.object({
 });
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
-/**
- * Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run. With
- * --if-changed, encoding replaces the shards.
- */
+/** Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run. */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {

@@ -21,7 +21,7 @@ export type TrainIdsOptions = trainingRecords.TokenLimits & {
    * largest id.
    */
   readonly mergeCountFor: (alphabetSize: number) => number;
-  /** The trainer whose rule for `maxTokenLength` applies. With either rule, ties go to smaller ids. */
+  /** The trainer whose rule for `maxTokenLength` applies. With either trainer, ties go to smaller ids. */
   readonly compat: Exclude<Compat, "cs336">;
   readonly threadCount: number;
   readonly budget: machine.MemoryBudget;

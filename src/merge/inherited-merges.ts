@@ -23,7 +23,7 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 /**
  * The inherited merges to keep. The words of the second stage are pretokens of another pattern, with all
  * inherited merges applied. A merge is kept if its pair ever occurred in them, even if other merges had
- * consumed each occurrence before its turn. No text can produce the tokens of the other merges.
+ * consumed each occurrence before its turn.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept
@@ -49,12 +49,12 @@ const tokensAtOnce = scaled(1 << 21, 16);
 const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
- * Finds the merges to keep, from words in which all merges are applied, and from the counts of each token in
- * them. Yields between slices of some milliseconds.
+ * Finds the merges to keep, from words in which all merges are applied, and from the counts of each token in them.
+ * Yields between slices of some milliseconds.
  *
- * Each token of the words was created by merges that its halves determine, down to bytes. So the words
- * determine how often each merge was applied. If a merge was never applied, its pair may still have occurred,
- * between two tokens that other merges absorbed. `Boundaries` checks for that.
+ * Each token of the words was created by merges that its halves determine, down to bytes. So the words determine how
+ * often each merge was applied. Even if a merge was never applied, its pair may have occurred for a while, until
+ * another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
  */
 export function* findKeptMerges(
   words: wordTables.TokenWords | RecordWords,

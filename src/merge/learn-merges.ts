@@ -29,7 +29,7 @@ export type Settings = CutSettings &
   trainingRecords.TokenLimits & {
     /** The size of the vocabulary; the largest, if several are requested. */
     readonly vocabSize: number;
-    /** Whether special tokens get the first ids although the rule gives them the last ones. */
+    /** Whether special tokens get the first ids although `compat` would give them the last ones. */
     readonly specialTokensFirst?: true;
     /**
      * The smaller sizes, ascending. If there are any, each vocabulary is written into a directory of its own,
@@ -55,11 +55,11 @@ export type Settings = CutSettings &
 export type SuperwordSettings = {
   /** Size of the vocabulary of the first stage, which is an ordinary training. */
   readonly fromVocabSize: number;
-  /** The pattern of the second stage and of the finished tokenizer. The second stage is fed line by line. */
+  /** The pattern of the second stage and of the finished tokenizer. Text is fed to it line by line. */
   readonly pattern: compiledPatterns.ResolvedPattern;
 };
 
-/** The resources for learning merges, and its callbacks. */
+/** The resources for learning merges, and callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
   /** The memory that may be used; all memory of the machine if left out. */
   readonly memory?: { readonly budget: machine.MemoryBudget } | undefined;
@@ -119,9 +119,11 @@ export type Numbering = () => Promise<
   (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & Partial<FairLengths>
 >;
 
-/** Token counts of the languages' texts: with balanced merges, and with merges learned from all text as one. */
+/** The numbers of tokens in the languages' texts. */
 export type FairLengths = {
+  /** With balanced merges. */
   readonly lengths: readonly Length[] | undefined;
+  /** With merges learned from all text as one. */
   readonly plainLengths: readonly Length[] | undefined;
 };
 

@@ -108,7 +108,7 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
-/** A rebuilt index keeps this many pairs for each remaining merge, plus a constant. */
+/** A rebuilt index keeps this many pairs for each remaining merge, and `sparePairs` more. */
 const pairsPerMerge = 4;
 const sparePairs = 64;
 
@@ -223,7 +223,7 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
   if ("kernel" in words) words.discard();
 }
 
-/** How many bytes are copied with the work of one cell. */
+/** Copying this many bytes counts as the work of one cell. */
 const bytesPerWork = 16;
 
 /** Copies the words of a memory's slice into the memory. */
@@ -248,9 +248,10 @@ function* copyWords(
   }
 }
 
-/*
- * Exchanges sums between the memories of an engine (src/kernel/merge/memory-exchange.ts): each memory provides the
- * counts of its words, and receives the sums over all memories. With one memory there is nothing to exchange.
+/**
+ * The functions below exchange sums between the memories of an engine (src/kernel/merge/memory-exchange.ts): each
+ * memory provides the counts of its words, and receives the sums over all memories. With one memory there is nothing to
+ * exchange.
  */
 
 const bytePairCount = 1 << 16;

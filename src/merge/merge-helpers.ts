@@ -16,9 +16,11 @@ export type MergePlan = {
    */
   readonly idLimit: number;
   readonly cellCount: number;
-  /** The number of memories, the index of this one, and the number of cells in all of them. */
+  /** The number of memories. */
   readonly memoryCount: number;
+  /** The index of this memory. */
   readonly memoryIndex: number;
+  /** The number of cells in all memories. */
   readonly cellCountOfAll: number;
   readonly startCount: number;
   readonly startByteCount: number;

@@ -36,10 +36,13 @@ export type MergeMemory = kernels.Kernel & {
   readonly capacityBytes: number;
 };
 
-/**
- * For words whose ids are not ids of start tokens: the start token of each id, and how often each start token occurs.
- */
-export type Numbers = { readonly numbers: Int32Array; readonly startCounts: Float64Array };
+/** For words whose ids are not ids of start tokens. */
+export type Numbers = {
+  /** The start token of each id. */
+  readonly numbers: Int32Array;
+  /** How often each start token occurs. */
+  readonly startCounts: Float64Array;
+};
 
 /** The words from which merges are learned: a table, or records in a kernel's memory. */
 export type MergeWords = NumberedTable | NumberedRecords;
@@ -151,8 +154,8 @@ function firstWord(wordCount: number, isAfter: (word: number) => boolean): numbe
 }
 
 /**
- * Creates a memory and plans its regions for at most `bytesMax`. Each time the system refuses the planned size, half of
- * it is tried.
+ * Creates a memory and plans its regions, in at most `bytesMax` bytes. Each time the system refuses the planned size,
+ * half of it is tried.
  */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = kernels.create();

@@ -28,7 +28,7 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
   /** The order of ties; by default that of `compat`. */
   readonly ties?: TieOrder;
   /**
-   * Used under `huggingface` only: a learned token that equals a special token's text has that token's id, which
+   * Used under `huggingface` only: a learned token that equals a special token's text has the special token's id, which
    * decides ties.
    */
   readonly specialTokens?: readonly string[];
@@ -38,9 +38,8 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
    */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each merge must meet
-   * two conditions. The limits allow it. And encoding its token's bytes with only the merges before it gives exactly
-   * its two halves.
+   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each merge must be
+   * within the limits. Encoding the bytes of its token with the earlier merges alone must give exactly its two halves.
    */
   readonly firstMerges?: readonly TokenPair[];
   /** The number of threads that merge; default 1. A function is called only for a text that is large enough. */
@@ -51,8 +50,8 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
 export type TokenPair = readonly [left: number, right: number];
 
 /**
- * The pair that wins a tie: the one whose (left, right) is greater as bytes; greater or smaller as strings in HF's
- * byte-to-character form, by code point; or smaller as ids.
+ * What decides which of two pairs wins a tie. Pairs are compared as (left, right): as bytes, as strings in HF's
+ * byte-to-character form (by code point), or as ids.
  */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
@@ -91,12 +90,12 @@ export type MergeLimits = {
   readonly allowsBytePairs: boolean;
 };
 
-/** An upper bound of the cells of these words: one boundary, then each word and a boundary after it. */
+/** An upper bound of the number of cells of these words: one boundary, then each word and a boundary after it. */
 export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
   1 + positionCount + wordCount;
 
 /**
- * The maximum number of cells. Positions are below 2^31, and the last weight step must end after every cell
+ * The maximum number of cells. Positions of cells are below 2^31, and the kernel needs an end that is after every cell
  * (src/kernel/merge/word-layout.ts).
  */
 const cellCountMax = 2 ** 31 - 2;
@@ -137,10 +136,7 @@ export function threadCountOf(
   return Math.min(typeof threadCount === "number" ? threadCount : threadCount(), threadCountMax);
 }
 
-/**
- * The engine's tuning. The result never depends on it. Tests vary every setting to reach code paths that are rare on
- * real text. Otherwise only parity-merges.ts changes settings, for the engines of languages.
- */
+/** The engine's tuning. The result never depends on it. */
 export type MergeTuning = {
   /** The work between two yields, in accessed entries or cells: about 5 to 15 ms, if each is a cache miss. */
   readonly sliceWork: number;
@@ -158,7 +154,10 @@ export type MergeTuning = {
    * bits.
    */
   readonly fewTokens: number;
-  /** "rising" (src/kernel/merge/pair-queue.ts), or a number that stays the threshold until it proves too high. */
+  /**
+   * The count below which a new pair gets no record (src/kernel/merge/pair-queue.ts): "rising", or a number, which is
+   * lowered only if it proves too high.
+   */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges, because early counts say little about the last ones. */
   readonly thresholdFromMerge: number;
@@ -214,9 +213,8 @@ export type StartTokens = {
    */
   readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /**
-   * If ids decide ties: for each start token, the number below `count` that is compared as its id. If left out, its own
-   * id; for the 256 bytes under `huggingface`, the byte's position in HF's alphabet. New tokens always have their own
-   * ids.
+   * For each start token, the id that is compared if ids decide ties. If left out, this is the token's own id or, for
+   * the 256 bytes under `huggingface`, the byte's position in HF's alphabet.
    */
   readonly ranks?: Int32Array;
   /** Tokens that exist already and occur in no word. A merge that spells one adds no entry to the vocabulary. */

@@ -38,8 +38,8 @@ export type Length = { readonly startCount: number; readonly tokenCount: number 
  * its words.
  *
  * @param all the words of all languages together, from which global merges are learned
- * @param dev the words of each language that decide which one is worst off; null: the words that merges are learned
- * from
+ * @param dev the words of each language that decide which one is worst off; if null, the words that merges are learned
+ *   from decide
  */
 export function* trainParityMerges(
   all: WordTable | wordTables.TokenWords,
@@ -148,27 +148,28 @@ function countTokens({ wordCount, starts, counts }: wordTables.TokenWords): numb
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
 
 /**
- * The engine of one language, in one memory. It has only the tokens that occur in the language's words, with its own
- * ids, in the order of the vocabulary's ids. So most engines have few tokens, and cells of 16 bits.
+ * The engine of one language, in one memory. Besides the start tokens, it has only tokens that occur in the language's
+ * words. Its ids are its own, in the order of the vocabulary's ids. So most engines have few tokens, and cells of 16
+ * bits.
  */
 type LanguageEngine = {
   readonly words: wordTables.TokenWords;
   readonly options: MergeOptions;
   readonly tuning: MergeTuning;
   readonly budget: WorkBudget;
-  /** The engine's id for each id of the vocabulary, or -1. `ids` is the inverse. */
+  /** The engine's id for each id of the vocabulary, or -1. */
   readonly ownIds: Int32Array;
+  /** The vocabulary's id for each id of the engine. */
   readonly ids: number[];
   engine: MergeEngine;
   exports: MergeMemory["exports"];
-  /**
-   * By the engine's ids, in the kernel's memory: the count of each pair when it was merged, and how many occurrences
-   * were replaced.
-   */
+  /** The count of each pair when it was merged, by the engine's id of the new token. A view of the kernel's memory. */
   counts: Float64Array;
+  /** The number of occurrences that each merge replaced, in the same layout. */
   replacedCounts: Float64Array;
-  /** The pair's count in the last merge, and the number of replaced occurrences. */
+  /** The count of the pair of the last merge. */
   lastCount: number;
+  /** The number of occurrences that the last merge replaced. */
   lastReplaced: number;
 };
 
@@ -316,17 +317,18 @@ type LanguageChoice = {
 };
 
 /**
- * Chooses the language that is worst off exactly as HF's ParityBpeTrainer does, with the same arithmetic; of equal
- * ones, the first.
+ * Chooses languages exactly as HF's ParityBpeTrainer does, with the same arithmetic: the one that is worst off, and of
+ * several equal ones the first.
  *
- * With a window, if all languages exceed their share, HF's trainer chooses the last one that it checked. But if some
- * are exhausted, it chooses the first language, even if that is exhausted itself, and counts the choice.
+ * With a window, a language is passed over while it has more than its share of the last choices. If all languages have
+ * more than their share, HF's trainer chooses the last one that it checked. But if some are exhausted, it chooses the
+ * first language, even if that is exhausted itself.
  */
 function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecords.Parity): LanguageChoice {
   const count = lengths.length;
   const startLengths = [...lengths];
   const exhausted = new Set<number>();
-  // With ratios, a language without text is never chosen.
+  // With ratios, a language without text counts as exhausted.
   if (ratio) for (let k = 0; k < count; k++) if (startLengths[k] === 0) exhausted.add(k);
   const needOf = (k: number) => (ratio ? -(startLengths[k]! / lengths[k]! / ratio[k]!) : lengths[k]!);
   const worstOff = (isOut: (language: number) => boolean): number | undefined => {

@@ -16,12 +16,12 @@ type SeedCutting = {
   readonly normalization: Normalization | null;
 };
 
-/** A longer text is not a term, and would take long to cut. */
+/** Longer texts are refused, because cutting them would take long. */
 const seedBytesMax = 1024;
 
 /**
- * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage
- * error for a text that cannot be a token, or whose token no text could give, and if there is no room for their merges.
+ * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage error for a
+ * text that could never be encoded to one token, and if there is no room for the merges of all texts.
  */
 export function settle(
   asked: readonly string[],
@@ -106,13 +106,13 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
   };
 }
 
-/**
- * The space for seeds in a vocabulary of `size` tokens. Bytes and special tokens, or a base, take `leastSize` of it. If
- * seeds are built on a base, `mergesOf` returns the number of new tokens that they need.
- */
+/** The space for seeds in a vocabulary. */
 export type Room = {
+  /** The number of tokens that exist already: bytes and special tokens, or a base. */
   readonly leastSize: number;
+  /** The size of the vocabulary. */
   readonly size: number;
+  /** With a base, returns the number of new tokens that seeds need. */
   readonly mergesOf?: (seeds: readonly string[]) => number;
 };
 

@@ -18,8 +18,9 @@ export type AddedToken = {
   readonly special: boolean;
   /** Whether it is searched for in the normalized text. The other added tokens are found before normalization. */
   readonly normalized: boolean;
-  /** Whether it also consumes the whitespace before it (`lstrip`), or after it (`rstrip`). */
+  /** Whether it also consumes the whitespace before it. */
   readonly lstrip: boolean;
+  /** Whether it also consumes the whitespace after it. */
   readonly rstrip: boolean;
   /** Whether it counts only where no word character is next to it. */
   readonly singleWord: boolean;
@@ -33,7 +34,7 @@ export const plainSpecial = {
   singleWord: false,
 } as const;
 
-/** How a text becomes pretokens. Training, extending and encoding use the same value. Plain data. */
+/** How a text becomes pretokens, as plain data. */
 export type Cutting = {
   readonly pattern: CompiledPattern;
   readonly normalization: Normalization | null;
@@ -125,8 +126,8 @@ export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
 
 /**
  * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal
- * form, a prefix space), if some token depends on its neighbours, or if some added tokens are searched for only in the
- * text between other ones. The other ones are found before normalization, or are special tokens that stay text.
+ * form, a prefix space), if some token depends on its neighbours, if only some of the added tokens are searched for in
+ * the normalized text, or if special tokens stay text and there are other added tokens.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
@@ -148,9 +149,9 @@ export function canBeCutSafely(cutting: Cutting): boolean {
 
 /**
  * Returns where threads may cut a text. If `canBeCutSafely`, they may cut at the added tokens that are found, and at
- * safe cuts; with a normalization, only at those among characters that it does not change. Else they may cut only at
- * the added tokens that are found before normalization, because the text between two of these is normalized and
- * searched on its own. If `keepsTextsWhole`, they may cut nowhere.
+ * safe cuts; a normalization must not change the characters at a safe cut. Otherwise they may cut only at the added
+ * tokens that are found before normalization, because the text between two of these is normalized and searched on its
+ * own. With `keepsTextsWhole`, they may cut nowhere.
  */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>

@@ -45,7 +45,7 @@ export function stepIndices(normalization: Normalization): number[] {
   return steps;
 }
 
-/** A bit of the facts about a character (src/kernel/text/normalization-tables.ts). */
+/** The bit of a character's facts that says that no boundary is before it (src/kernel/text/normalization-tables.ts). */
 const noBoundaryBit = 1 << 10;
 
 /**

@@ -12,7 +12,10 @@ import type { CutWindow } from "./window-of-text.ts";
  */
 export interface Taker {
   readonly kernel: kernels.Kernel;
-  /** Returns the text, with a capacity of at least `capacityBytes` bytes. Its address and its content stay the same. */
+  /**
+   * Returns the text, with a capacity of at least `capacityBytes` bytes. Its address stays the same, and so does what
+   * was written to it.
+   */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   take(ends: Int32Array, endCount: number): void;
@@ -101,7 +104,7 @@ export class Pretokens {
     return this.kernel.exports.firstInvalidPosition();
   }
 
-  /** Begins a text at `pos`. `isInside`: it continues a document that began in an earlier range. */
+  /** Begins a text at `pos`. With `isInside`, the text continues a document that began in an earlier range. */
   start(pos: number, isInside: boolean): void {
     this.kernel.exports.openText(pos, Number(isInside));
   }
@@ -128,7 +131,9 @@ export class Pretokens {
     return done === 1;
   }
 
-  /** Lets the next character settle the pretoken that ends at `end`. The character itself is not taken. */
+  /**
+   * Lets the character at `end` decide where the last pretoken before `end` ends. The character itself is not taken.
+   */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
   }

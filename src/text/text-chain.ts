@@ -8,8 +8,8 @@ import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
 
 /**
- * A part of a text from one source. Added tokens are found within a segment only, and special tokens only in trusted
- * segments.
+ * A part of a text that is trusted as a whole, or not. Added tokens are found within a segment only, and special tokens
+ * only in trusted segments.
  */
 export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
 
@@ -66,8 +66,8 @@ export class TextChain {
   }
 
   /**
-   * Sets for the following texts whether special tokens stay text, and whether the taker receives changes. `continues`:
-   * the next text follows a safe cut.
+   * Sets for the following texts whether special tokens stay text, and whether the taker receives changes. With
+   * `continues`, the next text follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, continues = false): void {
     const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
@@ -122,8 +122,8 @@ export class TextChain {
   }
 
   /**
-   * Takes a text that consists of segments. It is a whole text; with `continues`, a part that begins at a safe cut;
-   * with `following`, a part that ends at one (see `end`). `open` must be called before the next text.
+   * Takes a text that consists of segments. With `continues`, the text begins at a safe cut; with `following`, it ends
+   * at one (see `end`). `open` must be called before the next text.
    */
   pushSegments(
     segments: readonly TextSegment[],
@@ -145,9 +145,9 @@ export class TextChain {
   }
 
   /**
-   * Takes a part of a text, given as segments, that begins and ends at safe cuts or at the ends of the text. `follows`:
-   * the part does not begin the text. `after` is the text after the part, all of it or at least `cutReach` bytes;
-   * absent if the part ends the text.
+   * Takes a part of a text, given as segments, that begins and ends at safe cuts or at the ends of the text. With
+   * `follows`, the part does not begin the text. `after` is the text after the part, all of it or at least `cutReach`
+   * bytes; absent if the part ends the text.
    */
   pushPart(segments: readonly TextSegment[], follows: boolean, after?: Uint8Array): void {
     const [first, second] = segments;

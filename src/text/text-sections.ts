@@ -6,11 +6,14 @@ import { makeFollowing } from "./window-of-text.ts";
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
 
 /**
- * Which sections get a space before them, if `addsSpace`. Without a rule: each section that does not begin with a
- * space. "every section": each section, even if it begins with a space (HF's Prepend). "sections without mark": each
- * section that begins neither with a space nor with a mark, U+2581 (HF's Metaspace "always"). "start without mark":
- * likewise, but only the section at the start of the text (Metaspace "first"). "start": the start of the text, even if
- * it begins with a space or an added token (SentencePiece).
+ * Which sections get a space before them, if `addsSpace` is set. Without a rule, each section that does not begin with a
+ * space gets one.
+ *
+ *   "every section"           each section, even one that begins with a space (HF's Prepend)
+ *   "sections without mark"   each section that begins neither with a space nor with a mark, U+2581 (HF's Metaspace
+ *                             "always")
+ *   "start without mark"      the section at the start of the text, if it begins with neither (HF's Metaspace "first")
+ *   "start"                   the start of the text, even if it begins with a space or an added token (SentencePiece)
  */
 export type PrefixRule = "every section" | "sections without mark" | "start without mark" | "start";
 
@@ -112,7 +115,7 @@ export class TextSections {
 
   /**
    * Begins a text, and discards the previous one. Only needed if the text has segments, or other settings than the
-   * previous text. `specialTokensAsText` applies to the first segment. `continues`: the text follows a safe cut.
+   * previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {
     const flags = [specialTokensAsText, notesChanges, hasSegments, continues];

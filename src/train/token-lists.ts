@@ -83,8 +83,8 @@ export function takeSpecialTokens(
 }
 
 /**
- * Throws an error, with the token's place, for a special token that the typed rule forbids. Without a typed rule, this
- * is the default rule; with `--like` or `--extend`, only what all rules forbid is refused here, and the rest later.
+ * Throws an error, with the token's place, for a special token that `--compat` forbids. Without `--compat`, the default
+ * trainer decides. If `--like` or `--extend` will choose the trainer, only what all trainers forbid is refused.
  */
 function checkAt(place: Message, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));

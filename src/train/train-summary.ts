@@ -19,12 +19,9 @@ type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
-  /** The page of --report. */
+  /** The path of the page of --report. */
   readonly report?: string | undefined;
-  /**
-   * Whether an option determined the pattern, or suggests that it was chosen on purpose. If not, the summary calls it
-   * the default.
-   */
+  /** If false, the summary calls the pattern the default. */
   readonly isPatternChosen: boolean;
   /** The value of `--pattern`, which may be another name of the pattern. */
   readonly patternTyped?: string | undefined;
@@ -32,17 +29,14 @@ type Outcome = Form & {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** A row's name, and its text in the full and in the short summary. "" leaves the row out. */
+/** A row's name, and its text in the full and in the short summary. An empty text leaves the row out. */
 type SummaryRow = readonly [name: string, full: summaryRows.Row[1], short: summaryRows.Row[1]];
 
 const inBoth = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, text];
 const inFull = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, ""];
 
 const shortLinesMax = 8;
-/**
- * Rows that a short summary leaves out, one after the other, until it has at most `shortLinesMax` rows. They repeat
- * options, or are the same every time.
- */
+/** Rows that a short summary leaves out, one after the other, until it has at most `shortLinesMax` rows. */
 const spared = ["memory", "pattern", "base"];
 
 function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {

@@ -53,7 +53,7 @@ export type TrainingHost = {
    * them.
    */
   readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
-  /** Finds the named inputs, as they are now. None of them may be an output of the run. */
+  /** Finds the named inputs. None of them may be an output of the run. */
   readonly find: (
     names: readonly string[],
     reading: inspection.InputOptions,
@@ -70,13 +70,12 @@ export type TrainingHost = {
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
-/**
- * The result of a training. `product` makes the files. `written` has the record that was written and the paths of
- * former results; undefined without an output.
- */
+/** The result of a training. */
 export type Finished = {
   readonly result: OpenTraining & Pick<Result<learning.TrainedVocabulary | learning.Extended>, "trained">;
+  /** Makes the files. */
   readonly product: AnyProduct;
+  /** The record that was written, and the paths of former results; undefined without an output. */
   readonly written: Written<object> | undefined;
 };
 
@@ -121,7 +120,7 @@ export async function runTraining(
     // 3. Open the base, the tokenizer for --like and the word counts, each once. Then settle the options.
     const { training, countsFiles } = await resolveSources(asked, wordCounts, settled, host);
 
-    // 4. List the inputs as they are now, and choose the number of threads and the memory for them.
+    // 4. Find the inputs, and choose the number of threads and the memory for them.
     const found = names.length === 0 ? noInputs : await host.find(names, asked);
     const languages = languageFiles && languageCode?.languagesOf(languageFiles, found, warnWithNote(host));
     const corpus = { ...(await threadsFor(asked, given, found.inputs)), languages };

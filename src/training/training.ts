@@ -15,10 +15,7 @@ import {
 import { type CountsOptions, type CutSettings, countsOptionsOf, inputWeights } from "#words";
 import { settleParity } from "./parity.ts";
 
-/**
- * The settings of a training, settled: defaults are filled in, and all settings fit together. training.json and, for
- * `--if-changed`, the cache store them.
- */
+/** The settings of a training, settled: defaults are filled in, and all settings fit together. */
 export type Training<B extends Base | null = Base | null> = learning.Settings & {
   /** The tokenizer to extend; null starts with the bytes and the special tokens. */
   readonly base: B;
@@ -45,9 +42,12 @@ export type Base = extending.Base & {
 
 /** The files to write. */
 export type OutputSettings = {
-  /** The requested formats; undefined: all that can hold the tokenizer, except those written only on request. */
+  /** The requested formats. If undefined, all that can hold the tokenizer, except those written only on request. */
   readonly formatNames: readonly string[] | undefined;
-  /** Whether to write `tokens.tsv`; undefined: if it is small, and no formats (other than an image) are requested. */
+  /**
+   * Whether to write `tokens.tsv`. If undefined, it is written if it is small and no format other than an image is
+   * requested.
+   */
   readonly ledger: boolean | undefined;
   /** Whether to write a model card, `README.md`. */
   readonly modelCard: boolean;
@@ -146,15 +146,14 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
 const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): extending.Base["rule"] =>
   compat ?? recorded?.compat ?? "extension";
 
-/**
- * `sizes` are the requested sizes of a vocabulary, ascending; undefined for an extension that learns nothing, and so
- * gets only new special tokens and seed tokens. `own` are the base's added tokens, none without a base; `newSpecials`
- * are the special tokens to add to a base. `room` is the space for seed tokens.
- */
 type SettledSizes = {
+  /** The requested sizes of the vocabulary, ascending; undefined for an extension that learns nothing. */
   readonly sizes: readonly number[] | undefined;
+  /** The added tokens of the base; empty without a base. */
   readonly own: readonly string[];
+  /** The special tokens to add to the base. */
   readonly newSpecials: readonly string[];
+  /** The space for seed tokens. */
   readonly room: seeds.Room;
 };
 
@@ -260,7 +259,8 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
 
 /**
  * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
- * at the requested ones. If none are requested, and word counts state special tokens, they end at these alone.
+ * at the requested ones. If none are requested, and word counts state special tokens, documents end only at the stated
+ * ones.
  */
 function cuttingOfBase(
   asked: RequestedTraining,
@@ -318,10 +318,7 @@ export const settleLimits = (
   ...(wholeCharacters && { wholeCharacters }),
 });
 
-/**
- * Checks the requested options, and fills in defaults. Refuses the combinations that the table of options (`needs`,
- * `excludes`) does not.
- */
+/** Checks the requested options against each other, and fills in defaults. */
 export function settle(asked: RequestedTraining, looked: ResolvedSources): Training {
   const { like = null } = looked;
   const { base: found } = looked;
@@ -421,7 +418,7 @@ function refuseCountsOfSpaces(
   );
 }
 
-/** Refuses a requested format that cannot express how text is cut. An image has whatever the other files have. */
+/** Refuses a requested format that cannot express how text is cut. */
 function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): void {
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
@@ -507,10 +504,11 @@ function settleSuperwords(
 }
 
 /**
- * Resolves the pattern in the dialect of the imitated trainer: HF's engine has its own. With `isLinewise`, the pattern
- * is fed line by line. rustbpe takes one regular expression and drops the text between its matches, like tiktoken.
- * Throws a usage error for a pattern with which rustbpe would cut text differently, and for one that tokenizer.json
- * could not store. `asked` is the pattern as typed, or the splits that a file states.
+ * Resolves the pattern of a training; with `huggingface`, as HF's engine reads it. Throws a usage error if
+ * tokenizer.json could not store the pattern. With `rustbpe`, also refuses several regular expressions, and a pattern
+ * that may leave text unmatched: rustbpe drops such text.
+ * @param asked the pattern as typed, or the splits that a file states
+ * @param isLinewise whether text is fed to the pattern line by line
  */
 export function trainingPattern(
   asked: string | readonly string[],

@@ -47,7 +47,7 @@ export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabu
   Partial<OutputSettings> & {
     readonly training: Training;
     readonly corpus: Pick<learning.Corpus, "inputs" | "languages" | "workerCount">;
-    /** Files in directories that were skipped. */
+    /** Files that were skipped in the given directories. */
     readonly skipped: readonly inputSearch.Skipped[];
     readonly counts: readonly trainingRecords.Counts[];
     readonly trained: Trained;
@@ -99,9 +99,10 @@ export async function writeProduct<Fields extends object>(
   return { ...former, record: record! };
 }
 
-/** The names of a record's files, and the SHA-256 of all but the record itself, in hex by name. */
 export type WrittenFiles = {
+  /** The names of all files, including the record. */
   readonly names: readonly string[];
+  /** The SHA-256 of each file but the record, in hex, by name. */
   readonly sha256: Readonly<Record<string, string>>;
 };
 
@@ -365,9 +366,9 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
 };
 
 /**
- * Makes the record of a derived tokenizer. `options` changes the options of the original's training, if it
- * has a record. The record always states what GPT-2's files and rank files lack: the pattern, the normal
- * form, and the special tokens with their ids.
+ * Makes the record of a derived tokenizer. Its options are those of the original's training record, if there is one,
+ * changed by `options`. They always state the pattern, the normal form, and the special tokens with their ids, which
+ * GPT-2's files and rank files lack.
  */
 export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,

@@ -103,8 +103,8 @@ export class DamagedFile extends Error {
 }
 
 /**
- * Parses and checks JSON; throws `DamagedFile`. The check is needed even with a valid checksum, which anyone can
- * compute.
+ * Parses and checks JSON. Throws `DamagedFile` if it is invalid. The check is needed even with a valid checksum, which
+ * anyone can compute.
  */
 export function parseChecked<T>(path: string, json: string, check: schema.Check<T>): T {
   try {
@@ -159,8 +159,8 @@ function realPathOfCache(path: string): string {
 /**
  * The directory of a cache. Several runs may use it at once without a lock: every file is written in the directory of
  * its run, then renamed. The name of an entry is derived from what was counted, so two runs that write it write equal
- * files. A run overwrites the index and the results. If the index thereby loses lines of another run, their files are
- * hashed again.
+ * files. A run overwrites the index and the results. If the index thereby loses lines of another run, the files that
+ * these lines describe are hashed again.
  *
  * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums, and their
  * contents are made again.
@@ -215,8 +215,8 @@ export class CacheDirectory {
   }
 
   /**
-   * Lists the names of the files. If everybody may write to the directory, files with our names that belong to
-   * untrusted users are left out, with one warning.
+   * Lists the names of the files. If everybody may write to the directory, cache files of untrusted users are left out,
+   * with one warning.
    */
   names(): string[] {
     const names = readdirSync(this.path);
@@ -271,7 +271,7 @@ export class CacheDirectory {
     });
   }
 
-  /** Runs `change`, unless an earlier change failed. If `change` fails, calls `stopKeeping`. */
+  /** Runs `change` if the cache is writable. If `change` fails, calls `stopKeeping`. */
   attempt(change: () => void): void {
     if (!this.isWritable) return;
     try {
@@ -295,7 +295,7 @@ export class CacheDirectory {
     } catch {}
   }
 
-  /** Removes a file if possible; nothing depends on it. */
+  /** Removes a file if possible. A failure is ignored. */
   remove(name: string): void {
     if (!this.isWritable) return;
     try {

@@ -24,11 +24,13 @@ import * as sortedWords from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * How to build a word table from the cache: start with a sum (with nothing if `sumIndex` is undefined), add entries,
- * subtract entries, and count the rest. In `added`, an entry is listed once for each time it is added.
+ * How to build a word table from the cache: start with a sum, add entries, subtract entries, and count what the cache
+ * lacks.
  */
 export type Plan = {
+  /** The sum to start with; undefined: none. */
   readonly sumIndex: number | undefined;
+  /** Entries to add. Each is listed as often as it is added. */
   readonly added: readonly cacheDirectory.EntryId[];
   /** Entries to subtract. Each is listed once, with the number of times it is subtracted. */
   readonly removed: readonly (readonly [id: cacheDirectory.EntryId, times: number])[];
@@ -109,7 +111,9 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /** The state of each input; undefined for one that is never cached: a stream, an empty file, or a changed file. */
+  /**
+   * The state of each input; undefined for one that is not cached, such as a stream, an empty file or a changed file.
+   */
   private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
@@ -223,7 +227,7 @@ export class Cache {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes the inputs that are counted, so that their words can be stored. */
+  /** Hashes those of the given inputs that have not been hashed, so that their words can be stored. */
   *hashMissing(inputIndices: readonly number[]): Generator<undefined, void> {
     for (const inputIndex of inputIndices) {
       const known = this.known[inputIndex];
@@ -319,8 +323,8 @@ export class Cache {
   }
 
   /**
-   * Stores the index, and, if the words of all inputs are in the cache, their sum. `partCount` is the number of parts
-   * of the corpus that have sums of their own.
+   * Stores the index. Also stores the sum of the inputs that `isMeant` selects, if the words of all of them are in the
+   * cache. `partCount` is the number of parts of the corpus that have sums of their own.
    */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;

@@ -23,10 +23,7 @@ export function* hashInput(input: Input): Generator<number, string> {
   }
 }
 
-/**
- * Describes files of word counts for the record of a training. A pipe can be read only once: its checksum is
- * null.
- */
+/** Describes files for a record. The checksum of a pipe is null, because a pipe can be read only once. */
 export async function describeCounts(paths: readonly string[]): Promise<trainingRecords.Counts[]> {
   const records: trainingRecords.Counts[] = [];
   for (const path of paths) {

@@ -72,8 +72,8 @@ type CorpusCounts = {
 };
 
 /**
- * Counts the words of the inputs. Between slices of work of at most some 30 ms it calls `report` and yields
- * to the event loop, so that signals are handled. Throws any error of a worker; no worker is left running.
+ * Counts the words of the inputs. Yields to the event loop between slices of work of at most some 30 ms, so that
+ * signals are handled. Throws any error of a worker; no worker is left running.
  */
 export async function countCorpus(
   options: CountOptions,
@@ -192,7 +192,10 @@ function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<un
   return [...runs, ...counter.runs];
 }
 
-/** The number of names given so far: each writer of sorted runs has its own, even if a corpus is counted in passes. */
+/**
+ * The number of names given so far. Each writer of sorted runs has a name of its own, even if a corpus is counted in
+ * passes.
+ */
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 

@@ -113,7 +113,9 @@ type CountedText = {
   }[];
 };
 
-/** Lists the training text of all languages, then the dev text of each. */
+/**
+ * Returns the training text of each language, then the dev text of each. Without languages, returns all text as one.
+ */
 function textsOf(
   { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
   weights: readonly trainingRecords.InputWeight[],

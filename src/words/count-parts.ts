@@ -27,10 +27,7 @@ export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" |
   readonly memory?: CountMemory | undefined;
   /** The words of earlier runs. Requires `memory`. All ranges must then be whole inputs. */
   readonly cache?: Cache | undefined;
-  /**
-   * If a corpus is counted in parts, one after the other, each by its `ranges`: the number of parts. Defaults
-   * to 1.
-   */
+  /** The number of parts in which the corpus is counted, one after the other, each by its `ranges`. Defaults to 1. */
   readonly partCount?: number;
 };
 
@@ -58,10 +55,7 @@ export type CountedWords = {
  */
 export type CheckSize = (size: wordTables.Size) => void;
 
-/**
- * The result of counting with a cache: `keepRest` stores the new words in the cache. Call it once the result is
- * written.
- */
+/** With a cache, `keepRest` stores the new words in it. Call it once the result is written. */
 export type KeepRest = { readonly keepRest?: () => Promise<void> };
 
 /** Counts the corpus and adds the counts files, without the cache. */

@@ -52,8 +52,8 @@ export type CountsOptions = {
 type CountsHeader = CountsOptions & wordTables.CountsTotals;
 
 /**
- * The options with which words were counted, and how messages name the counts file, or this run, that the words are
- * from.
+ * Where words are from: a counts file, or this run. `name` is for messages; `options` are those with which the words
+ * were counted.
  */
 export type Origin = { readonly name: string; readonly options: CountsOptions };
 
@@ -460,7 +460,7 @@ export class Reader implements SortedWords {
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
-      // The first word of a frame is complete, so it does not depend on the previous word.
+      // The first word of a frame is stored whole, so the bytes that it shares with the previous word are counted here.
       const { bytes } = this.word;
       const sharedMax = Math.min(rest, wordLength);
       while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;

@@ -169,7 +169,7 @@ export class SumOfWords implements SortedWords {
     }
   }
 
-  /** Plays the first round, relative to an empty last winner. */
+  /** Plays the first round, as if the last winner's word were empty. */
   private start(): void {
     this.isStarted = true;
     for (let i = this.summands.length - 1; i >= 0; i--) this.advance(i);
@@ -217,7 +217,7 @@ export class SumOfWords implements SortedWords {
   }
 
   /**
-   * Whether a's word is at most b's, where their offsets and bytes are equal. Sets the loser's offset and byte relative
+   * Whether a's word is at most b's. Their offsets and bytes must be equal. Sets the loser's offset and byte relative
    * to the winner.
    */
   private isAtMost(a: number, b: number): boolean {
@@ -397,7 +397,7 @@ export type LeftOut = { wordCount: number; pretokenCount: number };
 
 export const noWordsLeftOut = (): LeftOut => ({ wordCount: 0, pretokenCount: 0 });
 
-/** The sorted words that occur at least `minCount` times. The others are counted in `leftOut`. */
+/** The sorted words that occur at least `minCount` times. Rarer words are counted in `leftOut`. */
 export class CommonWords implements SortedWords {
   sharedLength = 0;
 
@@ -426,8 +426,8 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // Words between the last kept word and this one may have been left out. The prefix that the two share is as long
-    // as the shortest `sharedLength` of the words after the last kept one, up to this word.
+    // Words may be left out between two kept words. The prefix that these two share is as long as the smallest
+    // `sharedLength` of the words after the first of them, up to and including the second.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);

@@ -98,9 +98,9 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if memory
-   * was full before, so that words from several inputs are in a sorted run already. They also move if another thread
-   * needs this memory (`leavesMemory`) and sorted runs may be written.
+   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if this
+   * thread or one of `otherRuns` has a run that is not for a single input. They also move if another thread needs this
+   * memory (`leavesMemory`) and sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
    */
@@ -124,8 +124,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Empties `words`; without `runOptions` does nothing. If the words fit, they move to `inMemory`, and, if words are
-   * counted per input, are also copied to a sorted run; otherwise they move to a sorted run.
+   * Empties `words`. If the words fit into memory, they move to `inMemory`; if words are counted per input, they are
+   * also copied to a sorted run. If they do not fit, they move to a sorted run. Does nothing without `runOptions`.
    */
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;

@@ -29,7 +29,7 @@ export class SumOfParts {
     return new SumOfParts(sources, yield* sortedWords.TableWords.sort(table));
   }
 
-  /** Returns upper bounds of the totals, because a word that occurs in several parts is one word of the sum. */
+  /** Returns upper bounds of the totals: a word that occurs in several parts is counted once for each of them. */
   get bound(): wordTables.CountsTotals {
     const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);

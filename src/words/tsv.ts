@@ -218,11 +218,9 @@ const chunkSizeBytes = scaled(1 << 18, 64);
 /** The maximum size of a tab, a count and a line feed. */
 const countSizeBytesMax = decimal.digitsMax + 2;
 
-/**
- * utf8First and utf8Second: for each byte, the first byte of its character in UTF-8, and the second, or 0 if there is
- * none.
- */
+/** For each byte, the first byte of its character in UTF-8. */
 const utf8First = new Uint8Array(256);
+/** For each byte, the second byte of its character in UTF-8; 0 if there is none. */
 const utf8Second = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++) {
   const codePoint = byteCharacters.characters[byte]!.charCodeAt(0);
@@ -269,7 +267,7 @@ export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint
   if (chunkEnd > 0) yield chunk.subarray(0, chunkEnd);
 }
 
-/** Writes bytes [pos, stop) in byte-to-character form; returns their end. */
+/** Writes bytes [pos, stop) in byte-to-character form. Returns the end of what was written. */
 function writeCharacters(
   bytes: Uint8Array,
   pos: number,

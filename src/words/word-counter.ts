@@ -62,8 +62,8 @@ type Kind = (typeof kinds)[keyof typeof kinds];
 type SlotKind = Exclude<Kind, typeof kinds.long>;
 
 /**
- * Counts words exactly. This is the JavaScript side of the kernel's tables (src/kernel/words/), and of the text and its
- * ends in the kernel's memory. The memory is allocated on first use.
+ * Counts words exactly. This is the JavaScript side of the kernel's tables (src/kernel/words/), and of the text and the
+ * ends of its pretokens in the kernel's memory. The memory is allocated on first use.
  */
 export class WordCounter {
   private ownKernel: kernels.Kernel | undefined;
@@ -126,8 +126,8 @@ export class WordCounter {
   }
 
   /**
-   * Returns the text in the kernel's memory, with a capacity of `capacityBytes`, always at the same address. Its
-   * content is preserved.
+   * Returns the text in the kernel's memory, with a capacity of `capacityBytes`, always at the same address. What was
+   * written to it stays; a file that was mapped into it does not.
    */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
@@ -252,8 +252,8 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words that another counter packed, and consumes them; an empty counter takes over their memory. Yields
-   * between slices of some milliseconds.
+   * Adds the words that another counter packed, and consumes them. If this counter is empty, it takes over their
+   * memory. Yields between slices of some milliseconds.
    */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
     const other = openKernel(packed.memory);
@@ -346,14 +346,16 @@ export class WordCounter {
   }
 
   /**
-   * Adds the words of another table that are in this counter's slice: a run of the table's slots, in some 64 portions,
-   * or more if these would be larger than `mostPortionSlots`. Each portion is copied to the text's region.
+   * Adds those words of another counter's table that are in this counter's slice. They are in one run of the table's
+   * slots, which is copied to the text's region in portions: usually 64, fewer if the run is short, more if it is long.
    *
-   * Tables of one corpus share most keys, so their sum needs far fewer slots than both tables have, and growing costs
-   * more than adding. So the number of new keys is estimated. Both tables are in the order of hashes, which are as good
-   * as random, so the share of new keys is the same everywhere, and looking up the first portion shows it. Subtle: this
-   * table must grow before anything is added. Keys arrive in the order of their hashes, and would cluster at the front
-   * of a table that is too small.
+   * Tables of one corpus have most keys in common, so their sum needs far fewer slots than both tables have, and
+   * growing a table costs more than adding to it. So the number of new keys is estimated. The slots of a table are in
+   * the order of hashes, which are as good as random. So new keys have the same share everywhere, and looking up the
+   * first portion shows it.
+   *
+   * This table must grow before anything is added: keys arrive in the order of their hashes, and would cluster at the
+   * front of a table that is too small.
    */
   private *addSlotsOf(from: PackedTables, kind: SlotKind): Generator<undefined, void> {
     const { exports } = this.kernel;
@@ -381,8 +383,8 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // Keys that found no free slot in the run are stored after it, before the next free slot. The slots are circular,
-    // so if only the run has free slots, the search for one ends at the run.
+    // A key that found no free slot in the run is stored in the slots that follow the run, before the next free slot.
+    // So these slots are read up to a free one. The slots are circular: the first one follows the last one.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);
@@ -426,8 +428,8 @@ export class WordCounter {
   }
 
   /**
-   * Whether the words of all tables that are in the slice fit into this counter. A slice may have twice the mean share
-   * of short and middle words.
+   * Whether the slice's words of all tables fit into this counter. Allows for twice the mean share of short and middle
+   * words, and for all long words.
    */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
     const keyCounts = Object.values(kinds).map(
@@ -476,8 +478,9 @@ const leastPortionSlots = scaled(256, 3);
 /** How many slots are read at once after a run: the next free slot is near. */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
-/** How many slots are added, and how often `listWords` is called, between two yields. */
+/** The number of slots that are processed between two yields. */
 const slotsAtOnce = scaled(1 << 16, 8);
+/** The number of the kernel's calls that list words between two yields. */
 const listCallsAtOnce = scaled(16, 1);
 const slotBytes = [16, 24] as const;
 const recordHeadBytes = 16;
@@ -499,8 +502,8 @@ const leastShortBytes = 2.8;
 const tableWordBytes = 24;
 
 /**
- * Upper bounds of the distinct words of each kind in a text, and of the bytes of their records: 40 bytes for each 17
- * bytes of text.
+ * Upper bounds for a text: of its distinct words of each kind, and of the bytes of the long words' records. The largest
+ * record in relation to its word has 40 bytes, for a word of 17 bytes.
  */
 const mostWords = (textBytes: number) => ({
   keyCounts: [textBytes / leastShortBytes, textBytes / 8, textBytes / 16],
@@ -508,8 +511,9 @@ const mostWords = (textBytes: number) => ({
 });
 
 /**
- * A memory of this many times the size of a text is large enough for its words, whatever they are. Short words need
- * most: a word of 2.8 bytes takes 16 bytes in a table that is 3/8 full, and that table has an eighth of the memory.
+ * A memory of this many times the size of a text is large enough for its words, whatever they are. Short words need the
+ * most: a word of 2.8 bytes takes a slot of 16 bytes, the table may be only 3/8 full, and the table has an eighth of
+ * the memory.
  */
 const memoryBytesPerTextByte = 128;
 
