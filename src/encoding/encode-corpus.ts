@@ -68,9 +68,9 @@ export const encodingThreadsFor = (asked: number | undefined, budget: machine.Me
   machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
- * Whether the main thread also encodes. It does not if it reads an input in order (a stream, a compressed file or JSON)
- * and sends chunks to the workers, because they would wait while it encodes a window. It does not if the tokenizer may
- * take long to set up, because it could not handle signals meanwhile; a worker can be terminated.
+ * Whether the main thread also encodes. It does not if an input is read in order (a stream, a compressed file or JSON),
+ * because the workers would wait for chunks meanwhile. It does not if the tokenizer may take long to set up, because
+ * signals would not be handled meanwhile.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingParts) =>
   inputs.every(corpusInputs.canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
@@ -82,10 +82,7 @@ const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingPar
 export const hasOnlyQuickSteps = ({ addedTokens, model }: tokenizers.EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
-/**
- * Starts the workers of `encodeCorpus` while the tokenizer is still being loaded. The caller must terminate
- * them, also after an error.
- */
+/** Starts workers before the tokenizer is loaded. The caller must terminate them, also after an error. */
 export const startEncodingWorkers = (
   workerCount: number,
   inputs: readonly Input[],
@@ -93,9 +90,8 @@ export const startEncodingWorkers = (
   taskRunner.startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
 
 /**
- * Encodes the inputs, or the given ranges of them, in order. Between slices of work of at most some 10 ms it
- * calls `report` and yields to the event loop, so that signals are handled. Throws any error of a worker; no
- * worker is left running.
+ * Encodes the inputs, or the given ranges of them, in order. Between slices of work, calls `report` and yields to
+ * the event loop, so that signals are handled. No worker is left running, also after an error.
  */
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
@@ -106,7 +102,7 @@ export async function encodeCorpus(
   const all = emptyEncodedSum();
   await encodeTasks(options, inOrder(sink, inputs, all), true, report);
   const { textBytes, invalidByteCount } = all;
-  // The ranges of a plan may be empty.
+  // Given ranges may be empty without an error.
   if (textBytes === 0 && ranges === undefined && !inputs.every(corpusInputs.canSeek))
     throw corpusInputs.emptyCorpusError(inputs);
   return { textBytes, invalidByteCount };
@@ -234,8 +230,8 @@ export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.Encod
 }
 
 /**
- * Returns the size in bytes above which a task may run for about 0.2 s without yielding. Such a task has a page or a
- * line of that length, or is a range that grew because no cut was found; it may be a single word.
+ * Returns the size in bytes above which a task may run long without yielding. A larger task has a long line or page,
+ * or it is a range in which no cut was found, perhaps because it is a single word.
  */
 function longBytesOf(
   task: tasks.Task,
@@ -302,13 +298,14 @@ type EncodeSetup = {
 };
 
 /**
- * A part of the output: ids, the positions among them where records end, and the kept fields of these
- * records. A long record has several parts, of which only the last has its end. `recordEnds` is undefined for
- * a text that is not a record.
+ * A part of the output: ids, with the records that end among them. A long record continues in the next part, without
+ * an end in this one.
  */
 export type IdsPart = taskRunner.OutputPart & {
   readonly ids: Ids;
+  /** The positions in `ids` where records end; undefined for a text that is not a record. */
   readonly recordEnds: Uint32Array | undefined;
+  /** The kept fields of the records that end in this part. */
   readonly kept: readonly keptField.Value[];
 };
 

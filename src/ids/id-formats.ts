@@ -6,13 +6,13 @@ import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
 
-// Formats of files of ids that training programs read. Each has the layout of its program. Reading supports
-// the files that `bpe encode` writes, and others as far as they have the same layout.
+// Formats of files of ids, most of them for training programs. `openFormattedIds` reads files that `bpe encode` wrote,
+// and others that have the same layout.
 
 /** A format of files of ids. */
 export type IdFormat = {
   readonly name: (typeof idWriters.formatNames)[number];
-  /** The endings of its files: first that of the ids, then those of the files that describe them. */
+  /** The endings of its files. The first file has the ids, and the other files describe them. */
   readonly endings: readonly [string, ...string[]];
   /** Whether the files say where documents are. */
   readonly hasDocuments?: boolean;
@@ -23,8 +23,8 @@ export type IdFormat = {
   /** The largest number of ids in a file. */
   readonly idCountMax?: number;
   /**
-   * Returns the id type that readers of this format derive from a tokenizer whose ids are below `idLimit`.
-   * Absent if it is the same as for .npy.
+   * Returns the id type that readers of this format expect for a tokenizer whose ids are below `idLimit`. If left out,
+   * the type is chosen as for .npy.
    */
   readonly typeFor?: (idLimit: number) => IdType;
   /** Opens a writer of ids and ends of documents. `files` are in the order of the endings. */
@@ -35,8 +35,8 @@ export type IdFormat = {
 const int32Max = 2 ** 31 - 1;
 
 /**
- * The members of Parquet formats. The code is loaded on first use: that takes some milliseconds, and few runs
- * write Parquet.
+ * What the formats `parquet` and `part` have in common. Their writer is loaded on first use, because loading takes
+ * some milliseconds, and few runs write Parquet.
  */
 const rows: Omit<IdFormat, "name" | "endings"> = {
   hasDocuments: true,
@@ -104,7 +104,7 @@ export function baseOf(path: string, { endings }: IdFormat): string {
   return ending === undefined ? path : path.slice(0, -ending.length);
 }
 
-/** Writes raw ids, and after the last one the ends of documents. */
+/** Writes raw ids. At the end, passes the ends of documents to `writeIndex`. */
 class IndexedWriter implements idWriters.IdWriter {
   private ends = new Float64Array(scaled(1 << 10, 4));
   private endCount = 0;
@@ -143,8 +143,8 @@ class IndexedWriter implements idWriters.IdWriter {
 }
 
 /**
- * Removes documents without ids, as the programs that read these files expect: OLMo-core refuses one at the end of the
- * ids, and datatrove miscounts positions after one.
+ * Removes documents without ids: OLMo-core refuses an empty document at the end of a file, and datatrove miscounts the
+ * positions after an empty document.
  */
 const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
 
@@ -225,7 +225,7 @@ const datatroveFacts = (idCount: number, type: IdType) =>
 const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
 const llmcHeadBytes = 256 * 4;
 
-/** Returns a head of 256 words: magic, version, the number of ids, and zeros. */
+/** Returns a head of 256 32-bit numbers: magic, version, the number of ids, and zeros. */
 function llmcHead(type: IdType, idCount: number): Uint8Array {
   const head = new Int32Array(llmcHeadBytes / 4);
   head.set([...llmcHeads[type], idCount]);
@@ -239,13 +239,13 @@ export type FormattedIds = {
   readonly paths: readonly string[];
   /** The fields of records that the file stores. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
-  /** Yields the ids in order, with the ends of documents. A document may continue in the next part. */
+  /** Yields the ids in order, with the ends of documents. A document may continue in the ids that are yielded next. */
   read(): Generator<IdDocuments>;
 };
 
 /**
  * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined
- * for bare ids. `needed` is the id type of files that do not state one.
+ * for any other file. `needed` is the id type of files that do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;

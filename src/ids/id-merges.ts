@@ -83,7 +83,7 @@ export const characterOf = (id: number) =>
 const surrogatesStart = 0xd800;
 const surrogateCount = 0x800;
 
-/** Upper bound of the characters of all tokens together, for writing them as strings. */
+/** The maximum number of characters of all learned tokens together, for writing them as strings. */
 const charactersMax = 2 ** 26;
 
 /** Counts the symbols of each token, by id. */

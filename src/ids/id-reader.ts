@@ -11,11 +11,13 @@ const npyHeadBytesMax = 1 << 16;
 /** Ids as the file has them. Values such as -1 are kept, so that they are reported and do not wrap around. */
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
-/**
- * The id type of `.bin` files: `asked` is the type that the user stated; otherwise it is `needed`, which can represent
- * all ids. Then a file that seems to have 32-bit ids is refused if `needed` is uint16.
- */
-export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
+/** The id type of `.bin` files: `asked`, or else `needed`. */
+export type BinaryType = {
+  /** The type that the user stated. */
+  readonly asked: IdType | undefined;
+  /** A type that can represent all ids. */
+  readonly needed: IdType;
+};
 
 /**
  * Yields the ids of a file. `.npy` and `.bin` are binary; a file with any other name has decimal numbers
@@ -54,7 +56,7 @@ type NpyLayout = {
   readonly count: number;
 };
 
-/** Parses the head of an .npy file. `bytes` are its first 64 KB, or all of it. */
+/** Parses the head of an .npy file. `bytes` are the file's first 64 KB, or the whole file. */
 export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const fail = (what: string, hint?: string): never => {
     throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
@@ -131,9 +133,9 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
 }
 
 /**
- * Throws a UserError if 32-bit ids seem to be read as twice as many 16-bit ids: every second one is 0, or below 16 if
- * some 32-bit ids need more than 16 bits (all ids of an alphabet are below 2^20). Few 16-bit ids may look like that by
- * chance. So with fewer than 8 ids, every second one must be 0, and fewer than 4 are never refused.
+ * Throws a UserError if the 16-bit ids seem to be halves of 32-bit ids. The upper half of an id below 2^20 is below
+ * 16. So ids are refused if every second one is below 16, unless all are. A few 16-bit ids may look like halves by
+ * chance: fewer than 8 ids are refused only if every second one is 0, and fewer than 4 ids never.
  */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;

@@ -52,11 +52,12 @@ export class ParquetIds implements IdWriter {
     codec: "UNCOMPRESSED",
     createdBy: "bpe",
   });
-  /** The ids of the current row group, and the ends of its documents. */
+  /** The ids of the current row group are the first `count` of this array. */
   private ids = new Int32Array(groupIds);
   private count = 0;
+  /** The end in `ids` of each document of the current row group. */
   private ends: number[] = [];
-  /** The kept fields of these documents, by column. */
+  /** The kept fields of the documents of the current row group, by column. */
   private values: keptField.Value[][];
   private keptBytes = 0;
 
@@ -205,8 +206,8 @@ export class ParquetIds implements IdWriter {
 
 /**
  * Returns Dremel levels: one for each id, and one for each empty list. Repetition level 0 begins a row, and
- * definition level 0 is an empty list. They are written as runs: twice the length, and the level. Sources:
- * "Dremel: Interactive Analysis of Web-Scale Datasets", 2010; Parquet's RLE.
+ * definition level 0 is an empty list. Equal levels are written as a run: twice the run's length, then the level.
+ * Sources: "Dremel: Interactive Analysis of Web-Scale Datasets", 2010; Parquet's RLE.
  */
 function levelsOf(ends: readonly number[], idCount: number) {
   const out = new ByteWriter();

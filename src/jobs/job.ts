@@ -15,7 +15,7 @@ import {
  * calls the methods. The main thread calls them through a `jobs.Thread`, or has a job of its own, without a worker.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
- *                    note            the same without an answer; served at once, even during an `ask`
+ *                    note            a method and its request, without an answer; served at once, even during an `ask`
  *   worker -> main   news, news, …   what the job reports before an answer
  *                    answer          for each `ask`, in order
  *                    failed          at any time; the main thread then ends the worker
@@ -139,7 +139,7 @@ export class Thread<Job, News = never> {
     else this.worker.unref();
   }
 
-  /** Fails all requests that wait. Only the first reason counts. */
+  /** Ends the thread, and fails all requests that wait. Only the first reason counts. */
   private fail(error: unknown): void {
     this.failure ??= { error };
     this.end();

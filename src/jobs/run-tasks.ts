@@ -50,10 +50,10 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers that run before their tasks are known. A worker that ends before then is not noticed. */
+/** Workers, and a function that ends all of them. A worker that ends before it gets a job is not noticed. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
-/** Starts workers for a job whose setup may come later. The caller must end them, whatever happens. */
+/** Starts workers for a job. The caller must end them, also after an error. */
 export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
   const workers = Array.from({ length: workerCount }, () => startWorker(name));
   const terminate = () => {
@@ -63,20 +63,17 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 }
 
 const reportIntervalMs = 50;
-/**
- * From this size in bytes on, a task that cannot be sliced (one line, one page or one word) may take long, about 0.1 s.
- */
+/** A task that cannot be sliced (one line, one page or one word) takes about 0.1 s if it has this many bytes. */
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
- * Runs the tasks of a job: the main thread and the workers take one after the other, and the sink receives the results
- * in the order of the tasks. When the main thread meets a task that may take long, it stops working, so that it can
- * handle signals, and a worker replaces it. Returns the final result of each thread that had a task, in no particular
- * order.
- *
- * Between slices of work in this thread, and at intervals while workers work, it yields to the event loop and calls
- * `report` with the number of input bytes that are done. Throws any error of a thread or of `report`. No worker is left
+ * Runs the tasks of a job on its threads, and passes the results to the sink in the order of the tasks. Returns the
+ * final result of each thread that had a task, in no particular order. Throws the first error. No worker is left
  * running.
+ *
+ * If the next task of the main thread may take long, the main thread takes no more tasks, so that it can handle
+ * signals. A new worker replaces it. At intervals and between slices of work, `report` is called with the number of
+ * input bytes that are done.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -121,7 +118,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   /** The bytes done by each worker, by the main thread, and by the worker that may replace the main thread. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
-  /** Whether something failed, so that no more work is begun. */
+  /** Set by `stop`. No more work is begun. */
   private isStopped = false;
 
   constructor(
@@ -173,7 +170,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.sharers.push(sharer);
   }
 
-  /** Returns the main thread as a sharer. It begins its share after the other threads were asked for theirs. */
+  /**
+   * Returns the main thread's `Sharer`. It yields before it begins, so that all workers have their requests by then.
+   */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
       await yieldToEventLoop();
@@ -195,12 +194,12 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.tasks.close();
   }
 
-  /** Whether there is one thread more than planned: with a single worker, the main thread exists, too. */
+  /** `Thread.isExtra` of the workers: if one thread is planned and it is a worker, the main thread is one more. */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
   }
 
-  /** Does the main thread's share of the work, and gives the tasks that it leaves to another worker. */
+  /** Does tasks in the main thread. When the main thread leaves a task, starts a worker that replaces it. */
   private async workHere(): Promise<void> {
     await this.workOnTasks();
     if (!this.tasks.hasLeft || this.isStopped) return;
@@ -212,7 +211,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   private async workOnTasks(): Promise<void> {
     const { job, tasks: queue, order, buffers, mainIndex } = this;
     let next = await queue.next(mainIndex);
-    // Without a task, no thread is started here, because it would have memory of its own.
+    // Without a task, the job is not started in this thread, so it allocates no memory.
     if (next.length === 0) return;
     const { setupOf, start, inputs } = job;
     const self = { index: mainIndex, isExtra: false };
@@ -276,10 +275,10 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
 
 /** Small tasks are sent in batches of this much text, because a message costs as much as counting some kilobytes. */
 const batchBytes = scaled(1 << 18, 256);
-/** The maximum number of tasks planned ahead, for tasks without text. */
+/** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);
 
-/** A taker that may leave a task, and all tasks after it, to the others. */
+/** The number of a taker, and whether it leaves a task, and all tasks after it, to the other takers. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: tasks.Task) => boolean };
 
 /** Hands out tasks in order, each to one of several takers, and plans some ahead. */
@@ -313,7 +312,7 @@ export class TaskQueue {
    */
   next(taker: number): Promise<tasks.Task[]> {
     const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
-    // Deferred until the taker awaits the promise. Otherwise another taker that already waits, for a later task, would
+    // Deferred until the taker awaits `asked`. Otherwise a taker that has waited longer could get a later task, and
     // resume first.
     queueMicrotask(() => {
       this.serve();
@@ -322,7 +321,7 @@ export class TaskQueue {
     return asked;
   }
 
-  /** Stops handing out tasks, and closes open files. */
+  /** Stops planning tasks, and closes open files. */
   close(): void {
     this.end ??= {};
     this.tasks.return().catch(() => {});
@@ -455,7 +454,7 @@ export class TaskOrder<Part extends OutputPart, Found> {
   }
 }
 
-/** The main thread's objects that all threads of a job share. */
+/** The objects of the main thread that serve all threads of a job. */
 export type SharedTasks<Part extends OutputPart, Found> = {
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
@@ -485,7 +484,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
   /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had a task. */
   async run(takeRest: (rest: Rest) => void): Promise<void> {
     const { thread } = this;
-    // The first tasks are posted before the worker has started.
+    // Not awaited, so that the first tasks are posted before the worker has begun.
     void thread.ask("begin", this.setup);
     // Two messages are under way, so that the next one is already queued when the first is done.
     const first = await this.sendNext();
@@ -556,14 +555,15 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never>
   /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */
   take(task: tasks.Task): Generator<number, Found>;
   /**
-   * Does the remaining work, when no more tasks will come. `leavesMemory`: another thread needs this thread's memory.
+   * Does the remaining work, when no more tasks will come. With `leavesMemory`, the thread should free memory, because
+   * a worker continues in its place.
    */
   finish?(leavesMemory: boolean): Generator<undefined, void>;
   /** The thread's final result. */
   readonly rest: Rest;
   /**
-   * Does this thread's share of one round of combining results, after all threads have done their tasks.
-   * Returns false, in the first round only, if it cannot; `rest` of all threads is then unchanged.
+   * Does this thread's share of one round of combining results, after all threads have done their tasks. In the first
+   * round, may return false, for example for lack of memory. Then nothing is combined, and each thread's `rest` stays.
    */
   share?(share: Share<Common>): Generator<undefined, boolean>;
   /** Called when all threads have done their shares. Afterwards `rest` is this thread's part of the combined result. */
@@ -572,7 +572,7 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never>
   readonly restMemory?: ArrayBuffer[];
   /** The current position in the text of the task, which says where an error occurred. */
   readonly offsetByte: number;
-  /** Collects the output of the tasks, if they have any. It is written in their order. */
+  /** Collects the output of tasks; undefined if tasks have no output. */
   readonly output?: PartMaker<Part>;
   close(): void;
 }
@@ -589,13 +589,13 @@ export interface PartMaker<Part extends OutputPart> {
 /** A part of the output, whose memory is transferred with it. */
 export type OutputPart = { readonly memory: ArrayBuffer; readonly sizeBytes: number };
 
-/**
- * What a thread needs for its share: the common data, in the first round; the thread's index among those that share;
- * and the round.
- */
+/** The request for a thread's share of a round of combining results. */
 export type Share<Common> = {
+  /** The data of `Job.commonOf`, in the first round only. */
   readonly common: Common | undefined;
+  /** The thread's position among the threads that share. */
   readonly index: number;
+  /** The number of the round, from 0. */
   readonly round: number;
 };
 
@@ -675,15 +675,15 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
 }
 
 /**
- * The tasks of a worker, as a job (job.ts). Tasks arrive before they are needed, so that the worker need not wait for
- * them. A worker with too much unwritten output waits (`Outbox`). So memory is bounded, however long a task is, and
- * however late its output is written.
+ * Receives the main thread's messages in a worker, through `serve` of job.ts. The next tasks arrive early, so that the
+ * worker need not wait for them. A worker with too much unwritten output waits (`Outbox`), so memory is bounded.
  */
 export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
   private thread!: TaskThread<Part, Found, Rest, Common>;
   private outbox: Outbox<Part> | undefined;
-  /** The results of finished tasks, and the tasks' memory, that were not yet reported to the main thread. */
+  /** The results of finished tasks that were not yet reported to the main thread. */
   private found: Found[] = [];
+  /** The memory of these tasks' chunks. */
   private emptied: ArrayBuffer[] = [];
 
   constructor(
@@ -729,7 +729,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.tell({ kind: "done", found, emptied }, emptied);
   }
 
-  /** Returns the thread's final result. */
+  /** Does the job's remaining work. Returns the thread's final result. */
   finish(): jobs.Transferred<Rest> {
     const { job } = this.thread;
     job.close();

@@ -9,12 +9,11 @@ import { asOption, type Message, phrase } from "#runtime";
 type InvalidBytes = {
   readonly kind: "invalid bytes";
   readonly count: number;
-  /**
-   * The name of the text with the first invalid byte, if the text has a name; its file; and the byte's offset in the
-   * file, decompressed.
-   */
+  /** The name of the text, if it has one. */
   readonly text?: string;
+  /** The file with the first invalid byte. */
   readonly path?: string;
+  /** The offset of the first invalid byte in the file's decompressed content. */
   readonly offset?: number;
   /** What was done with each invalid byte. */
   readonly became:
@@ -50,7 +49,7 @@ export type Warning =
   | { readonly kind: "no pad" }
   /** Some seed tokens are single bytes, or tokens of the base, which are tokens anyway. */
   | { readonly kind: "seed tokens that are bytes"; readonly shown: string; readonly ofBase: boolean }
-  /** Some seed tokens are words that follow a space in a sentence, where the base's merges produce other tokens. */
+  /** Some seed tokens are words without a leading space, which are not used for words within a sentence. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
   /** With HF's rule, documents end at special tokens, whose text HF's own trainer learns. */
   | { readonly kind: "special tokens in the text"; readonly path: string }

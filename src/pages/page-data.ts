@@ -77,7 +77,7 @@ export type PageText = {
  * merge: an unsigned integer if `width` is 1, 2 or 4 bytes, a double if it is 8.
  *
  *   COLUMN   MEANING
- *   step     this merge's id minus (the previous merge's id + 1, at first 0), modulo `idLimit`
+ *   step     this merge's id, minus the previous merge's id (-1 for the first merge), minus 1, modulo `idLimit`
  *   left     id of the left half of the merge
  *   right    id of its right half
  *   created  occurrences in the corpus when the merge was made; only if the training recorded them

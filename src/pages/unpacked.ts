@@ -6,12 +6,15 @@ export type Token = {
   /** The bytes as Latin-1. */
   readonly text: string;
   readonly length: number;
-  /** The halves of a token that a merge creates, and the merge's rank. */
+  /** The left half, if a merge creates the token. */
   readonly left?: Token;
+  /** The right half, if a merge creates the token. */
   readonly right?: Token;
+  /** The position of that merge in the order of merges, from 0. */
   readonly rank?: number;
-  /** The token's occurrences in the training corpus when it was created, and at the end. */
+  /** The token's occurrences in the training corpus when it was created. */
   readonly created: number | null;
+  /** The token's occurrences in the training corpus at the end of training. */
   readonly end: number | null;
   /** The token's occurrences in a text. */
   readonly inText: number | null;
@@ -94,7 +97,7 @@ export function vocabularyOf(
     count = pending.length;
     pending = pending.filter((k) => !make(k));
   }
-  // Tokens that waited for a later merge are the last in `byId`.
+  // Sorted, because `byId` has tokens that waited for a later merge at its end.
   const tokens = [...byId.values()].sort((a, b) => (a.rank ?? -1) - (b.rank ?? -1));
   return { tokens, byId, merged: made };
 }

@@ -3,7 +3,7 @@ import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
-/** A question. It contains text from the reader, which is never parsed as HTML. */
+/** A question. It may contain the reader's text, so it must not be parsed as HTML. */
 export type Question = {
   readonly id: string;
   readonly title: string;

@@ -52,7 +52,7 @@ export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
   /**
-   * The pattern for a rank file, which does not contain one. If this is empty, only published rank files are accepted.
+   * The pattern for a rank file, which does not contain one. Without a pattern, a rank file must be a published one.
    */
   readonly pattern: string;
   readonly text: Uint8Array;

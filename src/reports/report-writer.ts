@@ -39,9 +39,9 @@ export const pageFacts = (): pageData.Fact[] => [
 /** Returns the last part of a path, as charts name it. */
 export const shortName = (path: string) => basename(path) || path;
 
-/** The maximum size of a sample text in bytes. */
+/** The default maximum size of a sample text in bytes. */
 const sampleBytesMax = 700;
-/** The number of bytes in the middle of a text that are searched for passages that tokenizers cut differently. */
+/** The number of bytes in the middle of a text that are searched for a passage to show. */
 export const searchedBytes = 1 << 14;
 /** A sample begins at a paragraph, a line or a word, if there is one within this many bytes. */
 const skippedBytesMax = 1 << 12;
@@ -78,10 +78,9 @@ export const textsOfInputs = (inputs: readonly Input[]) =>
   inputs.map((input) => ({ name: shortName(input.path), inputs: [input] }));
 
 /**
- * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. Of
- * lines of JSON, returns the beginning of a text in the middle, or of the first text if that is too long to be found.
- * null if no text is found, if a passage needs the whole input (streams, Parquet, JSON arrays), or if the file was
- * removed or changed since the run read it.
+ * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. In
+ * JSON Lines, the passage is the beginning of a record's text. Returns null if no text is found, if a passage needs
+ * the whole input (streams, Parquet, JSON arrays), or if the file was removed or changed since the run read it.
  */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;
@@ -109,7 +108,8 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
 type Window = { readonly bytes: Uint8Array; readonly isStart: boolean };
 
 /**
- * Reads at least `bytesMax` bytes from the middle of a file, or of the beginning of a compressed one; or all it has.
+ * Reads at least `bytesMax` bytes from the middle of a file, or all of a smaller file. Of a compressed file, takes the
+ * middle of its decompressed beginning.
  */
 function windowOf(fd: number, { path, compression, sizeBytes }: Input, bytesMax: number): Window {
   const head = compression === "none" ? null : inspection.readHead(fd, path, 4 * searchedBytes).bytes;

@@ -101,7 +101,6 @@ const lengthIn = ({ points }: curves.Curve) =>
 
 const newTextNote = "New text usually has fewer bytes per token than this one.";
 
-/** Describes the corpus. */
 function trainingSentence({ inputs, wordCount, timings }: trainingRecords.TrainingRecord): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const documents = countNoun(sum(inputs.map((input) => input.documents)), "document");
@@ -128,7 +127,8 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...cuttings.plainSpecial }));
 
 /**
- * Cuts a passage of each of the first inputs by the new tokenizer, if possible without the tables of all its tokens.
+ * Cuts a passage of each of the first inputs by the new tokenizer. Setting up an encoder (`cutterOf`) takes long, so
+ * that is the second choice.
  */
 function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;
@@ -147,7 +147,7 @@ function bytesOfId({ entries, specialTokens, tokenBytes }: Vocabulary, id: numbe
     : tokenBytes.copy(entry);
 }
 
-/** Provenance: the options, inputs and version needed to repeat the training. */
+/** Returns the provenance of a training. */
 function factsOf(record: trainingRecords.TrainingRecord): pageData.Fact[] {
   const { options, inputs, counts } = record;
   const only = inputs.length === 1 && counts.length === 0 ? inputs[0]! : null;
@@ -213,8 +213,8 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
 }
 
 /**
- * Returns the curve from the token counts, or its recorded points, which are ten at most. Null if unknown or if the
- * corpus was empty.
+ * Returns the curve computed from the token counts, or the curve through the recorded points if there are no counts.
+ * Returns null if no points are recorded.
  */
 function curveOfTraining(
   { description }: TokenizerParts,
@@ -232,7 +232,7 @@ function curveOfTraining(
   return curves.of({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
 
-/** States the bytes per token on the text or on the training corpus; if both are unknown, the most common scripts. */
+/** States the bytes per token on the given text, or else a fact about the training, or else the most common scripts. */
 function inspectionSentence(
   { name, parts, statistics, text }: Inspected,
   curve: curves.Curve | null,
@@ -252,9 +252,8 @@ function inspectionSentence(
 }
 
 /**
- * Describes the tokenizer: kind, pattern and merges, and, if its training is known, the length of its tokens. With a
- * text, adds the verdict on the size in training and the share of tokens that the text uses. Gives usual values to
- * compare.
+ * Describes the tokenizer, its training if that is known, and its use of the text if there is one. Gives usual values
+ * to compare.
  */
 function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;

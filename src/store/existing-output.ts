@@ -66,8 +66,8 @@ function inspectOnce(place: Place): ExistingOutput {
 }
 
 /**
- * Returns the names of the record in a directory, of the files that it lists, and of images next to these files; empty
- * if there is no valid record. The record may be forged, so no path may lead outside.
+ * Returns the names of a directory's record, of the files that the record lists, and of images next to those files;
+ * empty if there is no valid record. The record may be forged, so a listed name that leads outside makes it invalid.
  */
 function listedNames(path: string): Set<string> {
   let record: unknown;

@@ -79,8 +79,8 @@ export function flushDirectory(path: string): void {
 const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
 /**
- * Exchanges two absolute paths atomically: at every instant each path names one of the two. Returns false where the
- * system or the file system has no such call, or refuses; the caller's fallback then reports the error.
+ * Exchanges two absolute paths atomically: at every instant both paths exist. Returns false if the system or the file
+ * system cannot do that, or refuses.
  *
  * `renameat2` is called through `syscall`, which every C library has, because glibc before 2.28 and musl before 1.2.6
  * lack a function of its own.

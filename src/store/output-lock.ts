@@ -47,7 +47,7 @@ const hiddenName = (place: Place, kind: HiddenKind, ofRun = runHash, ofHost = ho
   `.${place.name}.bpe-${ofHost}-${ofRun}.${kind}`;
 const hiddenPath = (place: Place, kind: HiddenKind) => join(place.parent, hiddenName(place, kind));
 
-/** The size in bytes of a hidden name without NAME. */
+/** The size in bytes of the longest hidden name without NAME. */
 const hiddenNameBytes = hiddenName({ typed: "", parent: "", name: "" }, longestKind).length;
 
 const reservedPaths = new Set<string>();
@@ -175,7 +175,7 @@ function notWritable(place: Place, error: unknown): unknown {
     systemError.codeOf(error) === "ENAMETOOLONG"
       ? `choose a shorter one: while it is written, it has a hidden name that is ${hiddenNameBytes} bytes longer`
       : "an output is written next to its destination and then renamed, so its parent directory must be writable";
-  // Virtual file systems such as /proc report this when they accept no new file.
+  // Virtual file systems such as /proc report ENOENT when they accept no new file.
   if (systemError.codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
     return new UserError(`"${place.typed}" cannot be written: no file can be created in "${place.parent}"`, {
       hint,
@@ -218,8 +218,8 @@ export type Holder = {
 export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
 /**
- * Takes the lock of a place, or returns the process that holds it. With the lock, removes what dead runs left next to
- * the place, and checks that the output can be written there. If it cannot, releases the lock and throws.
+ * Takes the lock of a place, or returns the process that holds it. Then recovers what dead runs left next to the
+ * place, and checks that the output can be written there. If that fails, releases the lock and throws.
  */
 export function take(place: Place): Lock | Holder {
   const path = lockPath(place);
@@ -288,7 +288,7 @@ function takeLockFile(place: Place): LockFile | Holder {
   }
 }
 
-/** An attempt fails only if another run ends in between, so this many failures in a row are no coincidence. */
+/** Usually an attempt fails because another run ended in between. This many failures in a row are no coincidence. */
 const attemptsMax = 1000;
 
 function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
@@ -356,11 +356,10 @@ function writeHolder(fd: number): void {
   const holder: Holder = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
   try {
     const sizeBytes = writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
-    // Subtle: the file is never truncated to 0. ext4 flushes such a file when it is closed, which takes 1.2 ms at the
-    // end of a run.
+    // Subtle: the file is never truncated to 0, because ext4 would flush it when it is closed. That takes 1.2 ms.
     ftruncateSync(fd, sizeBytes);
   } catch {
-    // The disk is full. The lock is held, but messages cannot name its holder.
+    // For example, the disk is full. The lock is held, but messages cannot name its holder.
   }
 }
 
@@ -370,7 +369,7 @@ function readHolder(fd: number): Holder {
     try {
       return holderOf(JSON.parse(text.toString("utf8", 0, readSync(fd, text, 0, text.length, 0))));
     } catch {
-      // The file is locked, but its content is not written yet.
+      // Perhaps the holder has not written the content yet.
       host.sleepSync(1);
     }
   }

@@ -13,13 +13,13 @@ import {
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { isWindows, systemError, UserError } from "#runtime";
 
-/**
- * Where an output is written: its real parent directory (links resolved), its name there, and the typed path, for
- * messages.
- */
+/** Where an output is written. */
 export type Place = {
+  /** The path as the user typed it, for messages. */
   readonly typed: string;
+  /** The real path of the parent directory, with links resolved. */
   readonly parent: string;
+  /** The output's name in `parent`. */
   readonly name: string;
 };
 
@@ -80,7 +80,8 @@ function realPath(path: string): string {
 }
 
 /**
- * Returns the stats of the entry itself, without following a link; null if there is none. `typed` is the path in errors.
+ * Returns the stats of the entry itself, without following a link; null if there is none. `typed` is the path in
+ * errors.
  */
 export function lstatOrNull(path: string, typed = path): Stats | null {
   return orNull(path, typed, lstatSync);
@@ -107,8 +108,8 @@ export function freePath(place: Place, ending: string): string {
 }
 
 /**
- * Returns the relative paths of the files in a directory and, one level deep, in its subdirectories that `holdsOurs`
- * accepts, sorted. Any other entry, such as an empty directory, is listed by its own name.
+ * Returns the sorted relative paths of a directory's entries. In place of a subdirectory that `holdsOurs` accepts,
+ * returns its entries, unless it is empty.
  */
 export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
@@ -121,10 +122,7 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
     .sort();
 }
 
-/**
- * Lists the names in a directory. Returns an empty list if the directory cannot be read; callers then leave any stale
- * files in it where they are.
- */
+/** Lists the names in a directory. Returns an empty list if the directory cannot be read. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

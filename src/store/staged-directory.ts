@@ -26,10 +26,7 @@ import * as trustedFiles from "./trusted-files.ts";
 
 /** The errors of a rename if the target has changed since it was examined. */
 const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
-/**
- * An attempt fails only if another process publishes in between, so this many failures in a row are no
- * coincidence.
- */
+/** An attempt is repeated if the target changed in between. This many changes in a row are no coincidence. */
 const attemptsMax = 100;
 
 /** Replaces what is at the path on a file system without an exchange: between two renames, nothing is there. */

@@ -10,8 +10,8 @@ import * as trustedFiles from "./trusted-files.ts";
 const flushAfterBytes = scaled(2 ** 24, 128);
 
 /**
- * Checks before any work, without changing anything, that a file may be written at the path. Write permission in its
- * directory is checked when the lock is taken.
+ * Checks, without changing anything, that a file may be written at the path. Does not check whether its directory
+ * permits that.
  */
 export function checkOutputFile(path: string): void {
   const { place, former } = inspectTarget(path);

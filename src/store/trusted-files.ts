@@ -25,9 +25,9 @@ import { lstatOrNull } from "./output-place.ts";
  */
 
 /**
- * Whether the owner of an entry is trusted in its directory. Trusted are this user, root, and the directory's owner;
- * also the users to whom the directory's owner gave write permission, such as the members of a group, unless that is
- * everybody.
+ * Whether the owner of an entry is trusted in its directory. If everybody may write to the directory, only this user,
+ * root and the directory's owner are trusted. Otherwise every owner is, because the directory's owner decides who may
+ * write to it.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;

@@ -34,7 +34,7 @@ type Place = RunOutput & {
   readonly real: string;
   /** The identities (device and inode) of the file or directory, and, if a directory is replaced, of its entries. */
   readonly ids: ReadonlySet<string>;
-  /** Like `ids`, with inode numbers as inputs have them, which may have lost digits. */
+  /** Like `ids`, but rounded to JavaScript numbers, as `device` and `inode` of an input are. */
   readonly looseIds: ReadonlySet<string>;
   /** Whether writing cannot harm an input: the output is an open descriptor, and not one of a file with content. */
   readonly isHarmless: boolean;

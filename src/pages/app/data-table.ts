@@ -173,8 +173,8 @@ export const shareTables = (vocabularies: readonly Shares[], heads: readonly Chi
 ];
 
 /**
- * A table with a row for each script or length, as `kind` names them. A row has its share of the tokens of each
- * vocabulary and, for a single tokenizer, also the number of tokens.
+ * A table of shares by `kind`, with a row for each script or each length. Each vocabulary has a column. For a single
+ * tokenizer, another column has the number of tokens.
  */
 function shareTable(kind: string, heads: readonly Child[], lists: readonly Shares["scripts"][]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));

@@ -76,7 +76,7 @@ function noteOf({ inputs, bytes, trainedBy }: evaluations.TextFacts): string {
   ].join(", ");
 }
 
-/** Returns the last two parts of a path; the whole path is among the facts of the page. */
+/** Returns the last two parts of a path. */
 const lastParts = (path: string) => path.split("/").slice(-2).join("/");
 
 const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
@@ -198,11 +198,10 @@ function measureTable(
   ];
 }
 
-/** Whether all vocabularies have the same size. If so, the text below the page's headline states it. */
 const hasOneSize = (tokenizers: evaluations.FullEvaluation["tokenizers"]) =>
   tokenizers.every(({ vocabularySize }) => vocabularySize === tokenizers[0]!.vocabularySize);
 
-/** Whether a table shows how many more tokens a tokenizer needs than the best one, as the finding does. */
+/** Whether a table shows how many more tokens a tokenizer needs than the best one. */
 const showsTokens = ({ key }: measures.Measure<measures.Measures>) => key === "bytes_per_token";
 
 /** Formats how far a value is from the best one, or how many more tokens it means: "−13 %", "+15 %". */

@@ -156,7 +156,7 @@ export class ShownText {
     }
   }
 
-  /** Returns a function that finds the boxes of a token in canvas pixels. It must be called with tokens in order. */
+  /** Returns a function that finds the boxes of a token in canvas pixels. Call that function with tokens in order. */
   private finder(block: Placed): (start: number, end: number) => Box[] {
     block.boxes ??= this.measure(block);
     const { boxes, unitStarts } = block;
