@@ -29,6 +29,7 @@ const suites = [
   ["shells"],
   ["windows"],
   ["paths"],
+  ["memory"],
   ["faults", "--seed", seed, "--share", "0.2"],
   ["python-faults", "--seed", seed, "--rounds", "200"],
   ["sessions", "--seed", seed],
