@@ -122,7 +122,7 @@ test("texts that begin as other files do are texts", () => {
     expect([text, whatIn(Buffer.from(text))]).toEqual([text, "text"]);
     if (text !== "") expect(findInputs([put(directory, "text", gzipSync(text))]).length).toBe(1);
   }
-  // Text in Latin-1, and a character that is cut by the end of the head.
+  // Text that is not UTF-8, and text whose last character is cut off.
   for (const text of [
     "\xc4rger mit \xdcbung",
     "GIF89a: le format pr\xe9f\xe9r\xe9",

@@ -18,7 +18,10 @@ import {
   truncateNaively,
 } from "./naive-prune.ts";
 
-/** Returns the tokens that stay, and the tokenizer with these tokens and the remaining merges. */
+/**
+ * Truncates a tokenizer. Returns what `firstTokens` returns and, unless the size is too small, the smaller
+ * tokenizer.
+ */
 function truncate(tokenizer: NaiveTokenizer, size: number) {
   const parts = partsOf(tokenizer);
   const cut = firstTokens(parts, derivation.derive(parts), size);
@@ -81,7 +84,7 @@ const longTokens = (tokenizer: NaiveTokenizer, size: number) => {
 };
 
 test("a token stays if its whole derivation stays, and tokens that one merge completes stay or go together", () => {
-  // "ab c" is listed before "a b", so both merges are needed for "abc", which the second one completes.
+  // The last merge, "a b", completes both "ab" and "abc".
   const tokenizer = tokenizerOf(
     ["abc", "xy", "ab"],
     [

@@ -7,15 +7,16 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// One training in each format is read, extended, renamed, pruned, and converted to each other format. The exceptions
-// of formats are listed here, with their messages. A new format in the table is tested without further changes here.
+// A tokenizer in each format is read, extended, renamed, pruned, and converted to each other format. Formats
+// that cannot do this are listed below with their messages. A new format in the table is tested without
+// further changes here.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
   gguf: { read: "contains no tokenizer" },
 };
 
-/** The formats that a training can write. Some formats can only be read. */
+/** The formats that a training can write. */
 const writable = formats.all.filter(({ written }) => written !== undefined);
 
 const trainings: readonly { args: readonly string[]; unheld: Record<string, string> }[] = [
@@ -27,7 +28,8 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // tekken.json never recognizes special tokens in text, so the probe has none.
+  // The probe has neither of these special tokens, because tekken.json never recognizes special tokens in
+  // text.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
@@ -46,7 +48,7 @@ const seeds = put(home, "seeds.txt", "zebra\n");
 const probe = `${content.slice(0, 5000)}a${specialTokens.join("b")}<|reserved_special_token_3|>  \n\n 漢字é zebra 123`;
 let outputs = 0;
 
-/** Trains, and returns the directory and its files by name, without tables and record. */
+/** Runs a command. Returns its output directory, and the files in it by name, without record and tables. */
 function made(...args: string[]) {
   const output = join(home, String(outputs++));
   expect(bpe([...args, "-o", output, "-q"])).toMatchObject({ code: 0, stderr: "" });
@@ -73,7 +75,7 @@ for (const { args, unheld } of trainings) {
   const written = new Map<string, ReturnType<typeof made>>();
   const firstIds: Record<string, number[]> = {};
 
-  /** Checks that a tokenizer gives the same ids as in the first format. */
+  /** Checks that after a step, tokenizers of all formats give the same ids. */
   async function expectIds(step: string, name: string, path: string): Promise<void> {
     const ids = await idsAt(path);
     firstIds[step] ??= ids;
@@ -126,8 +128,7 @@ for (const { args, unheld } of trainings) {
           else {
             const [{ files }, expected] = [made(...convert), written.get(other)!.files];
             expect(Object.keys(files)).toEqual(Object.keys(expected));
-            // After a conversion to the same format, the files next to a tokenizer.json are unchanged, unlike after a
-            // training.
+            // After a conversion to the same format, only the files of the format are compared.
             for (const file of name === other ? names.flat() : Object.keys(expected))
               expect([other, file, files[file] === expected[file]]).toEqual([other, file, true]);
           }

@@ -26,7 +26,8 @@ function randomVocabulary(seed: number, mergeCount: number, specialTokens: strin
   const right: number[] = [];
   const lengths: number[] = Array.from({ length: 256 }, () => 1);
   for (let k = 0; k < mergeCount; k++) {
-    // Few tokens may be longer. Otherwise, most tokens would become long.
+    // One merge in twenty may make a token of more than 64 bytes. If all merges could, most tokens would be
+    // long.
     const isShort = random(20) > 0;
     let [a, b] = [random(lengths.length), random(lengths.length)];
     while (isShort && lengths[a]! + lengths[b]! > 64) [a, b] = [random(lengths.length), random(256)];
@@ -94,7 +95,7 @@ test("files of many chunks are complete, and numbers have as many digits as they
     const chunks = Array.from(kinds[name](vocabulary), (chunk) => Buffer.from(chunk));
     expect(chunks.length).toBeGreaterThan(3);
     const text = Buffer.concat(chunks).toString();
-    // `toBe` would print megabytes if they differ.
+    // Comparing the texts with `toBe` would print megabytes if they differ.
     expect(text === naive[name](vocabulary)).toBe(true);
   }
 });

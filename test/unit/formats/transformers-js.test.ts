@@ -147,7 +147,7 @@ const toolChat = [
   { role: "tool", content: "3" },
   { role: "assistant", content: "3" },
 ];
-/** The output of transformers (test/python/test_transformers.py). */
+/** The tool as transformers writes it into a prompt (test/python/test_transformers.py). */
 const shownTool = '{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}';
 const turn = (role: string, content: string) =>
   `<|start_header_id|>${role}<|end_header_id|>\n\n${content}<|eot_id|>`;

@@ -125,7 +125,6 @@ test("one thread waits for the sink before it continues", async () => {
   expect(takenWhileFull).toBe(0);
 });
 
-/** Enough chunks for more tasks than are handed out at a time. */
 const chunkBytes = 1e6;
 
 function chunkAt(startByte: number, continues: boolean): tasks.ChunkTask {
@@ -192,7 +191,7 @@ test("a thread that leaves some tasks to others gets the tasks before the first 
     expect(first).toEqual([before, short]);
     expect(queue.hasLeft).toBe(true);
     const rest: Task[] = [];
-    // Another thread takes the remaining tasks.
+    // A thread that asks again gets the remaining tasks.
     for (let next = await queue.next(7); next.length > 0; next = await queue.next(7)) rest.push(...next);
     expect(rest).toEqual([long, after]);
     queue.close();

@@ -42,7 +42,10 @@ export function makeWords(random: Random): Map<string, number> {
 export const tableOf = (words: NaiveWords): WordTable =>
   wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
-/** Returns random tuning: small slices, thresholds that prove too high, arenas that overflow, prefixes of one byte. */
+/**
+ * Returns random tuning. It makes rare cases frequent, such as thresholds that prove too high, and arenas
+ * that overflow.
+ */
 export function makeTuning(random: Random): MergeTuning {
   return {
     ...defaultTuning,

@@ -259,8 +259,9 @@ describe("a pattern", () => {
         expect(error).toBeInstanceOf(UserError);
         continue;
       }
-      // If an iteration of a repeat matches the empty string, the repeat ends here, but fails in JavaScript. And only
-      // in JavaScript may a whole match be empty.
+      // Skips patterns that JavaScript treats differently. If an iteration of a repeat matches the empty
+      // string, our repeat ends, but JavaScript's fails. A pattern of assertions alone has empty matches in
+      // JavaScript.
       if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
       compiledCount++;
       const regexp = new RegExp(
@@ -456,15 +457,18 @@ test("precomputed tables have the digest of tables that are built now", () => {
 const seed = 20261122;
 const [gpt2] = patterns.gpt2.sources;
 
-/** Sequences in which the outcome of an earlier split is also known late, and how many automata they need. */
+/**
+ * Sequences of splits, and the number of automata that each needs. In some, it is known late whether an
+ * earlier split matches.
+ */
 const sequences: readonly (readonly [readonly string[], number])[] = [
   [patterns.falcon.sources, 1],
   [[gpt2, "[0-9]{3}"], 1],
   [[gpt2, gpt2], 1],
   [["\\s+\\S+|\\s+", gpt2], 1],
   [[gpt2, "abc|a|b", "[^b]"], 1],
-  // In "12", both digits may be in one gap, or "12" begins "123". For one automaton, gpt2 would have to track the
-  // ends of both cases.
+  // After "12", the first split may match "123", or leave both digits to gpt2. One automaton would have to
+  // track gpt2's ends for both cases.
   [["[0-9]{3}", gpt2], 2],
 ];
 

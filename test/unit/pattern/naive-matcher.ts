@@ -3,9 +3,7 @@ import { type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
 /** Thrown if a pattern takes too many steps on a text. */
 export class TooSlow extends Error {}
 
-/**
- * Thrown for a split that consists only of assertions, and cuts where they hold, which this matcher does not support.
- */
+/** Thrown if a pattern matches the empty string, which this matcher does not support. */
 export class EmptyMatch extends Error {}
 
 const stepsMax = 200_000;
@@ -38,8 +36,8 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
 }
 
 /**
- * Returns the ends of a text by the textbook matcher. Text between invalid bytes is matched separately, and so is
- * each line if `lineWise`.
+ * Returns the ends of the pretokens in bytes. `parts` are strings and invalid bytes. Each invalid byte is a
+ * pretoken. Each string is cut separately, and with `lineWise` each of its lines.
  */
 export function textbookEnds(
   sources: readonly string[],

@@ -20,7 +20,7 @@ import {
 const names = Object.keys(patterns) as (keyof typeof patterns)[];
 const seed = 20261120;
 
-/** Compiled patterns, because some take a second to compile. */
+/** Patterns that have been compiled; some take a second to compile. */
 const kept = new Map<string, CompiledPattern>();
 
 function prepared(name: keyof typeof patterns, lineWise = false) {
@@ -39,7 +39,7 @@ function expectEqual(found: number[], wanted: number[], name: string, bytes: Uin
   );
 }
 
-/** Returns the ends of the text before a cut, and of the text after it. */
+/** Returns the ends of the pretokens of both parts of a cut text. */
 const endsOfParts = (compiled: CompiledPattern, bytes: Uint8Array, cut: number) => [
   ...endsOfLeftPart(compiled, bytes, cut),
   ...pretokenEnds(compiled, bytes.subarray(cut)).map((end) => cut + end),

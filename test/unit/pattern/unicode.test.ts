@@ -56,7 +56,7 @@ describe.each([
   test("has our categories, on all code points", () => {
     for (const name of [...generalCategories, "L", "M", "N", "P", "S", "Z", "LC"]) {
       const ours = unicode.intersectionOf(unicode.propertySet(name)!, characters);
-      // The characters between the edges are tested together below.
+      // For some categories, all characters are tested below.
       const text = textOf(edgesOf(ours));
       expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
         name,
@@ -99,7 +99,8 @@ test("tiktoken has our \\w, on all code points", () => {
 });
 
 test("tiktoken has our case folding, on all code points", () => {
-  // Every class has a number. Each query has a member of each class whose number has one bit set, or not set.
+  // The classes are numbered. A query has the first member of each class whose number has a certain bit set,
+  // or not set.
   const classes = unicode.caseClasses().map((members) => unicode.setOf(members));
   const text = textOf(unicode.unionOf(classes));
   for (let bit = 1; bit < classes.length; bit *= 2) {

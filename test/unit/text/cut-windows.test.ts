@@ -146,7 +146,7 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
     for (const { at, position } of random(2) === 0 ? cuts.slice(-3) : cuts) {
       if (random(3) !== 0) continue;
       if (position + reach > given.length) continue;
-      // Before the window, and farther after the cut than the reach, any text is possible.
+      // The text before the window, and the text beyond the reach after the cut, must not matter.
       const before = startsText
         ? []
         : [madeText(random, 4, contents), content.subarray(0, random(content.length + 1))];

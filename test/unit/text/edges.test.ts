@@ -105,7 +105,7 @@ const textOf = (distance: number, thing: string, tail: string) => filler.slice(0
 
 const names = ["gpt2", "o200k", "llama3", "deepseek-v3", "none"] as const;
 
-/** Look-aheads of every length, as Splits of a tokenizer.json. */
+/** Patterns with look-aheads. Some look-aheads have no greatest length. */
 const looks = [
   String.raw`\p{L}+(?!\p{N})|\p{N}{1,3}(?=(?:\p{N}{3})*(?:\P{N}|$))|\s+(?!\S)|\s|.`,
   String.raw`[^\s]+(?=\s{2,}d)|\s+(?!\S)|.`,

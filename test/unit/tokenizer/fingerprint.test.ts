@@ -75,7 +75,6 @@ for (const [name, options] of Object.entries(settings))
   });
 
 test("a tokenizer that was just learned gives the encoder's ids", async () => {
-  // Words of one character, of one pair and of overlapping pairs; special tokens next to and within each other.
   const short = [
     "",
     "a",
@@ -117,7 +116,10 @@ test("the record of an extended tokenizer, and of one like another, has the fing
   expect(seen.size).toBe(3);
 });
 
-/** Changes a tokenizer.json: a space is put before each text, and a token strips the space before it. */
+/**
+ * Returns a changed tokenizer.json: a space is put before each text, an added token is new, and all added
+ * tokens strip the white space before them.
+ */
 function likeJson(text: string): string {
   const root = JSON.parse(text);
   root.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };

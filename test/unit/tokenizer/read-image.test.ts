@@ -12,9 +12,6 @@ import { madeTrial } from "../text/made-trials.ts";
 import { expectInImage } from "./image-round-trip.ts";
 import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 
-// The tests of formats cover tokenizers that begin with characters (formats/character-json.test.ts,
-// sentencepiece-model.test.ts).
-
 const json = jsonOf(writeTokenizer("gpt2"));
 const load = (root: object): TokenizerParts => tokenizerOfJson(Buffer.from(JSON.stringify(root)), "made");
 

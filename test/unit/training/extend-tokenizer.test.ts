@@ -18,10 +18,7 @@ import { type NaiveBase, naiveExtension, naiveTokens } from "./naive-extension.t
 
 const home = scratch();
 
-/**
- * Returns a base with random merges in a random order, over few letters. Some of its tokens may be made by none of its
- * merges.
- */
+/** Returns a random base: few letters, merges in a random order, and perhaps tokens that no merge makes. */
 function makeBase(random: Random): NaiveBase {
   const vocab = new Map(byteCharacters.characters.map((character, id) => [character, id] as const));
   const merges: [string, string][] = [];

@@ -2,8 +2,8 @@ import { countPairs, encodeWord, mergePair } from "../../../examples/learn.ts";
 import { ranksOf } from "../merge/naive.ts";
 
 /**
- * Continues merging like the reference for extensions (its rules 2 to 6), with strings in byte-to-character form and
- * Maps: counts all pairs, merges the best one, and starts over. A token is its string.
+ * A naive twin of extending a tokenizer, with Maps, and strings in GPT-2's characters. It counts all pairs,
+ * merges the best one, and starts over. A token is its string.
  */
 
 export type NaiveBase = {

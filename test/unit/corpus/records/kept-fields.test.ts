@@ -14,8 +14,6 @@ import { rounds } from "../../../rounds.ts";
 import { refusalOf } from "../../../thrown.ts";
 import { writeTokenizer } from "../../tokenizer/made-tokenizer.ts";
 
-// Fields of records that are stored next to their ids.
-
 const parts = await tokenizerFiles.load(writeTokenizer("gpt2"));
 const format = idFormats.of("parquet", "")!;
 
@@ -53,8 +51,8 @@ const refusal = async (lines: readonly string[], fields: readonly keptField.Fiel
 const id = [{ name: "id" }];
 
 /**
- * Returns a number in JSON. A whole number in digits must be kept exactly, but JavaScript's digits are inexact from
- * 2^53 on, so those get an exponent; and JavaScript writes -0 as 0.
+ * Returns a number as JSON. From 2^53 on, JavaScript's digits of a whole number are inexact, while digits in
+ * JSON are kept exactly: such a number gets an exponent. JavaScript would write -0 as 0.
  */
 const numberOf = (value: number) =>
   Object.is(value, -0)
