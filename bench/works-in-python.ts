@@ -42,8 +42,8 @@ export class LibraryComparison {
   ) {}
 
   /**
-   * Returns the costs of one table, for tools that return lists, or arrays. HF's next release is in a separate
-   * environment.
+   * Returns the costs of one table, either for tools that return lists or for tools that return arrays. HF's next
+   * release is in a separate environment.
    */
   costs(title: string, form: "lists" | "arrays"): Cost[] {
     const environments = ["peers", "peers-rc"].filter((name) =>

@@ -5,7 +5,7 @@ import { median, runProcess } from "./record.ts";
 import type { Cost, Row } from "./speed-table.ts";
 import { firstCalls, LibraryComparison, publishedTokenizers, threadsOf } from "./works-in-python.ts";
 
-/** What is measured: a row, or several. It is prepared only if it is run. */
+/** A measurement that gives one row or several. Its inputs are made only when it runs. */
 export type Work = {
   readonly name: string;
   /** Whether `--quick` measures it, too. */
@@ -76,7 +76,10 @@ function encode(setting: Setting, path: string): Cost[] {
   }));
 }
 
-/** Times commands that take turns, by name. Peak memory is what they print last, with `--progress json`. */
+/**
+ * Times commands that take turns. They are given by their names. Peak memory is the largest that any run prints, with
+ * `--progress json`.
+ */
 function inTurns(commands: Readonly<Record<string, readonly string[]>>, rounds: number): Cost[] {
   const entries = Object.entries(commands);
   const runs = entries.map(() => [] as ReturnType<typeof runProcess>[]);

@@ -84,9 +84,11 @@ BPE_API void bpe_session_close(bpe_session *);
  * of leading ids that have not changed. */
 BPE_API const char *bpe_session_edit(bpe_session *, size_t start, size_t end, const char *text, size_t size, int is_trusted, size_t *kept);
 
-/* The number of ids; the number of leading ids that no appended text can change; the size of the text in bytes. */
+/* The number of ids. */
 BPE_API size_t bpe_session_count(const bpe_session *);
+/* The number of leading ids that no appended text can change. */
 BPE_API size_t bpe_session_stable(const bpe_session *);
+/* The size of the text in bytes. */
 BPE_API size_t bpe_session_size(const bpe_session *);
 /* Returns the text, without a zero byte at its end. It is valid until the next edit. May be NULL for an empty text. */
 BPE_API const char *bpe_session_text(const bpe_session *);

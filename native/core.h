@@ -36,8 +36,9 @@ typedef struct {
   bool adds_prefix_space;
   bool trim_keeps_one; /* trimming (`trim_count`) keeps a single space at the start of the text */
   bool has_marks; /* U+2581 in a text is encoded as a space (SentencePiece) */
-  bool leaves_out_space, leaves_out_spaces; /* decoding drops one space at the start, or all those of the first token */
-  /* Index 0: special tokens in the text become their ids; 1: they are encoded as text. */
+  bool leaves_out_space;  /* decoding drops a space at the start of the text */
+  bool leaves_out_spaces; /* decoding drops all spaces at the start of the first token, unless that is an added token */
+  /* The index of both arrays is `specials_as_text`: whether special tokens in the text are encoded as text. */
   bool may_be_cut[2]; /* a text may be encoded in parts */
   bool is_direct[2];  /* nothing changes a text before the kernel cuts it into pretokens */
   uint32_t longest_token; /* bytes of the longest added token that the kernel finds while it cuts */
@@ -46,11 +47,12 @@ typedef struct {
   uint32_t facts_size;
   const uint32_t *starts; /* token `id` is tokens[starts[id] .. starts[id + 1]); empty if no token has the id */
   const uint8_t *tokens;
-  const uint32_t *text_ids; /* ids whose tokens are spelled as plain text, not in GPT-2's characters: first those of added tokens */
-  uint32_t text_id_count, added_id_count;
+  const uint32_t *text_ids; /* ids whose tokens are spelled as plain text, not in GPT-2's characters */
+  uint32_t text_id_count;
+  uint32_t added_id_count; /* the first `added_id_count` of `text_ids` are those of added tokens */
   const uint8_t *sections; /* data that sets up the kernel's text module */
   uint32_t sections_size;
-  const uint8_t *model; /* the bytes of the listed areas, end to end */
+  const uint8_t *model; /* the bytes of the areas with AREA_LISTED, end to end */
   const Area *areas;
   const Variable *variables;
   uint32_t area_count, variable_count, page_count;
@@ -126,11 +128,11 @@ typedef struct {
   Instance *instance;
   const Image *image;
   Ids *out;
-  uint32_t limit; /* number of bytes in the kernel's text */
+  uint32_t limit; /* number of bytes of the section that are in the kernel's memory */
   uint32_t longest_token; /* bytes of the longest token that is searched for; 0: none is */
 } Section;
 
-/* `is_direct`: the section is a whole text, in which the kernel finds added tokens. */
+/* `is_direct`: the section is unchanged text, in which the kernel finds added tokens. */
 BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
 /* Passes text of any size to the kernel. */
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
@@ -151,7 +153,7 @@ typedef struct {
   uint32_t kind, a, b, c;
 } Event;
 
-/* Begins a text. If `continues`, it is the rest of a text, after a safe cut. */
+/* Begins a text. `continues`: it is the rest of a text, after a safe cut. */
 BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments, bool continues);
 /* Ends a segment and begins the next one, in which special tokens are text if `specials_as_text`. */
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
@@ -193,7 +195,7 @@ typedef struct {
   const uint8_t *text;
   size_t size;
   bool continues; /* the text follows a safe cut */
-  /* If the text ends at a safe cut: all bytes after it, or at least `cut_reach` (4 if direct). Else NULL. */
+  /* If the text ends at a safe cut: all bytes after it, or at least `cut_reach` (4 if `is_direct`). Else NULL. */
   const uint8_t *following;
   size_t following_size;
   Ids *out;
@@ -218,7 +220,7 @@ typedef struct {
  * them. */
 BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
 
-/* A text that is cut into parts of at most `ids_max` ids. */
+/* How to cut a text into parts of at most `ids_max` ids, and the parts. */
 typedef struct {
   enum { FIRST_PART, LAST_PART, ALL_PARTS } which;
   uint32_t ids_max, overlap; /* overlap: how many tokens of a part the next one repeats */
@@ -230,8 +232,8 @@ typedef struct {
 /* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, sets `*count` to any number
- * above it. */
+/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` may be any number
+ * above `limit`. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */
@@ -249,7 +251,8 @@ typedef struct {
   size_t span_count;
 } Recoding;
 
-/* Finds the shortest spans, in order, that differ in ids but have the same bytes. */
+/* Fills in `spans`. If both spell the same text, they are the shortest ones, in order, that differ in ids but have the
+ * same bytes. */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */
@@ -268,7 +271,7 @@ typedef struct {
   Ids ids;
   Checkpoint *checkpoints;
   size_t checkpoint_count;
-  size_t encoded_size; /* the bytes that edits have encoded */
+  size_t encoded_size; /* number of bytes that all edits have encoded */
 } Session;
 
 BPE_HIDDEN void session_free(Session *);

@@ -255,8 +255,8 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Encodes the text up to `stop`. Finds only added tokens that end at or before `end`; those that begin before
- * `sure_end` have arrived completely. Bytes before `limit` may be read (`takeText` in src/kernel/text-loop.ts). */
+/* Encodes the text up to `stop`. Added tokens must end at or before `end`; more text cannot make one longer that begins
+ * before `sure_end`. Bytes before `limit` may be read. `ends_text`: the text ends at `stop`. */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
@@ -271,7 +271,7 @@ static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, 
 /* A cut depends on at most this many bytes after it: one character. */
 enum { LOOKAHEAD = 4 };
 
-/* Encodes the part of the text that no further text can change, as `before` of src/text/text-part.ts does. */
+/* Encodes the part of the text that no further text can change. */
 static const char *take_certain(Section *section) {
   uint32_t limit = section->limit, unsure = section->longest_token > 0 ? section->longest_token - 1 : 0;
   if (limit <= unsure + LOOKAHEAD) return NULL;
@@ -286,8 +286,8 @@ void section_open(Section *section, bool is_direct, bool specials_as_text) {
   w2c_kernel_openText(kernel, 0, 0);
 }
 
-/* Makes room for `count` bytes after the text: drops the bytes that are no longer needed, and grows the region if that
- * is not enough. */
+/* Makes room for `count` bytes after the text: drops the bytes that are no longer needed, and reserves more memory for
+ * text if that is not enough. */
 static const char *make_room(Section *section, uint32_t count) {
   Instance *instance = section->instance;
   if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
@@ -438,7 +438,7 @@ static const char *append_pairs(Section *section, uint32_t address, uint32_t cou
   return append(section, memory_at(section->instance->sections_memory, address, 8 * (uint64_t)count), 8 * count);
 }
 
-/* Searches in a window (src/kernel/text/cut-windows.ts). */
+/* Searches for a safe cut in a normalized part of the text (a window of src/kernel/text/cut-windows.ts). */
 static const char *search_window(Section *section, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut) {
   w2c_text *windows = &section->instance->sections;
   w2c_kernel *kernel = &section->instance->kernel;

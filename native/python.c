@@ -27,7 +27,7 @@ typedef struct {
   PyObject *error;  /* the exception class to raise */
   Image image;
   int specials_as_text; /* the default of calls: whether special tokens are encoded as text */
-  Idle *idle;         /* sorted by lane; the GIL guards this list and all other fields */
+  Idle *idle;         /* sorted by lane; guarded by the GIL */
   uint64_t lanes;     /* bit n is set while lane n is taken */
   PyObject **numbers; /* the int object of each id that has occurred; otherwise NULL */
   Ids spare;          /* memory for the ids of one short text */
@@ -50,7 +50,7 @@ static void free_object(void *self) {
 
 /* ---- Instances ---- */
 
-/* Instances beyond the first 63 share this lane. */
+/* All instances that find lanes 0 to 62 taken share this one. */
 enum { LANE_MAX = 63 };
 
 static void leave_lane(Model *self, unsigned lane) {
@@ -104,7 +104,7 @@ static void release(Model *self, Idle *idle, const char *error) {
 
 /* ---- Encoding ---- */
 
-/* The GIL is not released while a text of up to this many bytes is encoded. */
+/* Outside batches, the GIL is kept while a text of up to this many bytes is encoded or edited. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
 /* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. Sets a Python exception
@@ -139,9 +139,9 @@ static bool handle_signals_held(void *context) {
 /* What is computed from the ids of a text: its parts if `cutting` is not NULL, otherwise `spans`, the positions of its
  * tokens. */
 typedef struct {
-  bool in_characters; /* unit of `spans`; otherwise bytes */
+  bool in_characters; /* whether `spans` count characters; otherwise they count bytes */
   Span *spans;        /* set to one span for each id; the caller frees it */
-  Cutting *cutting;   /* gets no parts if the text is within its limit */
+  Cutting *cutting;   /* gets no parts if the text has at most `ids_max` ids */
 } Use;
 
 static const char *encode_and_use(Encoding *encoding, Use *use) {
@@ -178,7 +178,7 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
 }
 
 /* Takes the model's spare memory; the caller owns it until `give_spare`. Creating a Python object can run a finalizer
- * that encodes with this model; the finalizer must not use the same memory. */
+ * that encodes with this model, and so must not find this memory in `spare`. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -193,8 +193,8 @@ static void give_spare(Model *self, Ids ids) {
   else self->spare = ids;
 }
 
-/* Returns the int object of an id. Each is made once and then shared, which is four times as fast as a new object, and
- * takes 8 bytes in a list instead of 40. */
+/* Returns the int object of an id. The object of an id below `id_limit` is made once and then shared, which is four
+ * times as fast as a new object, and takes 8 bytes in a list instead of 40. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];
@@ -344,8 +344,8 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   return result;
 }
 
-/* Unpacks the segments of a text, none of them empty. `_segments.py` packs each into 64 bits: its end, and in the
- * lowest bit whether it is trusted. Returns NULL if they do not cover the text. */
+/* Unpacks the segments of a text. `_segments.py` packs each into 64 bits: its end, and in the lowest bit whether it is
+ * trusted. Returns NULL without memory, if a segment is empty, or if the segments do not cover the text. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
@@ -434,8 +434,9 @@ static PyObject *strings_of(const Model *self, const char *text, const Cutting *
   return strings;
 }
 
-/* cut(text, limit, which, overlap, specials_as_text) -> list: `[text]` if it has at most `limit` ids. Otherwise parts
- * of at most `limit` ids: by `which` the first (0), the last (1) or all (2). */
+/* cut(text, limit, which, overlap, specials_as_text) -> list: `[text]` if it has at most `limit` ids. Otherwise cuts
+ * the text into parts of at most `limit` ids, and returns the first part (`which` is 0), the last (1), or all parts
+ * (2). */
 static PyObject *model_cut(Model *self, PyObject *args) {
   PyObject *argument, *parts = NULL;
   Py_ssize_t limit, overlap, size;
@@ -527,7 +528,7 @@ failed:
 
 /* ---- Batches: texts that several threads encode, part by part ---- */
 
-/* The size of a part, and of the shortest text that is divided into slices. */
+/* A part has about PART_BYTES of text. A text of at least LONG_BYTES is divided into slices. */
 enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
 /* A part of a batch: the whole texts with indices [first, end), or a slice of one long text or of a file. */
@@ -535,7 +536,7 @@ typedef struct {
   Py_ssize_t first, end;
   const char *slice;        /* NULL: whole texts */
   size_t size;              /* bytes of the slice */
-  uint8_t lookahead_size;   /* bytes after the slice on which its last token may depend */
+  uint8_t lookahead_size;   /* number of bytes after the slice that its last token may depend on */
   PyObject *data;           /* the bytes object that contains a slice of a file */
   Py_ssize_t appended;      /* id to append to a slice of a file; -1: none */
   Ids ids;                  /* the ids, until they are put into the list or the array */
@@ -583,8 +584,8 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* Returns the `lookahead_size` of a slice with `left` bytes after it. The last token depends on one character, of at
- * most four bytes. */
+/* Returns the `lookahead_size` of a slice with `left` bytes after it. A token depends on at most one character after
+ * it, which has at most four bytes. */
 static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
@@ -599,8 +600,8 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Divides a long text into slices that end at safe cuts, and adds them. On failure, sets a Python exception and returns
- * false. */
+/* Adds the slices of a long text to the batch. The text is divided at safe cuts. On failure, sets a Python exception
+ * and returns false. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
   const Text *text = &self->entries[which];
   Poll poll = {.ask = handle_signals_held};
@@ -705,7 +706,7 @@ static PyObject *model_file(Model *self, PyObject *args) {
 
 /* add(data, is_end, id) -> int: adds a slice of a file, and returns its size. If the file ends with the data, the slice
  * is all of it, followed by an id unless that is -1. Otherwise the slice ends at the first safe cut after PART_BYTES or
- * half of the data, whichever is more; 0 means that there is no such cut, and more data is needed. */
+ * half of the data, whichever is more; 0 means that no cut was found, and more data is needed. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;
@@ -743,7 +744,7 @@ static bool batch_may_continue(void *context) {
   return !atomic_load(&worker->batch->is_stopped) && handle_signals(&worker->thread);
 }
 
-/* Encodes a text, or a slice that is followed by more text, without holding the GIL. */
+/* Encodes a text, or a slice of one, without holding the GIL. `following_size` bytes after the slice may be read. */
 static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t following_size, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
@@ -833,9 +834,9 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-/* PARTS_AT_ONCE is the number of parts that a call of `work` encodes. PARTS_OF_LANE consecutive parts are meant for the
- * same instance: adjacent text is often in one language, and if the same batch is encoded again, the instance has its
- * words in the cache. An instance without such a part takes the first part that is left. */
+/* A call of `work` encodes at most PARTS_AT_ONCE parts. PARTS_OF_LANE consecutive parts are meant for one instance:
+ * adjacent text is often in one language, and if the batch is encoded again, the instance has its words in the cache.
+ * If all parts that are meant for an instance are taken, it takes the first part that is left. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
 /* Takes a part for the instance with this lane. Returns its index, or -1 if none is left. */

@@ -81,7 +81,7 @@ typedef struct {
   Instance *instance;
   Poll *poll;
   size_t start, end, new_size, old_count;
-  Ids ids; /* of the parts that were encoded, end to end */
+  Ids ids; /* the ids of the parts that were encoded, end to end */
   size_t first_id, end_id;
   Checkpoint *checkpoints;
   size_t checkpoint_count, encoded_size;

@@ -12,7 +12,7 @@ type Compiler = {
     api?: { writeFile(name: string, contents: string | Uint8Array): void },
   ): Promise<{ error: Error | null; stderr: { toString(): string } }>;
 };
-// A computed name, which the type checker does not follow: the package's types redefine TypeScript's globals.
+// The type checker does not follow a computed name, and must not: the package's types redefine TypeScript's globals.
 const compilerName: string = "assemblyscript/asc";
 const { default: asc } = (await import(compilerName)) as { default: Compiler };
 
@@ -33,7 +33,7 @@ const root = join(import.meta.dir, "..");
 const sources = join(root, "src/kernel");
 
 const optimizing = ["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"];
-/** Browsers load the text module with each page that encodes. */
+/** For the text module, which browsers load with each page that encodes. */
 const optimizingForSize = ["--optimizeLevel", "3", "--shrinkLevel", "1", "--converge"];
 const isText = (path: string) => basename(path).startsWith("kernel-text");
 /** For the modules at small scale, which need not be fast: they compile in half the time. */
@@ -62,7 +62,9 @@ const usualFlavours = {
   "kernel-asserts.wasm": [...shared, ...withSimd, ...usualScale],
   /** The module for encoding only. It is also translated to C (scripts/native). */
   "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
-  /** The same without SIMD. A memory that one of them has laid out serves the other. */
+  /**
+   * The module for encoding, without SIMD. It can use a memory that the module with SIMD has laid out, and vice versa.
+   */
   "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
   /** The text module: changes a text before it is cut, finds offsets and decodes. It is also translated to C. */
   "kernel-text.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
@@ -235,7 +237,7 @@ export const withoutComments = (source: string) => source.replace(commentLines, 
 export const withBlankComments = (source: string) =>
   source.replace(commentLines, (comment) => comment.replace(/[^\n]/g, ""));
 
-/** No string of the kernel's sources contains such lines. */
+/** Matches a comment that begins a line. No string of the kernel's sources contains a line that looks like one. */
 const commentLines = /^[ \t]*(?:\/\/.*|\/\*(?:(?!\*\/)[\s\S])*\*\/[ \t]*)\n/gm;
 
 function digestOf(names: readonly string[], normalize: (source: string) => string): string {

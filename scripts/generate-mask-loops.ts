@@ -14,7 +14,7 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** A mask, as expressions in the code of the loop. */
+/** A mask, as expressions in the code of the loop. A mask has one bit for each of the 64 bytes of a block. */
 type Value = {
   /** An expression for the current block. */
   readonly now: string;
@@ -31,8 +31,8 @@ type Value = {
 const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
 
 /**
- * The operators. Each appends its code to `lines`, the body of the loop. Every new variable gets a name of its own;
- * those in `carried` keep their values from block to block.
+ * The operators. They append code to `lines`, the body of the loop. Every new variable gets a name of its own.
+ * Variables in `carried` keep their values from block to block.
  */
 class CodeOps implements Ops<Value> {
   readonly none = none;

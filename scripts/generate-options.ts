@@ -124,7 +124,7 @@ const printed = parameters.filter(({ python }) => !own.includes(python));
 
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}",`).join(" ");
 
-/** Returns the lines of an item of a dict: a tuple of names. */
+/** Returns the lines of a dict's item whose value is a tuple of names. */
 function tupleOf(key: string, each: typeof parameters): string[] {
   const names = quoted(each.map(({ python }) => python));
   const line = `    "${key}": (${each.length > 1 ? names.slice(0, -1) : names}),`;
@@ -201,7 +201,7 @@ ${probe.parts.map(({ text }) => `    ${pythonText(text)}`).join("\n")}
 )
 `;
 
-/** A Python literal in ASCII. */
+/** Returns a text as a Python literal in ASCII. */
 const pythonText = (text: string) =>
   JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, (character) => {
     const digits = character.codePointAt(0)!.toString(16);
@@ -220,8 +220,7 @@ export function trainingSchema(): unknown {
     for (const [name, option] of Object.entries<Option>(trainingOptions)) {
       const { recorded, kind, description, excludes = [] } = option;
       if (recorded === undefined) continue;
-      // In the schema of an extension, these differ or are missing: it has one more rule for ties, and records document
-      // ends as texts.
+      // Whether the option differs in the schema of an extension, or is missing there.
       const isApart =
         ["compat", "specialTokensAsText"].includes(name) || excludes.some(({ other }) => other === "extend");
       if (record === "extension" && isApart) continue;

@@ -49,9 +49,9 @@ async function source(): Promise<string> {
   ]);
   return `
 /**
- * The code points of each general category, of each script, and with each binary property. A set is its bounds (see
- * \`CodePointSet\`), each less the one before it; such numbers are groups of seven bits, low ones first, bit 7 set on
- * all but the last, in base64.
+ * The code points of each general category, of each script, and with each binary property. A set is written as its
+ * bounds (see \`CodePointSet\`), each as the difference from the one before. A number takes one or more bytes with
+ * seven bits each, low bits first. Bit 7 is set on all of its bytes but the last. The bytes are in base64.
  */
 export const categoryBase64: Readonly<Record<string, string>> = ${await setsOf("General_Category")};
 
@@ -60,8 +60,9 @@ export const scriptBase64: Readonly<Record<string, string>> = ${await setsOf("Sc
 export const binaryPropertyBase64: Readonly<Record<string, string>> = ${await setsOf("Binary_Property")};
 
 /**
- * Simple case folding, as numbers in base64, two for each character: its code point less the previous one; and twice
- * the distance to the code point that it folds to, plus one if that is larger.
+ * Simple case folding, as numbers in base64, two for each character. The first is the difference between its code point
+ * and the previous character's. The second is twice the distance to the code point that it folds to, plus one if that
+ * code point is larger.
  */
 export const foldingsBase64 = "${encodeNumbers(numbers)}";
 
@@ -71,7 +72,10 @@ ${Array.from(fullFoldings, ([from, to]) => `  [${from}, ${to.join(", ")}],\n`).j
 `;
 }
 
-/** Properties that are left out, because neither regex engine has them, or because the package has no data for them. */
+/**
+ * Properties that are left out, because the regex engines that patterns are written for lack them, or because the
+ * package has no data for them.
+ */
 const leftOut = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],
   ...["Expands_On_NFD", "Expands_On_NFKC", "Expands_On_NFKD", "Full_Composition_Exclusion", "InCB"],
@@ -90,8 +94,8 @@ async function setsOf(kind: Kind): Promise<string> {
 }
 
 /**
- * Returns the code points of a set. Surrogates, which occur in no UTF-8 text, count as unassigned, so that the
- * categories divide all code points. All other sets lack them.
+ * Returns the code points of a set. Surrogates, which occur in no UTF-8 text, count as unassigned, and so as "Other",
+ * so that the categories divide all code points. No other set has surrogates.
  */
 async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   const codePoints = await load<number[]>(`${kind}/${name}/code-points.mjs`);

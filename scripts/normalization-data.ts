@@ -20,7 +20,9 @@ const newerCharacters = [
 ].join("");
 const newer = new RegExp(`[${newerCharacters}]`, "u");
 
-/** Capitals newer than the runtime: ranges, each with the offset of its lower-case letters. */
+/**
+ * Ranges of capitals that the runtime does not know yet. `difference` leads from a capital to its lower-case letter.
+ */
 const newerCapitals: readonly (readonly [first: number, last: number, difference: number])[] = [
   [0x1c89, 0x1c89, 1],
   [0xa7cb, 0xa7cb, 0x264 - 0xa7cb],
@@ -95,7 +97,7 @@ function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint
   return orders.sort((a, b) => a[0] - b[0]);
 }
 
-/** Returns the numbers of `normalizationData`, and how many words its changes take in the kernel. */
+/** Returns the numbers of `normalizationData`, and how many 32-bit numbers its changes take in the kernel. */
 function normalizationNumbers() {
   const canonical = decompositions("NFD");
   const canonicalOf = new Map(canonical.map((change) => [change.codePoint, String(change.to)]));

@@ -21,7 +21,7 @@ const withoutTextModule: BunPlugin = {
   },
 };
 
-/** The largest template in bytes. */
+/** The maximum size of the template, in bytes. */
 const sizeMax = 250_000;
 
 /** Returns the CSP source for a script or style. */
@@ -64,7 +64,7 @@ type Page = {
   readonly allowed?: Readonly<Record<string, string>>;
 };
 
-/** Returns a page that loads nothing and runs only its own script, allowed by hash. */
+/** Returns a page that runs only its own script, allowed by hash, and loads nothing unless `allowed` says so. */
 export function pageOf({ title, mark = "", content, style, script, isModule, allowed = {} }: Page): string {
   const directives = {
     "default-src": "'none'",

@@ -50,8 +50,9 @@ const segmentAlignmentBytes = 1 << 14;
 
 /** The positions in an executable that its signature depends on. */
 type Layout = {
-  /** Offsets of the load commands. */
+  /** The offset of the load command for the signature. */
   readonly signatureCommandStart: number;
+  /** The offset of the load command for the segment __LINKEDIT. */
   readonly linkEditCommandStart: number;
   readonly linkEditStart: number;
   readonly textStart: number;

@@ -3,8 +3,8 @@
 // with more rounds (test/rounds.ts), and the tests of the command line, with a process for each command line
 // (test/binary.ts).
 //
-// Files that compare with a simple implementation, another program or the text itself run again at small scale, where
-// every size is tiny (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
+// Some files (`atSmallScale`) run again at small scale, where every size is tiny (src/runtime/scale.ts): `node
+// scripts/test.mjs --small-scale` runs only these.
 //
 // A test file runs in its own process, for two reasons. After other files, tests that make many memories would take up
 // to three times as long. And the output of a file can be shown together. Prints the output of failed files, then the
@@ -25,9 +25,9 @@ const smallScale = " at small scale";
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
- * Turns off the engine's fast WebAssembly memories, which have 4 GB of addresses each, so that accesses need no check.
- * Before the engine makes more than a few of these at a time, it collects all garbage. A test file that makes hundreds
- * of memories takes half as long without.
+ * Turns off the engine's fast WebAssembly memories. Their accesses need no check, because each memory has 4 GB of
+ * addresses. But before the engine makes more than a few of them at a time, it collects all garbage. A test file that
+ * makes hundreds of memories takes half as long without them.
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 
@@ -182,5 +182,5 @@ for (const { heading, notes } of results.filter(({ hasFailed }) => hasFailed)) {
 }
 const sum = (what) => results.reduce((total, result) => total + result[what], 0);
 console.log(`\n ${sum("pass")} pass\n ${sum("fail")} fail\n in ${results.length} of ${jobs.length} files`);
-// Deferred, because the output of a failed file may still be on its way into a pipe.
+// Does not end the process, because the output of a failed file may still be on its way into a pipe.
 process.exitCode = results.length < jobs.length || results.some(({ hasFailed }) => hasFailed) ? 1 : 0;

@@ -59,7 +59,8 @@ export const withoutDoors = (path: string, text: string): string =>
   });
 
 /**
- * Returns the text of a declaration file with the same replacements, also of imported types. `path` is the path of its
+ * Returns the text of a declaration file in which imports through doors, also of types, are replaced. `path` is the
+ * path of the
  * source.
  */
 export const typesWithoutDoors = (path: string, text: string): string =>

@@ -2,19 +2,21 @@ import { list, paragraph, table } from "../markdown.ts";
 import { compilerFlags } from "./cpp/build.ts";
 import { fitExponent, type Point } from "./growth.ts";
 
-/** A rung with its times: at the checkpoints, and for all requested merges, or as many as the words give. */
+/** A rung, with its times. */
 export type RungResult = {
   readonly name: string;
   readonly language: string;
   readonly update: string;
   readonly selection: string;
+  /** The times at the checkpoints. */
   readonly points: Point[];
+  /** The time of all requested merges, or of as many as the words give, for each number of words. */
   readonly whole: Point[];
 };
 
 /**
- * Times of `bpe` and other rungs on the largest input, with interleaved runs: one number for each round. The last row
- * is `bpe`.
+ * Times of `bpe` and other rungs on the largest input. The runs of a round are interleaved, and times have one number
+ * for each round. The last row is `bpe`.
  */
 export type Comparison = {
   readonly wordCount: number;
@@ -85,7 +87,7 @@ function introduction({ boundSeconds, text, circumstances }: Ladder): string {
     .join("\n\n");
 }
 
-/** Notes on the rungs. The table has the gain of each step, and the notes describe the step. */
+/** Markdown that says what each rung does. */
 const steps = `Each step leaves some work undone. Rungs are in TypeScript where they are not named C++.
 
 ${list([
@@ -132,7 +134,7 @@ function wholeIntroduction({
   );
 }
 
-/** Returns the exponent between the last two measured points, ignoring estimates. */
+/** Returns the exponent of growth between the last two measured points; "" if there are not two. */
 function growthOf(series: readonly Point[], sizeOf: (point: Point) => number): string {
   const measured = series.filter((point) => point.kind === "measured");
   return fitExponent(measured.slice(-2), sizeOf)?.exponent.toFixed(2) ?? "";
@@ -214,7 +216,7 @@ function time({ ms, kind }: Point): string {
   return `${{ measured: "", estimated: "≈", exceeded: ">" }[kind]}${inSeconds(ms / 1000)}`;
 }
 
-/** Formats seconds with two or three digits. */
+/** Formats seconds, with more decimals for shorter times. */
 function inSeconds(seconds: number): string {
   const digits = seconds < 0.00995 ? 4 : seconds < 0.9995 ? 3 : seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0;
   return seconds < 999.5 ? seconds.toFixed(digits) : integer(Math.round(seconds));

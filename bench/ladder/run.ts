@@ -4,9 +4,9 @@
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
 //                                            [--output bench/ladder]
 //
-// Words are made from the text (default: documentation of installed packages). Every run is a separate process. It
-// is stopped after `--bound` seconds (the final comparison: four times that; our reference run: never), and its merges
-// are checked against ours. Short runs are repeated, for medians.
+// Words are made from the text (default: documentation of installed packages). Every run is a separate process, which
+// is stopped after `--bound` seconds, in the final comparison after four times as long. Our own run, whose merges all
+// others are checked against, is never stopped. Short runs are repeated, for medians.
 // Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -40,8 +40,9 @@ const boundSeconds = Number(values.bound);
 const rounds = Number(values.rounds);
 const wordCounts = [1_000, 10_000, 100_000, 1_000_000].filter((count) => count <= Number(values.words));
 const mergeCounts = [100, 316, 1_000, 3_162, 10_000, 31_744].filter((count) => count <= mergeCountMax);
-/** The fixed number of words while the number of merges grows, and the fixed number of merges while the words grow. */
+/** The number of words while the number of merges grows. */
 const wordCountHeld = Math.min(100_000, wordCounts.at(-1)!);
+/** The number of merges while the number of words grows. */
 const mergeCountHeld = Math.min(1_000, mergeCounts.at(-1)!);
 /** A run shorter than this is repeated. */
 const shortMs = 2_500;
@@ -144,7 +145,7 @@ function checkMerges(rung: Rung, { merges, timing }: Measured, expected: Buffer)
 }
 
 /**
- * Compares `bpe`, the plain engine and the C++ rungs on the largest input, with interleaved runs. The report computes
+ * Compares `bpe`, the rung `linked` and the C++ rungs on the largest input, with interleaved runs. The report computes
  * ratios within a round.
  */
 function compareInTurns(rungs: readonly Rung[], input: string): Comparison {

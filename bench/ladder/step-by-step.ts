@@ -14,7 +14,7 @@ export interface Update {
   merge(pair: PairKey, id: number): Iterable<PairKey>;
 }
 
-/** Finds the pair with the highest count, or of equal ones the winner by the tie rule. */
+/** Finds the pair with the highest count. If several pairs have it, the tie rule decides. */
 export interface Selection {
   /** Must be called with every pair whose count may have changed. */
   changed(pairs: Iterable<PairKey>): void;
@@ -23,8 +23,7 @@ export interface Selection {
 }
 
 /**
- * Combines an algorithm for updating with one for selecting. All rungs in TypeScript but the last two are such
- * combinations.
+ * Combines an algorithm for updating with one for selecting.
  */
 export function stepByStep(
   name: string,

@@ -24,8 +24,9 @@ from bpe_trainer._training import _escape as shown
 
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "work.py")
 RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "tiktoken", "fastokens", "tokie", "snaptokens", "tuetoken")
-#: Libraries whose call returns a list of ids, and those whose call returns an array.
+#: Libraries whose call returns a list of ids.
 LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "snaptokens", "tuetoken", "gigatoken")
+#: Libraries whose call returns an array of ids.
 ARRAYS = ("bpe, arrays", "gigatoken, arrays", "fastokens, arrays", "tuetoken, arrays")
 #: Patterns that have a boundary wherever `texts_of` of work.py cuts.
 PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
@@ -80,9 +81,10 @@ def verdict_of(work: str, theirs: list[str], ours: list[str]) -> tuple[bool, str
 
 
 def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
-    """Returns a path that does not reveal the file's format, its size in bytes, and how many of the 256 bytes occur in it.
+    """Makes text.txt in `home`: a link to the file, or a copy of its beginning.
 
-    Reads the file into the page cache.
+    Returns the path of text.txt, its size in bytes, and how many of the 256 byte values occur in it. Reads it into the
+    page cache.
     """
     given, link = f'"{shown(path)}"', os.path.join(home, "text.txt")
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -212,7 +214,7 @@ class Bench:
 
 
 def factor(row: Row, rows: list[Row]) -> float | None:
-    """Returns the time of a row divided by that of `bpe`; None if their results differ."""
+    """Returns the time of a row divided by that of `bpe`; None unless both have results that are the same."""
     theirs, own = row.median("seconds"), rows[0].median("seconds")
     return theirs / own if row.is_right and theirs is not None and own else None
 

@@ -20,12 +20,13 @@ from unittest import mock
 
 from bpe_trainer._characters import character_of
 
-#: The maximum part of the file in a batch, because the text and the ids are in memory.
+#: A batch has at most this many characters of the file, because the text and the ids are in memory.
 BATCH_CHARACTERS = 128_000_000
 #: The minimum length of a batch's texts, in characters, if the file can be cut there.
 TEXT_CHARACTERS = 10_000
-#: The number of texts that are encoded one by one, and the maximum part of the file that they are taken from.
+#: The maximum number of texts that are encoded one by one.
 CALLS = 20_000
+#: The maximum number of characters of the file from which these texts are taken.
 CALLS_CHARACTERS = 8_000_000
 #: The fields of a request of compare.py.
 Ask = SimpleNamespace
@@ -53,9 +54,9 @@ def documents(ask: Ask, limit: int = -1) -> list[str]:
 
 
 def texts_of(document: str, least: int = TEXT_CHARACTERS) -> Iterator[str]:
-    """Cuts a document after the end of a line that no white space precedes and a letter follows.
+    """Cuts a document at line feeds that follow a character other than white space and precede a letter.
 
-    Each of PATTERNS in compare.py has a boundary there, whatever is around it, so the ids of the texts are those of the
+    Each of PATTERNS in compare.py has a boundary after such a line feed, so the texts have the same ids as the
     document.
     """
     first = 0
@@ -125,7 +126,8 @@ def train_tokenizers(ask: Ask) -> Job:
         if not ask.special_token:
             tokenizer.train([ask.file], trainer)
         else:
-            # The trainer counts the text of special tokens, so it gets the text between them, in lines, as it reads files.
+            # The trainer would also count the text of special tokens. So it gets the text between them, in lines, as if
+            # from a file.
             parts = documents(ask)
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer
@@ -201,7 +203,8 @@ def encode_bpe(ask: Ask) -> Encoders:
 
     as_array = ask.library.endswith("arrays")
     if as_array:
-        # Its threads are busy for 30 ms after its import, and take a core each. Other libraries import it earlier.
+        # numpy's threads are busy for 30 ms after its import, and take a core each. So import it before the
+        # measurement.
         importlib.import_module("numpy")
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
 
@@ -332,7 +335,7 @@ def _gigatoken(ask: Ask) -> Any:
 
 
 def job_of(ask: Ask) -> Job:
-    """Returns the job for the requested work and library, made by the function that is named after both."""
+    """Returns the job for the requested work and library. A function that is named after the library makes it."""
     package = ask.library.partition(",")[0]
     if ask.work in ("train", "file"):
         job: Job = globals()[f"{ask.work}_{package}"](ask)
@@ -357,7 +360,7 @@ def spelled(merges: Iterable[Any]) -> list[str]:
 
 
 def ranked(ranks: dict[bytes, int]) -> list[str]:
-    """Returns the tokens after the 256 bytes in byte-to-character form, by rank."""
+    """Returns the tokens by rank, in byte-to-character form. Leaves out the first 256, which are single bytes."""
     return [letters(token) for token in sorted(ranks, key=ranks.__getitem__)[256:]]
 
 
@@ -383,7 +386,10 @@ def digests(batch: Iterable[Any]) -> list[str]:
 
 
 def usage() -> tuple[float | None, int | None]:
-    """Returns processor seconds and peak memory in bytes, of this process and of those that it waited for."""
+    """Returns processor seconds and peak memory in bytes, of this process and of those that it waited for.
+
+    Both are None where Python has no module `resource`.
+    """
     try:
         import resource
     except ImportError:

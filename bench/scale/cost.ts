@@ -1,7 +1,7 @@
 import { extrapolate, type Growth, growthOf } from "./heaps.ts";
 import type { ScaleRecord } from "./record.ts";
 
-/** The number of points that the law is fitted to: the largest four, from an eighth of the corpus to all of it. */
+/** The number of points that Heaps' law is fitted to: the largest four, from an eighth of the corpus to all of it. */
 const fittedPointCount = 4;
 
 /**
@@ -80,8 +80,8 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
 }
 
 /**
- * Returns the largest corpus whose words fit: its cells are within the program's limit, and its memory within
- * `memoryBytes`.
+ * Returns the size of the largest corpus whose words can be merged within the program's limits and `memoryBytes`, and
+ * the number of these words.
  */
 export function largestCorpus(record: ScaleRecord, on: Case, memoryBytes: number) {
   const fits = (sizeBytes: number) => {

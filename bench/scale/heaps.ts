@@ -1,10 +1,12 @@
-/**
+/*
  * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, with e < 1. On logarithmic scales, this is a
  * line.
  *
  * For a real text, the exponent between two sizes changes with the size. So an extrapolation also has two extreme
  * cases, with the smallest and the largest exponent between neighbouring points.
  */
+
+/** A measured size of a text, and its number of distinct words. */
 export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
 
 export type Growth = {
@@ -12,8 +14,9 @@ export type Growth = {
   readonly from: Point;
   /** The exponent of the best-fitting line (least squares in logarithms). */
   readonly exponent: number;
-  /** The smallest and the largest exponent between neighbouring points. */
+  /** The smallest exponent between neighbouring points. */
   readonly exponentLow: number;
+  /** The largest exponent between neighbouring points. */
   readonly exponentHigh: number;
   /** The largest distance of a measured point from the line, as a share of the point. */
   readonly fitError: number;
@@ -38,8 +41,8 @@ export function growthOf(points: readonly Point[]): Growth {
 }
 
 /**
- * Returns the number of distinct words in a text of this size, if it grows with this exponent from the largest
- * measured size.
+ * Returns the number of distinct words in a text of this size, if their number grows with this exponent from the
+ * largest measured size.
  */
 export function extrapolate({ from }: Growth, exponent: number, sizeBytes: number): number {
   return from.distinctWordCount * (sizeBytes / from.sizeBytes) ** exponent;

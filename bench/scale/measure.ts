@@ -119,7 +119,8 @@ function measurePlanning(): ScaleRecord["planning"] {
 }
 
 /**
- * Counts every slice separately, like the tasks of a cluster, and adds the slices up, exactly and without rare words.
+ * Counts every slice separately, like the tasks of a cluster. Adds the slices up, first with all words, then without
+ * words that are rare in a slice.
  */
 function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   const sizeBytes = corpora.reduce((sum, { text }) => sum + text.length, 0);
@@ -243,7 +244,10 @@ function measureMerging(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Returns the measurements of bench/merge/peers.ts, whose words have 72 million cells (src/merge/train-merges.ts). */
+/**
+ * Returns the measurements of bench/merge/peers.ts. The merge engine has 72 million cells for its words: one for each
+ * byte, and one more for each word.
+ */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");
   const { distinctWordCount, results } = JSON.parse(readFileSync(path, "utf8"));

@@ -1,8 +1,7 @@
 import type { Point } from "./heaps.ts";
 
 /**
- * The measurements of `measure.ts`, stored as bench/record/scale.json. All numbers on the page are computed from
- * them.
+ * The measurements of `measure.ts`, stored as bench/record/scale.json.
  */
 export type ScaleRecord = {
   readonly date: string;
@@ -22,9 +21,11 @@ export type ScaleRecord = {
     readonly cpuSeconds: number;
     readonly cpuSecondsAll: readonly number[];
     readonly distinctWordCount: number;
-    /** The size in bytes of the distinct words, and of the files that contain them. */
+    /** The size in bytes of the distinct words. */
     readonly wordBytes: number;
+    /** The size of the counts file. */
     readonly compactBytes: number;
+    /** The size of the same words and counts as lines of text. */
     readonly tsvBytes: number;
   }[];
   /** The measurement of `bpe plan` with small ranges. */
@@ -67,9 +68,9 @@ export type LeavingOut = {
   readonly leftOutShare: number;
   readonly mergeCount: number;
   /**
-   * The number of merges before the first one that differs from the exact merges, and the number of merges that are
-   * also among the exact ones.
+   * The number of merges before the first one that differs from the exact merges.
    */
   readonly sameMergesFirst: number;
+  /** The number of exact merges that are also among these. */
   readonly sharedMerges: number;
 };

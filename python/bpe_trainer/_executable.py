@@ -149,7 +149,7 @@ class _Thread:
                 self._ended.release()
 
     def take(self) -> bool:
-        """Claims the work. Returns False if a thread has begun it. After True, only the caller may do it."""
+        """Claims the work. Returns False if it has been claimed before. After True, only the caller may do it."""
         return self._begun.acquire(False)
 
     def work(self) -> None:
@@ -188,8 +188,8 @@ class _Thread:
 def _without_interrupts(work: Callable[[], object]) -> None:
     """Does the work in a thread of its own. Signal handlers run only in the main thread, so none interrupts the work.
 
-    A handler may interrupt this call, as Ctrl-C does. When the exception is raised, the work is either done, or will never
-    begin. If no thread can be started, the calling thread does it.
+    A handler may interrupt this call, as Ctrl-C does. When the exception is raised, the work is either done, or will
+    never begin. If no thread can be started, the calling thread does the work.
     """
     thread = _Thread(work)
     is_started = has_ended = False
@@ -295,7 +295,7 @@ def _remove(path: str, owner: int) -> None:
 _TYPED_CHARACTERS = 1 << 13
 #: The quotes and the space of an argument.
 _SEPARATING_CHARACTERS = 3
-#: Signals that end a program that gets no memory: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV.
+#: Signals that end a program that gets no memory: SIGILL, SIGTRAP, SIGABRT, SIGBUS (7 or 10), SIGSEGV.
 _CRASHES = (4, 5, 6, 7, 10, 11)
 
 
@@ -491,7 +491,7 @@ class Run:
         return answer
 
     def stop(self) -> None:
-        """Interrupts the run like Ctrl-C, so that it cleans up."""
+        """Interrupts the run like Ctrl-C, so that it cleans up; on Windows, terminates it."""
         if self._exit_code is None and self.is_ours:
             try:
                 if sys.platform == "win32":

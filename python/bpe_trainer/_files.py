@@ -15,11 +15,13 @@ _HEAD_BYTES = 1 << 13
 _READ_BYTES = (1 << 18) + (1 << 12)
 #: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but more slowly.
 _PARTS_OF_LANE = 8
-#: The longest text without a safe cut, which one thread encodes in memory. Files with a longer one are left to the executable.
+#: One thread encodes a text without a safe cut in memory, up to this many bytes. A file with a longer one is left to the
+#: executable.
 _WHOLE_BYTES = 1 << 26
-#: Match the names and the first bytes of files that may be records, or not text (src/corpus/content.ts). Binary content has
-#: control characters, or bytes that are not UTF-8.
+#: Matches the names of files that may contain records.
 _RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)
+#: Matches the first bytes of files that may be records, or not text (src/corpus/content.ts): binary content has control
+#: characters.
 _OTHER = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]|>|%PDF-|#bpe-counts|[^\0]*[\0-\x08\x0b\x0e-\x1f]", re.ASCII)
 
 

@@ -29,7 +29,8 @@ _HAS_PLAIN_SECTIONS, _LEAVES_OUT_SPACE, _LEAVES_OUT_SPACES = 128, 512, 1024
 
 
 class Image:
-    """An image. `facts` is what it says about its tokenizer, and `model` the native module's model of it."""
+    """An image of a tokenizer: `facts` is what it says about the tokenizer, and `model` is the native module's object that
+    encodes."""
 
     def __init__(self, data: bytes, as_text: bool) -> None:
         """``as_text``: special tokens in a text are text, if a call does not say. Raises BpeError for data that is no image."""
@@ -145,7 +146,8 @@ def image_at(path: str, options: Sequence[str], as_text: bool) -> Image:
 
 
 def _saved_image(directory: str, as_text: bool = False) -> Union[Image, None]:
-    """Returns the image next to the files; None if it is damaged, forged, of another version or made from other files."""
+    """Returns the image next to the files; None if there is none, or if it is damaged, of another version or made from other
+    files."""
     try:
         image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))), as_text)
         is_usable = image.has_whole_facts and image.is_of(directory)
@@ -225,7 +227,7 @@ class Vocabulary:
         if id in self._text_ids:
             return token.decode("utf-8", "replace")
         if self._characters is None:
-            # One character for each byte, so that `_starts` also applies to it.
+            # Has one character for each byte, so that `_starts` also applies to characters.
             self._characters = self._tokens.decode("latin-1").translate(character_of)
         return self._characters[self._starts[id] : self._starts[id + 1]]
 

@@ -43,7 +43,7 @@ Special = Union[Literal["all"], Collection[str]]
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
-#: The values of ``which`` in `cut` of native/python.c, and the largest limit that it takes.
+#: The values of ``which`` in `cut` of native/python.c, and the largest ``limit`` of `cut`.
 _FIRST_PART, _LAST_PART, _ALL_PARTS = range(3)
 _LIMIT_MAX = (1 << 31) - 1
 #: How many bytes are decoded at a time.
@@ -143,7 +143,7 @@ class Tokenizer:
             if rows.setdefault(whole_number(f"ranks: the id of {token!r}", rank, 0), token) is not token:
                 raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have the same id, {rank}")
         content = b"".join(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
-        # Converted, so that the files hold all of it.
+        # Converted, so that the files also contain the pattern and the special tokens.
         source = Source("ranks", options=_loading_options(text_of("pattern", pattern), special_tokens), files=(("ranks", content),))
         self = cls._of(Source("tokenizer", files=cls._of(source)._converted()))
         self._loaded()
@@ -601,9 +601,9 @@ class Tokenizer:
     ) -> list[str]:
         """Splits a text into pieces of at most ``size`` ids each, in order. Without ``overlap``, the joined pieces are the text.
 
-        A piece has ``size`` tokens of the text, and ends by the rule of `truncate`. The next piece starts with the last
-        ``overlap`` tokens that are complete in this one, or with fewer if it would get no further. Raises BpeError for a
-        character with more than ``size`` ids. An empty text has no pieces.
+        A piece ends by the rule of `truncate`. The next piece starts with the last ``overlap`` tokens that are complete
+        in this one, or with fewer if it would get no further. Raises BpeError for a character with more than ``size``
+        ids. An empty text has no pieces.
         """
         text_of("text", text)
         size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap)
@@ -917,7 +917,7 @@ class Tokenizer:
         return spans
 
     def _place(self) -> ContextManager[str]:
-        """Returns a context with the path of its files."""
+        """Returns a context with the path of the tokenizer's files."""
         self._refuse_closed()
         return self._source.place()
 
@@ -926,7 +926,7 @@ class Tokenizer:
         return self._file("huggingface", "tokenizer.json").decode("utf-8")
 
     def _file(self, format: str, name: str) -> bytes:
-        """Returns a file as `bpe convert` writes it. For HF, returns its own tokenizer.json, if that alone gives the same tokenizer."""
+        """Returns a file as `bpe convert` writes it, or the existing tokenizer.json, if that alone gives the same tokenizer."""
         with self._place() as path:
             if format == "huggingface":
                 own = os.path.join(path, name) if os.path.isdir(path) else path
@@ -936,7 +936,7 @@ class Tokenizer:
         return dict(self._converted(f"--format={format}"))[f"tokenizer/{name}"]
 
     def _converted(self, *options: str) -> Files:
-        """Returns the files that `bpe convert` writes for it."""
+        """Returns the files that `bpe convert` writes for this tokenizer."""
         with self._place() as path, Home() as home:
             output = os.path.join(home, "tokenizer")
             arguments = ["convert", "--quiet", f"--output={output}", *options, *self._source.options, "--", path]
@@ -951,9 +951,9 @@ class Tokenizer:
         special tokens, so `load` must be given these.
 
         A directory may be absent or empty, or the result of an earlier training, which is replaced. Raises BpeError for
-        anything else, and if the files do not hold the whole tokenizer: a pattern or special tokens were given to ``load``, or
-        the path named one file of several. With ``image``, the image that `load` would make is written next to them, so that
-        loading runs no other program. It is used while the files are those that it was made of.
+        anything else, and if the files do not hold the whole tokenizer: a pattern or special tokens were given to
+        ``load``, or the path named one file of several. With ``image``, the image that `load` would make is written
+        next to them, so that loading runs no other program. It is used as long as the files have not changed.
         """
         name = path_of("directory", directory)
         if not name:
@@ -1183,11 +1183,11 @@ def _threads_for(threads: Union[int, None], characters: int) -> int:
 
 
 def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: Callable[[], None]) -> None:
-    """Runs ``share`` in this thread and others. It gets a function that says whether to continue: false once a thread has failed.
+    """Runs ``share`` in this thread and others.
 
-    ``stop`` makes all shares end soon.
-
-    If a thread cannot start its share, for want of memory, the others do it.
+    ``share`` gets a function that says whether to continue: false once a thread has failed. ``stop`` makes all threads
+    end soon. If a thread cannot start, for want of memory, the others do its work.
+    """
     """
     #: Preallocated for the first error raised, so that storing it takes no memory.
     errors: list[Union[BaseException, None]] = [None]
@@ -1220,7 +1220,7 @@ def _numpy() -> Any:
     """Imports numpy, without letting Ctrl-C interrupt that: after an interrupted import, numpy cannot be imported again."""
     try:
         if "numpy" not in sys.modules:
-            import threading  # noqa: F401  It regards the thread that imports it first as the main thread.
+            import threading  # noqa: F401  threading regards the thread that imports it first as the main thread.
 
             _without_interrupts(lambda: import_module("numpy"))
         import numpy

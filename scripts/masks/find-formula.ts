@@ -37,9 +37,9 @@ export type Member = {
 export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
 
 /**
- * Returns the formula that provably cuts every text as the automaton does; undefined if there is none. How the
- * automaton cuts some short texts suggests the family and the options. That is only a guess, which the proof then
- * confirms or refutes, in some milliseconds.
+ * Returns a formula that provably cuts every text as the automaton does; undefined if none is found. How the automaton
+ * cuts some short texts suggests the family and the options. That is only a guess, which the proof then confirms or
+ * refutes, in some milliseconds.
  */
 export function findFormula(tables: ScanTables): FoundFormula | undefined {
   const member = guessMember(tables);
@@ -108,8 +108,8 @@ type SymbolSet = {
 };
 
 /**
- * Returns the symbols of an automaton for a class system; undefined if some characters behave like none of its
- * examples.
+ * Returns the symbols of an automaton for a class system; undefined if some characters beyond ASCII behave like none of
+ * the system's examples.
  */
 export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | undefined {
   const rows = new RowNumbers(tables);
@@ -194,11 +194,12 @@ class RowNumbers {
 }
 
 /**
- * Returns whether an automaton that starts again at an end that it has settled finds the same ends after it. Then masks
- * may take over at any settled end, and the automaton may take over where masks give up.
+ * Returns whether the automaton finds the same further ends if it starts again at an end that it has settled. If so,
+ * masks may take over at any settled end, and the automaton may take over where masks give up.
  *
- * Two automata read the same text: the *whole* one, and one that starts *afresh* at a position that the whole one has
- * written into a slot. If the whole one does not settle that position, it was not an end, and the search drops it.
+ * The search runs two automata. The *whole* one reads a text from its start. The *fresh* one starts at a position that
+ * the whole one has written into a slot. If it turns out that the whole one does not settle that position as an end,
+ * the search drops the pair.
  */
 export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;
@@ -246,7 +247,8 @@ export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): 
   return true;
 }
 
-// Positions are relative to the start of the fresh automaton, and only their order matters. Two of them have names.
+// Positions are relative to the start of the fresh automaton, and only their order matters. All positions before that
+// start are `before`.
 const before = -1;
 /** The current character. */
 const here = 1 << 20;

@@ -3,14 +3,15 @@ import type { Boundaries, Contractions, Count, Ops } from "../../src/pattern/mas
 import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-tables.ts";
 
 /*
- * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read the same
- * text side by side, and the search visits all situations that they can reach. There are only some dozens of them,
- * because a situation has no positions: for each slot of the automaton, it has only *which* of the formula's ends the
- * slot holds.
+ * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read a text
+ * side by side, and the search visits all situations that the two can reach.
  *
- * The formula names an end at once, with claims about the next characters (`BitOps`). The automaton settles it later.
- * So an end that the formula has named is *pending* until the automaton settles it. Both have to name the same ends in
- * the same order.
+ * The formula names an end at once, with claims about the next characters (`BitOps`). The automaton writes possible
+ * ends into *slots*, and settles an end some characters later. An end that the formula has named is *pending* until
+ * the automaton settles it. Both have to name the same ends in the same order.
+ *
+ * A situation has no positions: for each slot, it says only which of the pending ends the slot holds. So there are
+ * only some dozens of situations.
  */
 
 /** The input of formula and automaton in the proof: characters that neither of them distinguishes are one symbol. */
@@ -25,7 +26,7 @@ export type MaskSymbol = {
   readonly example: string;
 };
 
-/** A formula with its options filled in, given the classes of a character. */
+/** A formula whose options are filled in. It is called for each character, with the character's classes. */
 export type BitFormula = (ops: BitOps, classes: ReadonlySet<string>) => Boundaries<boolean>;
 
 type Proof =
@@ -58,7 +59,7 @@ type Situation = {
   readonly state: number;
   readonly slots: readonly number[];
   readonly pendingCount: number;
-  /** Whether a hard character was met. The ends before it are still to be settled. */
+  /** Whether a hard character was met. Ends before it may still be pending. */
   readonly isHard: boolean;
   /** The state of the formula; undefined before the first character. */
   readonly memory: readonly number[] | undefined;
@@ -202,14 +203,15 @@ function textOf(situation: Situation): string {
 
 /**
  * The operators, one character at a time. An operator that looks ahead makes a *claim* about the next characters, and
- * remembers it: they confirm it or refute it. `nextChoices` goes through all claims that can be made at a character. A
- * text confirms exactly one way to claim, because each claim is either true of the text or not.
+ * remembers the claim until these characters confirm or refute it. `nextChoices` goes through all claims that can be
+ * made at a character. Exactly one combination of claims is true of a text, because each claim is either true of it or
+ * not.
  *
- * Each call of an operator remembers one or two small numbers. The operator says what they mean.
+ * An operator that depends on other characters remembers one or two small numbers. Its comment says what they mean.
  */
 export class BitOps implements Ops<boolean> {
   readonly none = false;
-  /** The current character contradicts the claim. */
+  /** The current character contradicts a claim. */
   isRefuted = false;
   /** The text may end after the current character: that contradicts no claim. */
   mayEnd = true;
@@ -303,7 +305,7 @@ export class BitOps implements Ops<boolean> {
     return isLast;
   };
 
-  /** Remembers the claim: 1, the next character is not in `target`; 2, it is. */
+  /** Remembers the claim: 1, the next character is not in `target`, or the text ends; 2, it is in `target`. */
   readonly follows = (where: boolean, target: boolean): boolean => {
     const claim = this.recall();
     if (claim !== 0 && (claim === 2) !== target) this.isRefuted = true;
@@ -313,7 +315,10 @@ export class BitOps implements Ops<boolean> {
     return isFollowed;
   };
 
-  /** Remembers the claim for the current run: 1, no target follows it; 2, a target follows it. */
+  /**
+   * Remembers the claim for the current run: 1, no target follows it; 2, a target follows it. With `atEnd`, the end of
+   * the text counts as a target.
+   */
   readonly before = (where: boolean, run: boolean, target: boolean, atEnd: boolean): boolean => {
     let claim = this.recall();
     if (!run) {
@@ -336,8 +341,8 @@ export class BitOps implements Ops<boolean> {
   };
 
   /**
-   * Remembers how many characters of a contraction are ahead, including the one after it; and a claim (see
-   * below).
+   * Remembers two numbers. One counts down from the apostrophe of a contraction to the character after it, where it is
+   * 1; elsewhere it is 0. The other is a claim (see below).
    */
   readonly contractions = (apostrophes: boolean, fold: boolean, apart: boolean): Contractions<boolean> => {
     const ahead = this.recall();
@@ -356,14 +361,19 @@ export class BitOps implements Ops<boolean> {
 
 // The claims of `contractions`.
 const noClaim = 0;
-// No contraction follows. After the first letter of a possible one, only its second letter can still refute this.
+// No contraction follows.
 const noContraction = 1;
+// After the first letter of a possible contraction: its second letter, "l", does not follow.
 const noL = 2;
+// After the first letter of a possible contraction: its second letter, "e", does not follow.
 const noE = 3;
-// A contraction of one letter follows, or one of two letters; or the second letter follows.
+// A contraction of one letter follows.
 const oneLetter = 4;
+// A contraction of two letters follows.
 const twoLetters = 5;
+// The second letter of a contraction follows: "l".
 const secondL = 6;
+// The second letter of a contraction follows: "e".
 const secondE = 7;
 const refuted = -1;
 

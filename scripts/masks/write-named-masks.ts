@@ -15,7 +15,7 @@ const maskTablesSize = 320;
 
 const noKind = 255;
 
-/** Returns the tables of the formula that cuts as an automaton does; undefined if there is none. */
+/** Returns the tables of the formula that cuts as an automaton does; undefined if none is found. */
 export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
   const found = findFormula(tables);
   if (found === undefined) return undefined;
@@ -37,8 +37,9 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 }
 
 /**
- * Writes which lead bytes of two- and three-byte characters have characters of only one kind, for three-byte characters
- * from some second byte on. Only the two kinds with the most such lead bytes are written.
+ * Writes entries for lead bytes of two- and three-byte characters. A lead byte of two-byte characters gets an entry if
+ * all its characters are of one kind; one of three-byte characters, if all from some second byte on are. Only the two
+ * kinds with the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
@@ -62,8 +63,8 @@ function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Ar
 type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond: number };
 
 /**
- * The minimum, in blocks of 64 characters, of a part that gets an entry. The common Han characters (from e4 b8) and
- * Hangul (from ea b0) have such parts.
+ * The smallest part of a lead byte's characters that gets an entry, in blocks of 64 characters. The common Han
+ * characters (from e4 b8) and Hangul (from ea b0) get entries.
  */
 const leastBlocks = 8;
 

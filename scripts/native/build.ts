@@ -124,7 +124,7 @@ export function compilerHere(): Compiler | undefined {
   return { command: [name], flags: process.arch === "x64" ? ["-mssse3"] : [] };
 }
 
-/** Builds the module for this machine, unless it is up to date. If it cannot be built, the result says why. */
+/** Builds the module for this machine, unless it is up to date. Without a C compiler, the result has an obstacle. */
 export async function buildModule(
   isSmallScale = false,
 ): Promise<{ readonly path?: string; readonly obstacle?: string }> {

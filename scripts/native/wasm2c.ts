@@ -11,7 +11,7 @@ const root = join(import.meta.dir, "../..");
 export const generatedDirectory = (isSmallScale: boolean) =>
   join(root, "dist/native", isSmallScale ? "generated-small" : "generated");
 
-/** The modules by the names of their C, in the order of `kernels.readNative`. */
+/** The kernel's modules, by the names of their C files. The digest of images depends on their order. */
 const modules = { kernel: "kernel-encode", text: "kernel-text" };
 
 /**

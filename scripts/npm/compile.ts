@@ -109,8 +109,8 @@ export async function compileLibraries(directory: string, commit: string): Promi
 }
 
 /**
- * Minifies browser.js, which pages load, and keeps a copy as library.js for bundlers, which use its annotations
- * (`withPureTables`).
+ * Minifies browser.js, which pages load. Its original stays as library.js for bundlers, which use the annotations of
+ * `withPureTables`.
  */
 function minifyForPages(directory: string): void {
   const script = readFileSync(join(directory, "browser.js"), "utf8");

@@ -1,5 +1,6 @@
-// Minimal systems to run executables on: directories with only a C library, from Debian's packages. Executables for
-// other processors run in qemu-user. Nothing is installed on this machine, and its apt configuration is only read.
+// Minimal systems to run executables on: directories with little more than a C library, mostly from Debian's
+// packages. Executables for other processors run in qemu-user. Nothing is installed on this machine, and its apt
+// configuration is only read.
 import {
   copyFileSync,
   existsSync,
@@ -30,8 +31,8 @@ export type System = {
  */
 const suite = "trixie";
 /**
- * Debian's packages in each system, by its processor and its C library. arm64 also gets a Python, to test its wheel;
- * this machine's wheel is tested with the machine's own.
+ * Debian's packages in each system, by its processor and its C library. arm64 with glibc also gets a Python, to test
+ * the wheel for arm64. The wheel for this machine is tested with this machine's Python.
  */
 const systemPackages = {
   "x86_64-gnu": ["libc6"],

@@ -23,7 +23,7 @@ export type WheelOptions = {
    * to the directories of PATH.
    */
   readonly shellFiles: readonly ShellFile[];
-  /** The time of every file in it, in seconds since 1970. */
+  /** The time of every file in the wheel, in seconds since 1970. */
   readonly seconds: number;
 };
 
