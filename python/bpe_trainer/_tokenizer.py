@@ -1188,7 +1188,6 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: 
     ``share`` gets a function that says whether to continue: false once a thread has failed. ``stop`` makes all threads
     end soon. If a thread cannot start, for want of memory, the others do its work.
     """
-    """
     #: Preallocated for the first error raised, so that storing it takes no memory.
     errors: list[Union[BaseException, None]] = [None]
 
