@@ -97,7 +97,7 @@ function describeTie(
   return `its pieces ${one} and ${other} have equal scores: SentencePiece merges the leftmost first, which the ranks of a tokenizer.json cannot express`;
 }
 
-/** Returns, for each half of a merge, the highest priority of the merges that use it. */
+/** Returns, for each half of a merge, the lowest `first` of the merges that use it. */
 function firstUses({ left, right, first }: AppliedMerges): Map<number, number> {
   const uses = new Map<number, number>();
   for (let k = first.length - 1; k >= 0; k--) {
@@ -107,7 +107,7 @@ function firstUses({ left, right, first }: AppliedMerges): Map<number, number> {
   return uses;
 }
 
-/** Returns, for each result of a merge, the lowest priority of the merges in its derivation. */
+/** Returns, for each result of a merge, the highest `first` of the merges in its derivation. */
 function lastMakings({ tokens }: TokenizerParts, { left, right, merged, first }: AppliedMerges) {
   const found = new Map<number, number>();
   const lengthOf = (k: number) => tokens.starts[merged[k]! + 1]! - tokens.starts[merged[k]!]!;

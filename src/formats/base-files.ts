@@ -10,9 +10,9 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
     .map((path) => tokenizerFiles.readFile(path));
 
 /**
- * Reads the files of a tokenizer to extend: from a directory, the companion files and all formats that can be extended;
- * otherwise only the named tokenizer. Companion files do not list learned tokens, so an extension leaves them
- * unchanged. Throws a UserError if no format of the tokenizer can be extended.
+ * Reads the files of a tokenizer to extend. From a directory, reads the files with the usual names of each format that
+ * can be extended, and the companion files. If there are no such files, reads the first tokenizer at the path. Throws a
+ * UserError if its format cannot be extended.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizerFiles.findAt(path);

@@ -17,7 +17,7 @@ import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
 import * as tokenizerFiles from "./load-tokenizer.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
-/** Prepares for writing a tokenizer whose merging begins with characters. */
+/** Returns what the formats write of a tokenizer whose merging begins with characters. */
 export async function finishCharacters(
   path: string,
   parts: TokenizerParts,

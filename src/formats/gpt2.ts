@@ -151,9 +151,9 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 }
 
 /**
- * Guesses the special tokens, for files without a record: all entries that are not bytes and that no merge
- * produces, such as GPT-2's `<|endoftext|>`. An entry with a character that represents whitespace or a
- * control byte (`Ġ`) is not special, but an ordinary token without a merge.
+ * Guesses which entries are special tokens, such as GPT-2's `<|endoftext|>`, for files without a record. The given
+ * entries are those that no merge produces. Bytes are not special, nor are tokens with a character such as `Ġ`, which
+ * represents whitespace or a control byte.
  */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();

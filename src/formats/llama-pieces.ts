@@ -97,8 +97,8 @@ const mayTouch = (a: string, b: string) =>
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
 /**
- * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts`, or if only one
- * of them would make it.
+ * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts` does, or if
+ * merging makes a token in only one of the two programs.
  */
 function mergeObstacle(
   parts: TokenizerParts,

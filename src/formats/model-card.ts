@@ -4,7 +4,7 @@ import { type Normalization, normalForms } from "#text";
 import { modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
-/** The facts in a model card. They name no file and no directory, because the card may be published. */
+/** The facts for a model card. The card itself names no file and no directory, because it may be published. */
 type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<compiledPatterns.ResolvedPattern, "name" | "sources">;

@@ -31,8 +31,8 @@ export function parse(path: string) {
 }
 
 /**
- * The names that `transformers` gives the tokens with roles. `transformers` adds tokens that the tokenizer lacks in
- * this order.
+ * The names that `transformers` gives the tokens with roles, in the order in which it adds them if the tokenizer lacks
+ * them.
  */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 

@@ -9,10 +9,10 @@ import { appendToken, plainSpelling } from "./rows.ts";
  * `tokens.tsv`: the token counts of a training as a table, a row for each id, ascending.
  *
  *   COLUMN  MEANING
- *   id      of the token
- *   token   in byte-to-character form, as in merges.txt: it has no tab and no line end
+ *   id      the token's id
+ *   token   the token in byte-to-character form, as in merges.txt, which has no tab and no line end
  *   bytes   its length in bytes
- *   birth   occurrences in the corpus when it was created; of a byte: before the first merge
+ *   birth   occurrences in the corpus when the token was created, or, for a byte, before the first merge
  *   end     occurrences after all merges
  *   left    id of its left half
  *   right   id of its right half

@@ -114,8 +114,7 @@ function annotate(
  * on the character at i, every state that is still alive
  *   - settles everything up to i: the last slot that it commits was written at i, and
  *   - has the same next state as the start of a document.
- * Text of one kind (digits only, Han only) may have no safe cut. So callers search in a bounded range, and if there is
- * none, the text is not divided there.
+ * Text of one kind (digits only, Han only) may have no safe cut.
  *
  * The second condition matters for patterns with look-behind. With (?<=a)bc|[abc], all states settle an end before the
  * "b" of "abc", but after it the pattern can still match "bc", which it could not at the start of a document.

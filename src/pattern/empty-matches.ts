@@ -11,8 +11,8 @@ import * as unicode from "./unicode.ts";
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
- * Only the first empty alternative counts, in the engine's order of preference. Alternatives before it consume
- * characters. Alternatives after it are tried only if it has conditions, such as `$`, that do not hold.
+ * What matters is the first alternative that can be empty, in the engine's order of preference. Alternatives before it
+ * consume characters. Alternatives after it are tried only where it has a condition that does not hold, such as `$`.
  */
 
 /** How a node can match the empty string. */

@@ -14,7 +14,7 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, after all others
  *
  * If the base has a token that none of its merges produces, a new merge may produce that token. `merged` then has the
- * id of the token, and the merge adds none.
+ * token's old id, and the merge adds no id.
  */
 export type Extension = {
   readonly idLimit: number;
@@ -31,8 +31,8 @@ export const newSpecials = ({ specialTokens, reservedTokens }: Extension): reado
 ];
 
 /**
- * Numbering: the new ids of kept tokens. They are numbered from 0 in the order of their old ids, without
- * gaps. Of the merges whose tokens are kept, the first `mergeCount` are kept.
+ * Numbering: the new ids of kept tokens. They are numbered from 0 in the order of their old ids, without gaps. A merge
+ * is kept if its tokens are kept and its old rank is less than `mergeCount`.
  *
  *   ARRAY   TYPE        LENGTH    MEANING
  *   newIds  Int32Array  idLimit   new id of each old id; -1 if its token was removed, or never existed

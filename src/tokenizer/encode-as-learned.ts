@@ -64,8 +64,9 @@ function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Ar
   return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
 }
 
-/** Upper bounds in bytes: of the ends of an automaton's pieces, and of the head of its annotated text. */
+/** An upper bound of the bytes for the ends of an automaton's pieces. */
 const piecesBytes = 1 << 19;
+/** An upper bound of the bytes for the head of an automaton's annotated text. */
 const annotatedBytes = 3 << 19;
 /** Bytes for the kernel's arrays of fixed length, and for the pairs of bytes that merge. */
 const fixedBytes = 5 << 18;

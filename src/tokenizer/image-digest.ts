@@ -2,7 +2,7 @@ import { host, programVersion } from "#runtime";
 
 /**
  * Identifies the version of an image by the kernel's code, which determines the memory in it, and the program's
- * version, which determines the rest. An image of another version is refused; Python then compiles a new one.
+ * version, which determines the rest.
  */
 export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
   const hash = host.createSha256();

@@ -28,7 +28,8 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   facts    UTF-8      JSON: the program's facts about the tokenizer
  *   starts   u32        start of each id's token in `tokens`, idLimit + 1 of them
  *   tokens   u8         the tokens end to end
- *   texts    u32        ids whose bytes are text, starting with added tokens; others are spelled in GPT-2's characters
+ *   texts    u32        ids of tokens whose names are text, the added tokens first; the names of all other tokens are
+ *                       their bytes in GPT-2's characters
  *   sections            what is done to a text before it is cut, in the format of the kernel's text module
  *                       (src/kernel/text/description.ts)
  *   areas, model, variables: laid-out-model.ts
@@ -92,9 +93,7 @@ export const imageVersion = 8;
 export const flagsAt = 32;
 export const partsAt = 56;
 
-/**
- * Returns the fields of a tokenizer that are neither tables nor made from tables, and facts about its table of tokens.
- */
+/** Returns a tokenizer's fields without its path, pattern and tables, and facts about its table of tokens. */
 function settingsOf(parts: TokenizerParts) {
   const { model: _, pattern: __, tokens, specialTokensAsText: ___, description, ...rest } = parts;
   const { path: ____, ...described } = description;

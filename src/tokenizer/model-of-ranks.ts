@@ -83,7 +83,8 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
   const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
   let lengthMax = 0;
   for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
-  // Counting sort: `ends` first has the number of tokens of each length, then the index of the first one.
+  // Counting sort: `ends` first counts the tokens of each length. Then it says where in `order` the next token of a
+  // length belongs.
   const ends = new Uint32Array(lengthMax + 2);
   for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
   for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;
@@ -93,8 +94,8 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
 }
 
 /**
- * Returns the id of each byte. Like tiktoken, refuses a list that lacks a byte, or that has two tokens of one
- * rank. Duplicates of longer tokens are found later, when tokens are merged.
+ * Returns the id of each byte. Like tiktoken, refuses a list that lacks a byte, that has two tokens of one rank, or two
+ * tokens for one byte.
  */
 function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): Int32Array {
   const byteIds = new Int32Array(256).fill(-1);

@@ -1,8 +1,7 @@
 import { haveAllBytes } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-// The kernel finds offsets (src/kernel/text/offsets.ts). Whether a tokenizer has offsets is stored in its
-// image.
+// The kernel finds offsets (src/kernel/text/offsets.ts).
 
 /** Returns the reason why a tokenizer has no offsets; undefined if it has. */
 export function toOffsets({ normalization, model, tokens }: TokenizerParts): string | undefined {

@@ -110,9 +110,9 @@ export class TokenBytes {
 }
 
 /**
- * The length in bytes of the longest token whose bytes are kept. Tokens of natural language are shorter, and following
- * parts of this size is cheap compared with copying them. The kernel has the same limit. A constant outside the class:
- * bundlers keep a class with a static field even if nothing uses it.
+ * The length in bytes of the longest token whose bytes are kept. Nearly all tokens of natural language are shorter. The
+ * kernel has the same limit. This is no static field, because bundlers keep a class with a static field even if nothing
+ * uses it.
  */
 export const keptBytesMax = 64;
 export const notKept = -1;
