@@ -97,7 +97,7 @@ function readTrainOptions(typed: TypedOptions) {
   } as const;
 }
 
-/** Returns the files that names and globs refer to now. `-` is standard input. */
+/** Returns the files that names and globs refer to. `-` is standard input. */
 export function findIdFiles(names: readonly string[]): IdInput[] {
   const paths = names.flatMap((name) =>
     name === "-" || existsSync(name) || !/[*?[]/.test(name)

@@ -8,7 +8,7 @@ import type { Merges } from "#tokenizer";
 export function readMerges(memories: readonly kernels.Kernel[], startCount: number): Merges {
   const [{ exports, memory }] = memories as [kernels.Kernel];
   const mergeCount = exports.mergeCount();
-  // The regions have an element for each token; those of the merges follow those of the start tokens.
+  // The regions have an element for each token: first for the start tokens, then for the merged ones.
   const idsOf = (region: WebAssembly.Global) =>
     new Int32Array(memory.buffer, (region.value >>> 0) + 4 * startCount, mergeCount).slice();
   const countsOf = (region: WebAssembly.Global) =>

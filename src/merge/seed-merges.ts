@@ -5,14 +5,14 @@ import type { TokenPair } from "./merge-options.ts";
  * order of the seeds. To make the merges of the next seed:
  *
  *   1. Encode it by the merges so far; those of a tokenizer that is extended come first.
- *   2. While it is more than one token, join the first two neighbours that keep characters whole: two whole
- *      characters, or a partial character and its next byte. Join them everywhere in the seed, as any merge does. If
- *      an extended tokenizer's tokens leave no such pair, join the first two.
+ *   2. While it is more than one token, join the first two neighbours that keep characters whole: both consist of whole
+ *      characters, or the left one ends inside a character, which the right one continues. Join them everywhere in the
+ *      seed, as any merge does. If an extended tokenizer's tokens leave no such pair, join the first two.
  *
- * Why encoding the seed always gives a single token, whatever is merged later: when each such merge is made, its halves
- * are adjacent in a text, the seed, just as if training had that text among its words. So no two merges make the same
+ * Why encoding a seed always gives a single token, whatever is merged later: when a merge of the seed is made, its
+ * halves are adjacent in the seed, just as if training had the seed among its words. So no two merges make the same
  * bytes, no merge makes a token that exists already, and encoding by rank is the same as applying the merges in order.
- * After the merges of the seed, it is one token, and later ones find no pair in it.
+ * Once its merges are made, the seed is one token, in which later merges find no pair.
  */
 
 /** The tokens that seeds consist of before their own merges. Ids are below `count`. */

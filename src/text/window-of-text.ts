@@ -1,8 +1,14 @@
 import type { kernels } from "#runtime";
 
-/** A window of a text: the JavaScript side of src/kernel/text/cut-windows.ts. */
+/**
+ * A window: a part of a text, prepared for the search for safe cuts. This is the JavaScript side of
+ * src/kernel/text/cut-windows.ts.
+ */
 export type CutWindow = {
-  /** The text of the window, followed by its holes and its barred positions. */
+  /**
+   * The normalized text of the window, then its holes (ranges whose content depends on text outside the window), then
+   * its barred positions (at which no cut is made).
+   */
   readonly bytes: Uint8Array;
   readonly textBytes: number;
   readonly holeCount: number;
@@ -10,8 +16,8 @@ export type CutWindow = {
 };
 
 /**
- * Creates a window from a part of a text. `startsText`: the text begins with this part. Returns undefined if memory
- * runs out. A text that the kernel has begun is discarded.
+ * Creates a window from a part of a text. With `startsText`, the text begins with this part. Returns undefined if
+ * memory runs out. A text that the kernel has begun is discarded.
  */
 export function makeWindow(
   kernel: kernels.TextKernel,

@@ -37,8 +37,8 @@ export function factsOf(
 
 /**
  * Returns the facts that an image stores: the facts of `factsOf`, the reasons for refusing some calls, and digests of
- * the files that it was made of. It has digests only for files of a directory that were loaded without options
- * (`isAsItIs`), because only then may it be loaded instead of them.
+ * the files that it was made of. Digests are stored only if the files of a directory were loaded without options
+ * (`isAsItIs`), because only then may the image be loaded instead of these files.
  */
 export const imageFactsOf = (
   parts: TokenizerParts,

@@ -8,7 +8,7 @@ import { cacheDirectory, type OpenCache } from "#words";
 import type { Training } from "./training.ts";
 import { outputsOf, type Result } from "./write-result.ts";
 
-/** A training with checked and settled options, locked outputs and a listed corpus. */
+/** A training whose options are settled, whose outputs are locked, and whose inputs are found. */
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
   readonly corpus: learning.Corpus;

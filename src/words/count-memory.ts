@@ -39,7 +39,7 @@ export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;
 
 /**
- * Returns the options for writing sorted runs; undefined if memory suffices for any text of at most
+ * Returns the options for writing sorted runs; undefined if memory is expected to suffice for a text of at most
  * `textBytesMax` bytes.
  *
  * @param textBytesMax upper bound of the text, if known

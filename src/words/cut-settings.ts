@@ -3,7 +3,7 @@ import type { Normalization } from "#text";
 import type { Compat } from "#tokenizer";
 import type { CountsOptions } from "./counts-format.ts";
 
-/** How text becomes pretokens, and which trainer's rule applies. */
+/** How text becomes pretokens, and which trainer is imitated. */
 export type CutSettings = {
   readonly specialTokens: readonly string[];
   /** The normalization of text between special tokens, before the pattern cuts it; null if there is none. */

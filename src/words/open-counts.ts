@@ -19,8 +19,8 @@ type CountsSources = {
 export const pathsOf = ({ counts = [] }: Pick<RequestedTraining, "counts">) => counts.flatMap(countsPathsOf);
 
 /**
- * Opens the requested word counts, and decides how text is cut: as requested, or else as the files state; `settle`
- * receives their options as `made`.
+ * Opens the requested word counts, and settles how text is cut: as requested, or else as the files state. `settle`
+ * receives the stated options as `made`.
  */
 export async function openAndSettle<T extends CutSettings>(
   asked: AskedCounts,
@@ -63,7 +63,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
 
 /**
  * Settles with the options of the file at `path`. If `settle` refuses only because of these options, the error names
- * the file. What it refuses without them, too, is a mistake of the caller.
+ * the file. If `settle` refuses the caller's options alone as well, its error is thrown as it is.
  */
 function settleAsStated<T>(
   stated: CountsOptions,

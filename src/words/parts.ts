@@ -7,12 +7,12 @@ import type { WordTable } from "./word-table.ts";
 /** The words of a corpus before they are added up: those of a counter, and sorted counts in files. */
 export type Parts = {
   readonly counter: SpillingCounter;
-  /** Tables that share no word, instead of a counter, which is then empty. */
+  /** Tables that have no word in common. If there are any, the counter is empty. */
   readonly slices?: readonly WordTable[];
   readonly sources: readonly CountsSource[];
 };
 
-/** Lists the words of the counter or of the slices, which are not in `sources`. */
+/** Returns a table of the words in the counter or in the slices. */
 export const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
   return slices.length > 0 ? wordCounter.joinTables(slices) : yield* counter.words.listWords();
 };

@@ -50,7 +50,7 @@ type Place = { readonly address: number; readonly byteCount: number };
 export type Slice = { readonly index: number; readonly count: number };
 const wholeSlice: Slice = { index: 0, count: 1 };
 
-/** The initial number of slots of each table, as an exponent of two. Tests pass other exponents. */
+/** The initial number of slots of each table, as an exponent of two. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
 /** Tables of 64, 12 and 2 KB. For a corpus of 130 KB they grow a few times. */
