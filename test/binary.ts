@@ -12,16 +12,16 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 export const environment = { TMPDIR: tmpdir() };
 
 /**
- * Turns off the engine's fast WebAssembly memories: with them, it collects all garbage before every further memory
- * (see scripts/test.mjs).
+ * Turns off the engine's fast WebAssembly memories. With them, the engine collects all garbage before it makes another
+ * memory (see scripts/test.mjs).
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;
 const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
 
 /**
- * Runs the program to its end. The run is a separate process if that matters: with text on stdin, or with a memory
- * limit; and always if BPE_TEST_PROCESSES is set, as in nightly tests.
+ * Runs the program to its end. With text on stdin, with a memory limit, or if BPE_TEST_PROCESSES is set, the run is a
+ * process of its own. Otherwise it runs in a process that stays.
  */
 export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
   if (
@@ -75,12 +75,12 @@ export const mergesOf = (directory: string) =>
   readFileSync(join(directory, "merges.txt"), "utf8").split("\n").slice(1, -1);
 
 /**
- * Returns the processor time of a process and its threads so far. On a loaded machine it is more meaningful than
+ * Returns the processor time that a process has used so far, in milliseconds. A busy machine distorts it less than
  * elapsed time.
  */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The fields after the name, which may contain anything. Fields 14 and 15 of the line are in hundredths of a second.
+  // Skips the name, which may contain anything. Fields 14 and 15 of the line are the times, in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }

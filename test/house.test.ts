@@ -75,8 +75,8 @@ test("a module imports only modules that are listed before it, and none imports 
 });
 
 /**
- * Names that modules import from each other through doors. A new one has to replace another: group a type with its
- * functions in a namespace, or move a file to the module that uses it.
+ * The maximum number of names that modules import from each other through doors. A new one has to replace another:
+ * group a type with its functions in a namespace, or move a file to the module that uses it.
  */
 const namesOfDoorsMax = 300;
 
@@ -96,7 +96,7 @@ test("modules import few names from each other", () => {
   expect(size).toBeGreaterThan(namesOfDoorsMax / 2);
 });
 
-/** Whether a file is about command lines, so that its messages may name options. */
+/** Whether the messages of a file may spell options. */
 const isAboutCommands = (path: string) =>
   ["main", "kernel", "pages", "playground"].includes(moduleOf(path)) || /-(commands|options)\.ts$/.test(path);
 
@@ -145,7 +145,7 @@ test("every file of ours that a page or a comment names exists", () => {
 });
 
 const isComment = /^\s*(\/\/|\/?\*)/;
-/** A file name, with or without directories. Capital letters are placeholders. */
+/** A file name, with or without directories. A name with capital letters is a placeholder. */
 const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
 
 test("no line of Markdown is longer than 110 characters, except for rows of tables", () => {

@@ -9,9 +9,8 @@ import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, rounds } from "../rounds.ts";
 
 /**
- * Two builds of the program, the usual one and dist/bpe-small, whose sizes are all tiny, write the same bytes. The
- * files here are smaller than nearly all sizes of the usual build, which meets hardly any edge. The small build meets
- * many.
+ * The usual build and dist/bpe-small, whose blocks, windows and tables are tiny, must write the same bytes. Most files
+ * here fit into one block of the usual build; the small build has to cut them often.
  *
  * With another seed, longer: BPE_SCALES_SEED=7 BPE_TEST_ROUNDS=50 node scripts/test.mjs test/cli/both-scales
  */
@@ -57,7 +56,7 @@ const odd = [
 const letters = [..."etaoinsh rdlu cm\n  "];
 const plain = readFileSync(join(binary, "../../docs/encode.md"), "utf8");
 
-/** A part of the manual, random letters, and odd input. */
+/** Returns odd input, random letters, or a part of the manual. */
 function piece(random: Random): string {
   const kind = random(10);
   if (kind < 4) return pick(random, odd);
@@ -70,8 +69,8 @@ const textOf = (random: Random, lengths = [0, 1, 3, 20, 60]) =>
   Array.from({ length: pick(random, lengths) }, () => piece(random)).join("");
 
 /**
- * The directories of the two builds. Each runs in its own directory, so that both get the same names. The usual one
- * also has the inputs.
+ * Each build runs in a directory of its own, so that both write files of the same names. The inputs are in `home`,
+ * above these directories.
  */
 class Sides {
   readonly home = scratch();
@@ -81,7 +80,7 @@ class Sides {
     return join("..", name);
   }
 
-  /** Begins with nothing written. */
+  /** Empties the directories of both builds. */
   clear(): void {
     for (const side of ["usual", "small"]) {
       rmSync(join(this.home, side), { recursive: true, force: true });
@@ -127,8 +126,8 @@ class Sides {
 }
 
 /**
- * Returns files by name, without what may differ: times in records and caches, and the borders of compressed parts and
- * row groups.
+ * Returns the contents of files by name; of compressed files, what they contain. Leaves out files that may differ, such
+ * as records and caches.
  */
 async function contents(directory: string): Promise<Record<string, unknown>> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
@@ -405,7 +404,7 @@ function trainingOf(random: Random, inputs: readonly string[]): string[] {
   }
 }
 
-/** Returns text with few symbols, whose pairs tie; one repeated word; words with equal counts; or any text. */
+/** Returns one of: text of few symbols, whose pairs tie; a word that is repeated; words with equal counts; any text. */
 function trainingText(random: Random): string {
   const kind = random(6);
   const from = (alphabet: string, length: number) =>

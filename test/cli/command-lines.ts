@@ -3,12 +3,12 @@ import type { CommandSpec } from "../../src/main/command-spec.ts";
 import type { Option } from "../../src/options/option.ts";
 import { bpe, put } from "../binary.ts";
 
-// The shortest command line of each command, over the files of `fillWithInputs`. Tests try every argument of every
-// command with them, so a new command needs a row here, and a new option that takes a path perhaps a value.
+// Command lines for tests that try every argument of every command, on the files of `fillWithInputs`. A new command
+// needs a row in `shortest`. A new option that takes a path may need one in `valid`.
 
 /**
- * The options of a command, and after `--` its files. Options have the form `--name=value`. `--workers=1` is added where
- * it applies.
+ * The shortest command line of each command: its options as `--name=value`, then `--`, then its files. `--workers=1` is
+ * added if the command has that option.
  */
 const shortest: Readonly<Record<string, string>> = {
   train: "--vocab-size=262 --output=new -- corpus.txt",
@@ -38,14 +38,14 @@ const shortest: Readonly<Record<string, string>> = {
   completions: "-- bash",
 };
 
-/** Other command lines, for options that cannot be added to the shortest one. */
+/** Other command lines, for options that cannot be added to the shortest one: by command and option. */
 const shortestWith: Readonly<Record<string, string>> = {
   "diff special-tokens": "-- tok smaller/vocab.json",
   "train extend": "--vocab-size=+2 --output=new -- corpus.txt",
   "train language-dev": "--language=en=corpus.txt --vocab-size=262 --output=new --",
 };
 
-/** A path for each option that is not in the shortest command line. */
+/** Paths for options that a shortest command line lacks: by option, or by command and option. */
 const valid: Readonly<Record<string, string>> = {
   counts: "words.counts",
   extend: "tok",
@@ -158,7 +158,7 @@ function optionArgument(command: CommandSpec, option: Option): PathArgument {
   };
 }
 
-/** Every argument of every command that is a path, by the tables of the program. */
+/** All arguments of all commands that take a path, according to the program's tables. */
 export const pathArguments: readonly PathArgument[] = commands.flatMap((command) => [
   ...fileArguments(command),
   ...command.options

@@ -1,4 +1,4 @@
-// Texts that are skewed, each in one way. `bpe doctor --text` finds each defect by name, and none in ordinary texts.
+// `bpe doctor --text`: finds each of several defects of texts by name, and none in ordinary texts.
 import { beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,15 +47,15 @@ const english = pages
   .replaceAll("<|", "<")
   .slice(0, 100_000);
 
-/** Words that no other document has. */
+/** Words that only the skewed document has. */
 const ownWords = ["zqx", "wukk", "pryx", "vashq", "khol", "jexx", "bwelg", "dzunk"].flatMap((first) =>
   ["orbel", "anzib", "olent", "tubok", "miqra"].map((last) => first + last),
 );
-/** Returns a document of `count` of these words, drawn at random. */
+/** Returns a document of `count` random words of `ownWords`. */
 const repeated = (random: Random, count: number) =>
   Array.from({ length: count }, () => ownWords[random(ownWords.length)]).join(" ");
 
-/** English text cut into documents of up to 500 characters, all different. */
+/** English text cut into documents of up to 500 characters. */
 const ordinary = english.match(/[\s\S]{1,500}/g)!;
 const skewed = ordinary.with(77, repeated(randomNumbers(3), 4000));
 const jsonl = (documents: readonly string[]) =>
@@ -196,7 +196,7 @@ test("scripts of the corpus are judged, if few of its tokens are parts of charac
     return found.find(({ check }) => check === "costly-scripts");
   };
   for (const size of [260, 300]) expect(judged(size)).toBeUndefined();
-  // A vocabulary of 300 has tokens for some letters only; its other tokens are parts of characters.
+  // With 300 tokens, only some Cyrillic letters have a token. The others are encoded in parts.
   const few = await tokenizerFiles.load(join(home, "letters300"));
   expect(corpusScripts(few).map(({ name }) => name)).not.toContain("Cyrillic");
   expect(judged(3000)!.evidence).toEqual([

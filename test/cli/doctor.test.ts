@@ -1,4 +1,4 @@
-// Tokenizers that are damaged, each in one way: `bpe doctor` finds each damage by name.
+// `bpe doctor`: finds many kinds of damage of a tokenizer, and does not report correct settings.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -43,7 +43,10 @@ beforeAll(() => {
   for (const name of readdirSync(good)) parsed.set(name, readFileSync(join(good, name), "utf8"));
 });
 
-/** Returns English, code, and the other scripts of the probe text, so that tokens of each kind are learned. */
+/**
+ * Returns the first parts of the probe text, which are in many scripts, then English and code, so that tokens of each
+ * kind are learned.
+ */
 function corpusText(): string {
   const { parts } = JSON.parse(readFileSync(join(root, "docs/probe-1.json"), "utf8"));
   const scripts = parts
@@ -65,7 +68,7 @@ function damaged(name: string, damage: (files: Files) => void): string {
   mkdirSync(directory);
   const files: Files = {};
   for (const [file, text] of parsed) files[file] = textFiles.includes(file) ? text : JSON.parse(text);
-  // Without the other files, the damage of one file cannot be reported as a disagreement of two.
+  // Otherwise, the damage of one file could be reported as a disagreement between two.
   for (const file of ["vocab.json", "merges.txt", "tokenizer.tiktoken", "training.json", "tokens.tsv"]) {
     if (!keepsAll.has(name)) delete files[file];
   }
@@ -102,13 +105,13 @@ const cutBy =
     json(files).pre_tokenizer = sequence(...steps, byteLevel);
   };
 const gpt4Like = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+|\\s+";
-/** Keys of learned tokens, the last first. */
+/** Returns the keys of the vocabulary without the four special tokens at its end, the last first. */
 const lastKeys = (files: Files) => Object.keys(json(files).model.vocab).slice(0, -4).reverse();
 function addKey(files: Files, key: string): void {
   json(files).model.vocab[key] = 1500;
 }
 
-/** Maps each check to the damages that it has to find: a name, and a function that changes the files. */
+/** The damages that each check has to find: their names, and functions that change the files. */
 const damages: Record<string, Record<string, (files: Files) => void>> = {
   "not-loaded": {
     dropout: (files) => {
@@ -547,7 +550,7 @@ function addToken(files: Files, content: string, id: number): void {
 
 const idOf = (files: Files, content: string) => json(files).model.vocab[content];
 
-/** Adds tokens of F0 bytes, each of which begins a character of four bytes. */
+/** Adds tokens that repeat byte F0, which begins a character of four bytes. */
 function addParts(files: Files, count: number): void {
   for (let i = 0; i < count; i++) json(files).model.vocab["ð".repeat(i + 2)] = 1500 + i;
 }

@@ -90,7 +90,7 @@ describe("bpe eval", () => {
     const shares = [a, b].map(({ parity }) => parity!.giniBytes.toFixed(4));
     expect(cellsOf("Gini coefficient per byte")).toEqual(["lower", ...shares]);
     expect(cellsOf("vocabulary, tokens")).toEqual(["-", ...[a, b].map((of) => String(of.vocabularySize))]);
-    // Without any number in the texts, only their counts, 0, have a value.
+    // The texts contain no numbers, so only the two counts of numbers have a value: 0.
     expect(linesOf(...two, "--measure", "all", "--numbers")).toHaveLength(lines.length + 2);
     // For one tokenizer, texts are columns, and its own measures are in the column of all texts.
     const ofOne = linesOf(named[0]!, ...two.slice(2), "--measure", "all");

@@ -1,5 +1,5 @@
-// Every argument that is a tokenizer, with a tokenizer in every format: whole, cut in the middle, and empty. Commands
-// and formats come from the program's tables, so a new one is tried here without a new row.
+// Tries tokenizers in every format, whole and damaged, as every argument that takes a tokenizer. Commands and formats
+// come from the program's tables, so a new one is tried without a new row.
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { turns } from "../rounds.ts";
 import { cases, modelOf } from "../unit/formats/made-sentencepiece.ts";
 import { fillWithInputs, pathArguments } from "./command-lines.ts";
 
-/** What commands say of formats that they cannot use, by argument; "all others" is for those that are not named. */
+/** What commands say of formats that they cannot use, by argument; "all others" is for arguments that are not named. */
 type Refusals = Readonly<Record<string, string>>;
 
 const others = "all others";
 const otherIds = "(position 0: the )?id 258 (at position 0 )?is not";
-/** In the shortest command lines, ids are of the tokenizer `tok`. */
+/** What commands say, by format. The ids in the command lines come from `tok`, so other tokenizers may lack some. */
 const refusals: Readonly<Record<string, Refusals>> = {
   sentencepiece: {
     "train --extend": 'PATH/tokenizer.model" cannot be extended: it is not a byte-level tokenizer',
@@ -42,7 +42,7 @@ const refusals: Readonly<Record<string, Refusals>> = {
     "truncate <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
   },
 };
-/** These arguments are no tokenizers of text. */
+/** Arguments that are not tokenizers of text, with what commands say of any format. */
 const ofOtherKinds: Refusals = {
   "verify <dir>":
     'PATH(/training.json" is the record of a converted|" has no training.json|" is not a directory)',

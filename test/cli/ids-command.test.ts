@@ -10,7 +10,7 @@ import { rounds } from "../rounds.ts";
 
 const home = scratch();
 
-/** Returns documents with ties, repeats and runs, of few symbols that are far apart. */
+/** Returns documents of few distinct ids, with ties, repeats and runs. */
 function makeDocuments(random: Random, alphabet: readonly number[]): number[][] {
   return Array.from({ length: 1 + random(30) }, () => {
     const ids: number[] = [];

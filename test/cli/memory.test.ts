@@ -187,7 +187,7 @@ describe("--memory-limit", () => {
 
 test("an allocation that the system refuses is an error, and no result is incomplete", () => {
   const out = at("rationed");
-  // Address space, in kB: below some 400 MB the runtime itself does not start.
+  // Limits of the address space in kB. Below some 400 MB, the runtime itself does not start.
   for (const limit of [450_000, 500_000, 600_000]) {
     const command = `ulimit -v ${limit}; exec ${binary} train ${many} -n 300 -w 2 -q -o ${out}`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: home, env: environment });
@@ -284,7 +284,6 @@ describe("inputs made to fill the memory are done within 1.2 times the limit, or
     expect(run(["train", "few.txt", "-n", "280", "-w", "1", "-o", name, ...args]).code).toBe(0);
   };
 
-  // `npm run suite memory` has all inputs and commands.
   test("every command with --memory-limit that reads text is among them", () => {
     const limited = commands.filter(({ reads, options }) => {
       const has = (name: string) => options.some((option) => option.name === name);

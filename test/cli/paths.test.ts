@@ -1,6 +1,5 @@
-// Every argument of every command that is a path, with every kind of path. The arguments come from the program's tables
-// (command-lines.ts), so this file tries a new command or option by itself. `npm run suite paths` tries more
-// paths, each run in a process of its own.
+// Tries paths of many kinds as each argument that is a path. The arguments come from the program's tables
+// (command-lines.ts), so those of a new command or option are tried, too.
 import { expect, test } from "bun:test";
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -15,9 +14,9 @@ import { fillWithInputs, type PathArgument, pathArguments } from "./command-line
 type Use = PathArgument["use"];
 
 /**
- * How a run ends: it succeeds; it waits, as for a pipe without a writer; or it fails with a message, a regular
- * expression in which PATH is the path in quotes and OPTION the option. A message that begins with `usage: ` has exit
- * code 2, any other one exit code 1.
+ * How a run ends. "works": it succeeds. "waits": it waits, for example for a writer to a pipe. Anything else: it fails
+ * with a message that this regular expression matches. In the expression, PATH is the path in quotes, and OPTION the
+ * option. A message that begins with `usage: ` has exit code 2, any other has 1.
  */
 type Ending = "works" | "waits" | (string & {});
 
@@ -25,7 +24,7 @@ type Kind = {
   readonly path: string;
   /** How a run ends, by how it uses the path. */
   readonly endings: Readonly<Record<Use, Ending>>;
-  /** Endings of single arguments, which differ for a reason. */
+  /** Endings of arguments to which `endings` does not apply, by the argument's name. */
   readonly others?: Readonly<Record<string, Ending>>;
 };
 
@@ -145,7 +144,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       cache: "OPTION PATH cannot be used: the name is too long",
       log: "PATH: the name is too long",
     },
-    // For a word that is not a file, these say how a text is passed.
+    // These two commands suggest how to pass a text, as for any word that is not a file.
     others: { ...templateName, "encode <file>": notFound, "tokens <file>": notFound },
   },
   "a device that is empty": {
@@ -238,11 +237,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Names that are odd, but good. The second is as long as a name may be next to the hidden names of outputs. */
+/** Names that are odd, but valid. The second is long, but leaves room for the longer hidden names next to an output. */
 const oddNames = [" -a\n=語 '\"[*]\x1b[31m", "語".repeat(70)];
 
 const denied = "PATH cannot be read: permission denied";
-/** Files without permissions. Root runs the program as another user, whom permissions bind. */
+/**
+ * Files without permissions. If the tests run as root, to whom permissions do not apply, the program runs as another
+ * user.
+ */
 const forbidden: Readonly<Record<string, Kind>> = {
   "a file without permissions": {
     path: "locked.txt",
@@ -265,12 +267,12 @@ const forbidden: Readonly<Record<string, Kind>> = {
 };
 
 const model = scratch();
-/** Where the commands run: a copy of `model`, which is renewed after a run that changed it. */
+/** The directory in which commands run: a copy of `model`. It is replaced after a run that changed its files. */
 const home = join(scratch(), "home");
 const socket = join(scratch(), "socket");
 Bun.listen({ unix: socket, socket: { data() {} } }).unref();
 
-/** Makes the inputs, and the paths of `kinds`: also with the ending .npy, because ids are written to such files. */
+/** Makes the inputs and the paths of `kinds`. Some are also made with the ending .npy, for outputs of ids. */
 function fill(): void {
   fillWithInputs(model);
   put(model, "file.txt", "a file");
@@ -319,8 +321,8 @@ function complaint({ code, stderr }: Finished, argument: PathArgument, typed: st
 }
 
 /**
- * Removes what the run made, and restores what it changed. Returns both; of a run that succeeded, only the hidden files
- * that it made.
+ * Removes what a run made, and restores what it changed. Returns the paths of these files; after a run that succeeded,
+ * only the hidden ones among those that it made.
  */
 function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): string[] {
   const after = listing(home);
@@ -332,8 +334,9 @@ function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): stri
 }
 
 /**
- * Tries a path as every argument. Returns the command lines that end otherwise than expected. A quick run tries only
- * some of those that succeed, which take most of the time.
+ * Tries a path as every argument, except where a run would wait. Describes the runs that ended otherwise than expected
+ * or left files. Unless the tests are thorough, only an eighth of the runs that succeed are tried, because they take
+ * most of the time.
  */
 function complaintsOf(kind: Kind, turn: number, run: (line: string[]) => Finished): string[] {
   renew();
@@ -345,7 +348,7 @@ function complaintsOf(kind: Kind, turn: number, run: (line: string[]) => Finishe
     const line = argument.lineWith(typed);
     const finished = run(line);
     const wrong = complaint(finished, argument, typed, ending);
-    // The report of a training is written after the tokenizer.
+    // If only the report fails, the tokenizer has already been written.
     const left = clear(before, finished.code === 0 || argument.name === "train --report");
     return [
       ...(wrong === undefined ? [] : [`${line.join(" ")}: ${wrong}`]),
@@ -377,7 +380,7 @@ test("a path with an odd or a long name works", () => {
   renew();
   const before = listing(home);
   for (const [i, { name, valid, isWritten, lineWith }] of pathArguments.entries()) {
-    // The files of a part have the name of its manifest. A quick run tries a third of the arguments.
+    // The files of a part of ids are named after its manifest, so a manifest under another name does not work.
     if (name === "ids join <file>" || (!isThorough && i % 3 > 0)) continue;
     for (const odd of turns(oddNames, i)) {
       const path = isWritten ? odd + extname(valid) : join(odd, odd + extname(valid));
@@ -427,7 +430,7 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
     await run.exited;
     const stderr = await new Response(run.stderr).text();
     expect([line, isWaiting, run.exitCode, stderr]).toEqual([line, true, 143, "bpe: terminated\n"]);
-    // Another output may have been complete before: the report of a training is written after the tokenizer.
+    // A run may have written another output before it waits, as `train --report` writes the tokenizer first.
     expect([line, clear(before, true)]).toEqual([line, []]);
   }
 });

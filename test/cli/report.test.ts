@@ -157,7 +157,7 @@ test("train --report contains the record, the curve and the counts of the traini
   for (const name of ["corpus", "pattern", "pretokens", "absorbed", "time", "memory", "written"])
     expect(names).toContain(name);
   expect(readdirSync(join(directory, "trained")).sort()).toEqual([...record.files].sort());
-  // A vocabulary that is four times as large as its bytes has an estimate for twice its size.
+  // The headline judges the size of a larger vocabulary.
   const words = Array.from({ length: 900 }, (_, i) => `w${(i * 7919) % 10_007} `.repeat(1 + (i % 5))).join(
     "",
   );
@@ -327,7 +327,7 @@ test("diff --report contains what --json prints, and the same text cut by both",
   expect(headlineOf(page)).toMatch(
     /^On text, <span class="name c0">&lt;b&gt;one<\/span> needs [\d.]+.% fewer tokens than/,
   );
-  // The terminal prints the same finding first.
+  // The terminal prints the same finding.
   expect(bpe(args).stdout).toMatch(
     /^different fingerprints: .*\nOn text, <b>one needs [\d.]+ % fewer tokens than two; /,
   );
@@ -384,7 +384,7 @@ test("passages come from the middle of texts: from a paragraph, a line, a word o
   }
   const records = Array.from({ length: 2000 }, (_, i) => `${JSON.stringify({ id: i, text: `text ${i}` })}\n`);
   expect(await passageOf("many.jsonl", records.join(""))).toMatch(/^text (6|7|8|9)\d\d$/);
-  // A record in the middle that is longer than what is read.
+  // The record in the middle is longer than what is read, so the first one is shown.
   const long = `${JSON.stringify({ text: "x".repeat(90_000) })}\n`;
   expect(await passageOf("long.jsonl", records[0] + long)).toBe("text 0");
 });

@@ -1,4 +1,4 @@
-// `bpe verify`: trainings with every option are verified, and every change is found.
+// `bpe verify`: confirms trainings with all options, and finds changes.
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -305,7 +305,7 @@ function whileChanged<T>(path: string, change: (text: Buffer) => Buffer | string
     writeFileSync(inHomeAt(path), before);
   }
 }
-/** Changes the first byte that is this letter into another letter. */
+/** Returns a function that replaces the first `from` in the bytes by `to`. */
 const oneByte = (from: string, to: string) => (bytes: Buffer) => {
   const copy = Buffer.from(bytes);
   copy[bytes.indexOf(from)] = to.charCodeAt(0);
@@ -567,7 +567,7 @@ describe("a file that was edited is named", () => {
       .filter(([, change]) => said(change).code !== 1)
       .map(([name]) => name);
     expect(unnoticed).toEqual([]);
-    // Changes the fields that depend on the run.
+    // These fields depend on the run, so they may differ.
     const others = (json: Json) => {
       json.timings.totalMs = 1;
       json.options.workers = 64;

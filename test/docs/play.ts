@@ -116,7 +116,7 @@ function writeTexts(directory: string): void {
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
 }
 
-/** Normalizes an output: numbers of times, rates and memory become `#`, and blanks are ignored. */
+/** Normalizes an output: replaces times, rates, memory and process ids, and joins blanks. */
 export const settled = (text: string): string =>
   text
     // A small stage prints this line only if it takes long on a busy machine.

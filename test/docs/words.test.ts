@@ -1,4 +1,4 @@
-// Rules for the text of the pages: blocks are run, links resolve, and the pages are not too long.
+// Rules for the text of the pages.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

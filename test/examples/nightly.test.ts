@@ -26,7 +26,7 @@ const tokenizers = () => readdirSync(join(home, "srv/tokenizers"));
 const lastRecord = () =>
   JSON.parse(readFileSync(join(home, "var/log/bpe/nightly.log"), "utf8").trimEnd().split("\n").at(-1)!);
 
-/** Runs several nights, with a new file each time. Expects that each trains, and keeps the previous result. */
+/** Runs several nights, and checks what each of them leaves. */
 function expectNights(night: () => { exitCode: number | null; stdout: Buffer; stderr: Buffer }) {
   for (let n = 0; n < 3; n++) {
     put(join(home, "srv/corpus"), `night-${n}.txt`, `what came in night ${n} `.repeat(50));

@@ -9,11 +9,9 @@ const hangMs = 900_000;
 /** Larger outputs are frozen only by their checksum. */
 const shownBytesMax = 4 << 20;
 
-/**
- * The result of a case: each output with its checksum and, if it is small, its text. If it is `forPeople`, the text is
- * frozen instead of the checksum.
- */
+/** The answer of a case: its command line, and its outputs by name. */
 export type Answer = { readonly args: string; readonly outputs: ReadonlyMap<string, Output> };
+/** An output. If it is `forPeople` and small enough, its text is frozen, otherwise its checksum. */
 export type Output = { readonly sum: string; readonly text: string | null; readonly forPeople: boolean };
 
 const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
@@ -23,7 +21,7 @@ const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
 });
 
 /**
- * Returns text with escapes for control characters, for bytes that are not UTF-8, and for other characters that
+ * Returns a content as text (as Latin-1 if it is not UTF-8), with escapes for control characters and others that
  * editors do not show.
  */
 function visible(content: string | Uint8Array): string {
@@ -54,7 +52,7 @@ const maskJson = (text: string) =>
     1,
   );
 
-/** Masks times, speeds, memory, versions, process ids and the working directory in a text. */
+/** Masks what differs from run to run: times, speeds, memory, versions, process ids and the working directory. */
 export function mask(text: string, directory = ""): string {
   const here = directory === "" ? text : text.replaceAll(directory, "DIR");
   return (
@@ -98,7 +96,9 @@ export async function fileOutput(path: string, directory: string): Promise<Outpu
   return outputOf(content);
 }
 
-/** Returns a page without its program and style, the day, and measurements of the run. */
+/**
+ * Returns a page without its program, its style, and the line that says when it was made, and with measurements masked.
+ */
 const withoutProgram = (page: string) =>
   page
     .replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "")
@@ -107,7 +107,7 @@ const withoutProgram = (page: string) =>
     .replace(/<p class="origin">.*?<\/p>/, "")
     .replace(/"([\w/.]+)":("[^"]*"|[\d.]+)/g, (field, key) => (volatile.test(key) ? `"${key}":"…"` : field));
 
-/** Masks a log, and removes lines of progress, which may occur any number of times. The record is the last line. */
+/** Masks a log, and removes lines of progress, which may occur any number of times. */
 const maskLog = (text: string, directory: string) =>
   maskStderr(text, directory)
     .split("\n")
@@ -183,7 +183,9 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     ? stdout
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
-/** The files of an output directory; none of a cache, whose names depend on the program's version and on paths. */
+/**
+ * The files in an output directory, except those of a cache, whose names depend on the program's version and on paths.
+ */
 export const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))

@@ -46,7 +46,7 @@ function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   return text;
 }
 
-/** The first and the last letter of each script, and the gap between its words. */
+/** The first and the last character of each script, and the gap between its words. */
 const scripts: readonly (readonly [first: number, last: number, gap: string])[] = [
   [0x61, 0x7a, " "],
   [0xe0, 0xff, " "],
@@ -113,7 +113,7 @@ function code(seed: number, sizeBytes: number): string {
   return text;
 }
 
-/** Returns bytes of all values, whole characters, and incomplete or invalid ones. */
+/** Returns random bytes, valid text, and incomplete or invalid characters. */
 function invalid(seed: number, sizeBytes: number): Uint8Array {
   const random = randomSource(seed);
   const pieces = [
@@ -248,7 +248,7 @@ function files(): Record<string, string | Uint8Array> {
   };
 }
 
-/** Writes the small corpora. Their times are fixed, because plans contain them. */
+/** Writes the small corpora. The files have a fixed modification time, because plans contain it. */
 export function writeCorpora(directory: string): void {
   for (const [name, content] of Object.entries(files())) {
     const path = join(directory, name);

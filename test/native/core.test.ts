@@ -48,7 +48,7 @@ function encoderOf(parts: TokenizerParts, specialTokensAsText = false, notes?: T
   };
 }
 
-/** Asks the core questions of every kind about texts, and compares its answers with those of TypeScript. */
+/** Asks the core in C about texts, and compares its answers with those of TypeScript. */
 function compare(
   parts: TokenizerParts,
   texts: readonly Uint8Array[],
@@ -125,7 +125,7 @@ function compare(
   });
 }
 
-/** Whether ids can be decoded: none of them may be an empty token, which can have the id of a byte. */
+/** Whether none of the ids is that of an empty token, which cannot be decoded. */
 const areDecodable = ({ tokens }: TokenizerParts, ids: Uint32Array) =>
   ids.every((id) => tokens.starts[id] !== tokens.starts[id + 1]);
 
@@ -137,10 +137,7 @@ function recoded(tokenizer: TextTokenizer, ids: Uint32Array, specialTokensAsText
   return Uint32Array.from([index, canonical.length, ...canonical, ...all]);
 }
 
-/**
- * Returns a function that answers the question "cuts" of driver.c in TypeScript. Its answer is null if a text cannot
- * be cut.
- */
+/** Returns a function that answers the question "cuts" of driver.c in TypeScript. */
 function cutterOf(parts: TokenizerParts) {
   const notes = new TextNotes();
   const encode = encoderOf(parts, false, notes);
@@ -207,7 +204,7 @@ const wrong = [
 const anyText = (random: Random, runCount: number) =>
   Array.from({ length: runCount }, () => pick(random, runs)(random)).join("");
 
-/** Returns random bytes, some of which are not UTF-8. */
+/** Returns random text, into which bytes that are not UTF-8 may be mixed. */
 function anyBytes(random: Random, runCount: number): Buffer {
   const parts = Array.from({ length: runCount }, () => [
     Buffer.from(anyText(random, 2)),
@@ -244,7 +241,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
       try {
         parts = load(json);
       } catch {
-        continue; // HF or `bpe` refuses this change.
+        continue; // `bpe` refuses this change.
       }
       loadedCount++;
       const broken = texts.map((text) =>
@@ -356,8 +353,8 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // After text that only resembles the token, the search continues in blocks. So the token starts at each position of
-  // a block, and after it.
+  // After text that only resembles the token, the search continues in blocks. So the distances reach past the end of a
+  // block.
   test("finds a long added token at every distance from text that resembles it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;
@@ -435,7 +432,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
   });
 });
 
-/** Returns a byte tokenizer with this normalization. */
+/** Returns a tokenizer without added tokens that has this normalization. */
 function inForm(form: Normalization): TokenizerParts {
   return { ...load(jsonOf(writeTokenizer("gpt2"))), addedTokens: [], normalization: form };
 }

@@ -36,13 +36,13 @@ static uint32_t odd_number(uint32_t now) {
   }
 }
 
-/* Returns a random offset in the image: anywhere, in the head, or in one of the parts, which are equally likely. */
+/* Returns a random offset in the image: in the head, in one of its parts, or anywhere. */
 static size_t place(const uint8_t *bytes, size_t size) {
   uint32_t part[2];
   if (below(8) == 0) return PARTS_AT / 2 + below(PARTS_AT / 2 + 8 * PART_COUNT);
   memcpy(part, bytes + PARTS_AT + 8 * below(PART_COUNT), 8);
   if (below(3) == 0 || part[1] == 0 || part[0] >= size || part[1] > size - part[0]) return below((uint32_t)size);
-  /* The first words of a part determine how the rest is read, so they are damaged more often. */
+  /* The beginning of a part determines how the rest is read, so it is damaged more often. */
   return part[0] + (below(3) == 0 ? below(part[1] < 256 ? part[1] : 256) : below(part[1]));
 }
 
@@ -98,7 +98,7 @@ static const char words[] =
     "The quick brown fox, 12345 times; it's a na\xc3\xafve caf\xc3\xa9: \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80 e\xcc\x81\xcc\xa3 "
     "<|endoftext|> <A>  \r\n\t if (x) { return [0x1f, \"y\"]; } \xff\xc3 \xea\xb0\x80\xe1\x84\x80\xe1\x85\xa1 \xef\xac\x81 \xef\xb7\xba THE END\n";
 
-/* Images that opened, and texts that they encoded or refused. */
+/* How many images opened, and how many texts they encoded or refused. */
 static unsigned long opened, encoded, refused;
 
 /* Uses the tokenizer and the core on some texts, and ignores their answers. */

@@ -1,5 +1,5 @@
-// Tests the npm package outside of this checkout: `npm run suite npm`. BPE_TEST_NODES names more Node executables
-// than the one on the PATH, and BPE_TEST_CHROMIUM a browser. Without a browser, a bare JavaScript engine is used.
+// Tests the npm package outside of this checkout: `npm run suite npm`. BPE_TEST_NODES names the Node executables, by
+// default the one on the PATH; BPE_TEST_CHROMIUM, a browser.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -159,8 +159,8 @@ test("a strict project type checks, with every kind of modules", () => {
 });
 
 /**
- * Returns the TypeScript of the page and of comments in declarations: blocks, and calls within sentences. Each is a
- * module.
+ * Returns the TypeScript in the README and in the comments of declarations: code blocks, and calls in sentences of the
+ * README.
  */
 function snippets(): string[] {
   const page = readFileSync(join(root, "npm/README.md"), "utf8");
@@ -223,7 +223,7 @@ test("every example in the page and in the declarations type checks, for Node an
     ["--module", "preserve", "--lib", "es2022,dom"],
     ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
   ]) {
-    // Code for browsers uses the package's build for browsers, which has no paths.
+    // The package's build for browsers takes no paths, so code with paths is not checked against it.
     const those = more.includes("browser")
       ? names.filter((name) => !/save\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")))
       : names;

@@ -158,7 +158,7 @@ test("untrusted text does not run, and is shown verbatim", async () => {
   expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
   expect(await page.locator("script").count()).toBe(2);
   expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
-  // The tokens of one tokenizer in order, and the text that both tokenizers cut alike.
+  // Each passage as one tokenizer cuts it: where the two differ, the tokens of the second are removed.
   const shown = await page.locator("#differences .text").evaluateAll((texts) =>
     texts.map((text) => {
       const copy = text.cloneNode(true) as HTMLElement;
@@ -495,7 +495,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   expect(await table.locator(".pages span").innerText()).toMatch(/^21 to 40 of \d+$/);
   await turn("rows before");
   expect(await rows()).toEqual(merges.slice(0, 20));
-  // Sorted by count at creation, descending, with the keyboard. Tokens that no merge creates have counts as well.
+  // Sorts by count at creation with the keyboard, first descending. Tokens that no merge creates have counts as well.
   const head = table.locator("thead button").nth(4);
   expect(await head.innerText()).toBe("when made");
   await head.focus();

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 
 export type Opened = { page: Page; problems: string[]; requests: string[] };
 
-/** Opens a page, waits until it contains `ready`, and collects its errors. */
+/** Opens a page, waits until it contains `ready`, and collects its messages, errors and requests. */
 export async function openPage(
   browser: Browser,
   path: string,

@@ -234,7 +234,7 @@ const focused = (page: Page) =>
     return { id: element.id, name: element.textContent!.trim(), isSeen, isPage };
   });
 
-/** Presses Tab until the element with this id or text has the focus. */
+/** Presses `key` until the element with this id or text has the focus. Checks that the focus is visible on the way. */
 async function tabTo(page: Page, place: string, key = "Tab"): Promise<void> {
   for (let tabs = 0; tabs < 200; tabs++) {
     await page.keyboard.press(key);
@@ -394,15 +394,15 @@ test("text has AA contrast against its background, light and dark, in every part
     low.texts.push(...(await lowContrasts(page)).texts);
     expect([colorScheme, low.texts]).toEqual([colorScheme, []]);
     expect(low.seen).toBeGreaterThan(100);
-    // The canvas has token colours, and frames around the next merge.
+    // The canvas shows tokens in at least four colours.
     expect(low.canvasColours).toBeGreaterThanOrEqual(4);
     await page.close();
   }
 });
 
 /**
- * Returns texts and token colours with too little contrast, the number of texts, and the number of colours on the
- * canvas.
+ * Returns the texts, fields and token colours with too little contrast, the number of texts examined, and the number of
+ * token colours on the canvas.
  */
 async function lowContrasts(page: Page) {
   const seen = await seenTexts(page);
@@ -411,7 +411,10 @@ async function lowContrasts(page: Page) {
   return { texts: [...low.map(({ text }) => text), ...pale], seen: seen.length, canvasColours };
 }
 
-/** Runs in the page: finds placeholders, and text on tokens, with a contrast below 4.5. */
+/**
+ * Runs in the page. Finds form fields and token colours whose text has a contrast below 4.5, and counts the token
+ * colours.
+ */
 function fieldsAndCanvas() {
   const light = (colour: string) =>
     (colour.match(/[\d.]+/g) ?? [])
@@ -458,14 +461,17 @@ test("a step over many merges changes a few elements, measures nothing, and pain
   const { changes, fills, reads, elements } = await page.evaluate(countWork, [0, ...steps]);
   expect(Math.max(...changes)).toBeLessThanOrEqual(24);
   expect(Math.max(...reads)).toBe(0);
-  // The visible text has 500 pixels of lines shorter than 180 characters.
+  // Only visible tokens are painted: those in 500 pixels of lines that are shorter than 180 characters.
   expect(Math.max(...fills)).toBeLessThan(8_000);
   expect(Math.max(...fills)).toBeGreaterThan(1_000);
   expect(new Set(elements).size).toBe(1);
   await page.close();
 }, 30_000);
 
-/** Runs in the page: counts fills, reads and elements for each step. */
+/**
+ * Runs in the page. For each step, counts changed elements, painted rectangles, measurements of the layout, and
+ * elements in the text.
+ */
 async function countWork(steps: number[]) {
   const count = { fills: 0, reads: 0 };
   const counting = (prototype: object, name: string, kind: keyof typeof count) => {

@@ -65,7 +65,7 @@ class Round:
         return text * (size // 500), self.reference([text])[0] * (size // 500)
 
     def check(self, tokenizer=None, source=None):
-        """Compares ids of random texts with the reference, and texts with ids, by one of several calls."""
+        """Encodes random texts by one of several calls, and compares the ids with the reference."""
         tokenizer, source = tokenizer or self.tokenizer, source or self.random
         texts = [made_text(source, source.choice((0, 1, 20, 200, 3000))) for _ in range(source.randrange(1, 6))]
         right = self.reference(texts)
@@ -178,7 +178,7 @@ class Round:
         def train():
             bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
 
-        # An uninterrupted start takes about 1 ms, and about 30 ms until the first answer.
+        # The seconds within which Ctrl-C comes. A process starts in about 1 ms, and answers first after about 30 ms.
         starts = (
             (explain, 0.003),
             (encode, 0.05),
@@ -186,7 +186,7 @@ class Round:
         )
         start, seconds = self.random.choice(starts)
         while len(_executable._endings) > 1:
-            time.sleep(0.001)  # A thread ends what was dropped. This round's tokenizer stays.
+            time.sleep(0.001)  # A thread ends dropped tokenizers. That of this round stays.
         before = held()
         end = threading.Event()
         other = threading.Thread(target=end.wait)

@@ -1,5 +1,5 @@
-// Makes Python environments with the wheel of dist/bpe and the packages that it is compared with: dist/python, and
-// dist/python-rc for the release candidate of HF's tokenizers 1.0, with its texts.
+// Makes two Python environments with the wheel of dist/bpe and the packages that it is compared with: dist/python, and
+// dist/python-rc for the release candidate of HF's tokenizers 1.0. Also writes the texts for dist/python-rc.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -81,7 +81,7 @@ for (const [name, packages] of Object.entries(environments)) {
 
 if (!isCore) writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringify(sortedTexts()));
 
-/** Sorts the texts of test/oracles/real by which Unicode version the compared engines need for them. */
+/** Groups the texts of test/oracles/real by the Unicode version that a program needs to treat them as `bpe` does. */
 function sortedTexts() {
   const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
@@ -96,7 +96,7 @@ function sortedTexts() {
   };
 }
 
-/** Whether a text has a character that Unicode 16 does not assign, on a plane where later versions may. */
+/** Whether a text has a character that Unicode 16 does not assign, on a plane where later versions may assign it. */
 function isNewer(text: string): boolean {
   return [...text].some((character) => {
     const point = character.codePointAt(0)!;

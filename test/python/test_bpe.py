@@ -74,7 +74,7 @@ class Training(Home):
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        # HF's trainer reads files line by line, which the rule follows.
+        # HF's trainer reads files line by line, and so does bpe with its rule.
         parts = [part for text in self.texts for part in text.split(END)]
         theirs.train_from_iterator([line for part in parts for line in part.splitlines(keepends=True)], trainer)
         ours = json.loads(tokenizer.to_hf().to_str())["model"]["merges"]
@@ -148,8 +148,8 @@ class Training(Home):
     def test_a_run_that_was_killed_is_an_error(self) -> None:
         self.assertEqual(self.killed_by(9), "bpe was killed by signal 9\n")
         self.assertEqual(self.killed_by(11), "bpe was killed by signal 11\n")
-        # After a crash under a memory limit, the message names the limit. A kill (signal 9)
-        # needs no such reason.
+        # After a crash under a memory limit, the message names the limit; after a kill (signal 9)
+        # it does not.
         limit = "resource.setrlimit(resource.RLIMIT_AS, (8 << 40, resource.RLIM_INFINITY))"
         self.assertEqual(self.killed_by(9, limit), "bpe was killed by signal 9\n")
         self.assertRegex(
@@ -211,7 +211,7 @@ class Abilities(Home):
     """Arguments of train other than merges, pattern and special tokens."""
 
     def encoded(self, tokenizer: bpe.Tokenizer) -> list[list[int]]:
-        """Returns the ids of texts. Checks that the ids of the file are those of encode_file."""
+        """Returns the ids of texts, and checks them by other calls."""
         name = self.corpus.read_text("utf-8")
         self.assertEqual(tokenizer.encode(name), tokenizer.encode_file(self.corpus).tolist())
         self.assertEqual(tokenizer.decode(tokenizer.encode(name)), name)
@@ -559,7 +559,7 @@ class Encoding(Home):
 
     def test_ids_come_as_arrays_and_from_several_threads(self) -> None:
         texts = [*made_texts(300), "", " ".join(made_texts(4000)) * 6, END * 3, "x" * 700_000]
-        # Only before a special token can this text be cut, so one part ends there.
+        # This text can be cut only before special tokens.
         texts.append(f"ab \n{END}" * 62_000)
         expected = [self.tokenizer.encode(text, threads=1) for text in texts]
         for threads in (None, 1, 2, 3):
@@ -576,8 +576,8 @@ class Encoding(Home):
 
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
-        # A single instance takes all 32 parts: first eight of its own, then those left by
-        # others, then its own again.
+        # One call encodes 32 of the 40 texts: 0 to 7 and 16 to 23 belong to its instance, 8 to
+        # 15 were left by the other one, and 32 to 39 are its own again. The rest are still strings.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

@@ -130,7 +130,7 @@ def retrained(case, made, **options):
 
 
 def refuses(case, made, words, **options):
-    """Checks that a tokenizer is refused in either form, with these words."""
+    """Checks that a tokenizer is refused with these words, as an object of transformers and of tokenizers."""
     for tokenizer in (PreTrainedTokenizerFast(tokenizer_object=made), made):
         with case.assertRaisesRegex(bpe.BpeError, words):
             bpe.train_new_from_iterator(tokenizer, TEXTS, SIZE, **options)
@@ -1005,8 +1005,8 @@ def _(case, name):
 
 
 def sections():
-    """Returns the rows of each table: name, our options, verdict. A row with several names gives
-    several."""
+    """Returns the rows of each table: name, our options, verdict. A row with several names is
+    returned once for each name."""
     found = {}
     for part in PAGE.read_text("utf-8").split("\n## ")[1:]:
         title, _, body = part.partition("\n")
@@ -1028,7 +1028,7 @@ def classes(module, base_name):
 
 
 def expected():
-    """Returns the parameters of the installed packages."""
+    """Returns the names that each table must have, from the installed packages."""
     steps = classes(pre_tokenizers, "PreTokenizer")
     spm_source = inspect.getsource(sentencepiece.SentencePieceTrainer._Train)
     own = {"sentence_iterator", "model_writer", "normalizer", "pretokenizer", "allow_inconsistent_pretokenization"}

@@ -18,7 +18,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Inputs that take long or fill the memory. Signals must be handled meanwhile. memory.ts tests memory limits.
+// Inputs that take long or fill the memory, while signals must still end a run; and caches that cannot be written.
 
 const words = unitOf("some words, some");
 const letters = unitOf("a");
@@ -81,10 +81,7 @@ function slowArguments(world: World, random: Random): readonly string[] {
   ]);
 }
 
-/**
- * Returns how many milliseconds the main thread has waited for a processor, which are subtracted from the run's time;
- * null if unknown.
- */
+/** Returns how many milliseconds the main thread of a process has waited for a processor; null if that is unknown. */
 function waitedMs(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
@@ -93,14 +90,12 @@ function waitedMs(pid: number): number | null {
   }
 }
 
-/**
- * The maximum time until a signal ends a run. The system may take `takingBackMs` more to release its memory, about
- * 0.1 s per gigabyte.
- */
+/** The maximum time until a signal ends a run. */
 const stopMsMax = 200;
+/** More time, for the system to release the run's memory: about 0.1 s per gigabyte. */
 const takingBackMs = 300;
 export let slowestSlowStopMs = 0;
-/** The approximate time of an undisturbed run. Signals are sent at random times within it. */
+/** A signal is sent after at most about this time. It adapts to the times at which signals still met a run. */
 let slowMs = 800;
 
 async function signalInSlowStage(world: World, random: Random): Promise<Outcome> {
@@ -144,7 +139,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   return met;
 }
 
-/** If a cache cannot be written, or its device is full, the run succeeds without it and warns once. */
+/** If the cache cannot be written, or its device is full, the run succeeds and warns once. */
 async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const device = join(world.root, "cache-device");

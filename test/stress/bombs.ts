@@ -7,9 +7,9 @@ import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 
-// Writes small files that become large when read. They are written in parts, so that writing takes little memory.
+// Writes small files that become large when read.
 
-/** The size of the text that a bomb repeats. */
+/** The size in bytes of the unit that a bomb repeats. */
 const unitBytes = 1 << 20;
 
 /** The uncompressed content: `first`, then the 1 MiB text `unit` repeated `unitCount` times, then `last`. */
@@ -39,14 +39,14 @@ const plainly = ({ first, unit, unitCount, last }: Content): Uint8Array[] => [
 
 const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** Compresses with Snappy: literals, then copies of 64 bytes that refer back by one period. */
+/** Compresses with Snappy: two literals, then copies of at most 64 bytes, each from one period before. */
 function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   let size = first.length + unitCount * unit.length;
   const head: number[] = [];
   for (; size > 127; size = Math.floor(size / 128)) head.push((size % 128) | 128);
   head.push(size);
-  // A literal of up to 60 bytes: its length less one in the high six bits.
+  // A literal of at most 60 bytes has its length minus 1 in the high six bits of the first byte.
   const literal = (bytes: Uint8Array) => [(bytes.length - 1) << 2, ...bytes];
   const copy = (length: number) => [((length - 1) << 2) | 2, period & 255, period >> 8];
   const copiedBytes = unitCount * unit.length - period;
@@ -107,7 +107,7 @@ export function writeParts(path: string, parts: Iterable<Uint8Array>): string {
   return path;
 }
 
-/** Writes a text file of `unitCount` MiB, as gzip members or zstd frames. */
+/** Writes a compressed file, as gzip members or zstd frames. Returns its path. */
 export const writePacked = (path: string, compression: "gzip" | "zstd", content: Content) =>
   writeParts(
     path,
@@ -206,7 +206,7 @@ export function writeDictionaryBomb(
     compressed_page_size: sizeOf(parts),
     dictionary_page_header: { num_values: 1, encoding: "PLAIN" },
   };
-  // Indices with a width of 0 bits, so all are 0.
+  // The indices have a width of 0 bits: all of them are 0.
   const indices = zstdCompressSync(Buffer.from([0]));
   const header: PageHeader = {
     type: "DATA_PAGE",
@@ -243,7 +243,10 @@ export function writeTinyRows(path: string, text: string, rowCount: number, page
   return writeColumn(path, { codec: "UNCOMPRESSED", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** Writes a Parquet file with `rowCount` rows: one text, and rows that share all bytes with the previous one. */
+/**
+ * Writes a Parquet file with `rowCount` equal rows. The first stores the text; each other takes all its bytes from the
+ * row before.
+ */
 export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number): string {
   const page = new ByteWriter();
   const shared = new Int32Array(rowCount).fill(text.length);
@@ -272,7 +275,7 @@ export function writeFooterBomb(path: string, columnCount: number): string {
   return writeParts(path, [Buffer.from("PAR1"), writer.getBytes(), Buffer.from("PAR1")]);
 }
 
-/** Writes a tokenizer.json with many tokens, each of which extends another token by one letter. */
+/** Writes a tokenizer.json with many tokens. Each merge extends a token by one letter. */
 export function writeTokenizerBomb(path: string, tokenCount: number): string {
   const tokens = [...byteCharacters.characters];
   const merges: string[] = [];

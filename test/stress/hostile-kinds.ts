@@ -25,7 +25,7 @@ const isRoot = process.geteuid?.() === 0;
 /** The time after which a run that another user's files block counts as hung. */
 const hangMs = 10_000;
 
-/** Another user's file that attacks aim at. Its content must not change. */
+/** A file that attacks aim at, and its directory. No run may change them. */
 class Victim {
   readonly file: string;
   readonly directory: string;
@@ -123,7 +123,7 @@ async function planted(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Fills the cache with a run on today's corpus. Later calls copy it. */
+/** Fills the cache. The first call runs a training on today's corpus; later calls copy the result. */
 async function fillCache(world: World): Promise<void> {
   const filled = join(world.root, "filled-cache");
   const cache = join(world.work, "cache");
@@ -173,8 +173,9 @@ const runsAtOnce = 10;
 const isRefused = ({ code, stderr }: Ended) => code === 1 && stderr.includes("is being written by");
 
 /**
- * Ten runs start at once, with the same output in a directory that they have to create, and some are killed. Runs
- * with --wait succeed. The others succeed or name the run that is writing. No partial result is ever visible.
+ * Ten runs start at once, with the same output in a directory that they have to create, and some may be killed. With
+ * --wait, the rest must succeed; without it, a run may also end because another is writing. At the end no other files
+ * are left next to results.
  */
 async function race(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();

@@ -25,12 +25,11 @@ import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 /**
- * The approximate time of an undisturbed run. Faults come at random times within it; if a run ends before its fault,
- * the trial is repeated.
+ * An estimate of the time of an undisturbed run, in milliseconds. It is adapted to runs that end before their signal.
  */
 let jobMs = 300;
 
-/** Waits until a random time, either during the whole run or while its output is being written. */
+/** Waits for a random time: usually within the time of a whole run, otherwise from when output is being written. */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
   const isWriting = () =>
@@ -73,10 +72,7 @@ async function kill(world: World, random: Random): Promise<Outcome> {
 
 const spillArgs = ["-w", "1", "--memory-limit", "130MB", "--save-counts", "words.counts"];
 
-/**
- * A run is killed while it has words on disk, because memory is short. The next run removes them, and counts
- * correctly.
- */
+/** Kills a run that has words on disk because memory is short. The next run must remove them, and count correctly. */
 async function killSpilling(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const input = world.input("many.txt");
@@ -148,7 +144,6 @@ async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<O
 /** The approximate number of bytes that a run writes: its result, words and cache. */
 const writtenBytes = 2_000_000;
 
-/** Runs on a nearly full device. */
 async function diskFull(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   world.layOutOld();
@@ -299,7 +294,10 @@ const heads: Record<string, readonly number[]> = {
   "noise.parquet": [0x50, 0x41, 0x52, 0x31],
 };
 
-/** Reads a megabyte of random bytes named like each format. Half of these files begin with the format's first bytes. */
+/**
+ * Reads a megabyte of random bytes in a file named like some format. In half of the trials it begins with the format's
+ * first bytes, if there are any.
+ */
 async function noise(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = Object.keys(heads);

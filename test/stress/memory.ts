@@ -118,8 +118,8 @@ export type LimitedRun = {
 };
 
 /**
- * Runs a command until it exits, and measures the peak memory of its process. The memory that it shares with its
- * parent at the start does not count.
+ * Runs a command until it exits, and measures the peak memory of its process. Reads it from /proc, because the peak
+ * that the system reports at the end includes memory of the parent.
  */
 export async function runLimited(
   program: string,
@@ -146,8 +146,8 @@ export async function runLimited(
 const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
 
 /**
- * Returns what is wrong with a run, or undefined if it stayed within its memory and either succeeded or named what it
- * refused.
+ * Returns what is wrong with a run; undefined if it stayed within its memory, and either succeeded or gave an expected
+ * error.
  */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;

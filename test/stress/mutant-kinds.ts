@@ -68,7 +68,10 @@ async function mutatedIds(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["decode", path, "--tokenizer", join(world.root, "old")], world);
 }
 
-/** Mutates a plan. Half of the wild lines get a new digest, as if another program had written them. */
+/**
+ * Mutates a line of a plan. In half of the trials, the line gets its right digest, as if another program had written
+ * it.
+ */
 async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const path = join(newDirectory(world), "plan.jsonl");
@@ -85,7 +88,7 @@ async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["count", "--ranges", path, "-w", "1"], world);
 }
 
-/** Mutates word counts in either form, with new checksums. */
+/** Mutates word counts, in compact form or in text form. */
 async function mutatedCounts(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const directory = newDirectory(world);

@@ -3,7 +3,7 @@ import * as countsFormat from "../../src/words/counts-format.ts";
 import { oneOf, type Random } from "./jobs.ts";
 import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
-// Mutations of counts files and of cache files, with new checksums, so that checksums cannot detect the errors.
+// Mutations of counts files and of cache files, with right checksums.
 
 const headBytes = countsFormat.magic.length + 4;
 
@@ -120,7 +120,7 @@ export function mutateEntry(file: Buffer, random: Random): Buffer {
   return Buffer.concat([counts, payload, tail]);
 }
 
-/** Mutates the header or the arrays of a sum in a cache. */
+/** Mutates the header or the arrays of a cache's `.sum` file. */
 export function mutateSum(file: Buffer, random: Random): Buffer {
   const headEnd = 24;
   const headerEnd = headEnd + Number(file.readBigUInt64LE(8));
@@ -150,14 +150,14 @@ export function mutateSum(file: Buffer, random: Random): Buffer {
   return Buffer.concat([head, payload, arrays]);
 }
 
-/** Mutates the note about a result. */
+/** Mutates a cache's `.result` file. */
 export function mutateResult(file: Buffer, random: Random): Buffer {
   const text = file.toString();
   const json = mutateJson(text.slice(text.indexOf("\n") + 1), random);
   return Buffer.from(`${hashOf(json).toString(16)}\n${json}`);
 }
 
-/** Mutates the index of files: gives a line wild fields, or those of another line. */
+/** Mutates lines of a cache's index. */
 export function mutateIndex(file: Buffer, random: Random): Buffer {
   const text = file.toString("latin1");
   const end = text.indexOf("\n");

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneOf, type Random } from "./jobs.ts";
 
-// Structural mutations: valid data keeps its form, and some values become wild.
+// Mutations of valid data. Most of them keep its form, and make some values wild.
 
-/** Marks JSON that `JSON.stringify` never writes: infinite numbers, minus zero, deep nesting. */
+/** Marks text that goes into the JSON as it is. `JSON.stringify` could not write 1e999 or -0. */
 const raw = (json: string) => `\u0001${json}\u0001`;
 
-/** Values that no reader expects. */
+/** Values that a reader may not expect. */
 const wildValues: readonly unknown[] = [
   ...[null, true, false, "", " ", "x", "\u0000", "Ġ", "\ud800", "x".repeat(10_000), "NaN", "-1", "__proto__"],
   ...[0, 1, -1, 0.5, 255, 65_536, 2 ** 24, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 1e308].flatMap((n) => [
@@ -33,8 +33,8 @@ type Container = unknown[] | Record<string, unknown>;
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
 /**
- * Returns a random position in a JSON value: a container and a key in it. Items of large lists are not more likely
- * than those of small ones.
+ * Returns a random position in a JSON value: a container and a key in it. It goes down from the root at random, so that
+ * large lists are not chosen more often than small ones.
  */
 function randomPlace(root: Container, random: Random): { holder: Container; key: string } | undefined {
   let holder = root;
@@ -78,10 +78,7 @@ const changes: readonly ((holder: Container, key: string, root: Container, rando
   },
 ];
 
-/**
- * Returns JSON with a few changes: wild values, and keys that are missing, duplicated, or have the value of another
- * key.
- */
+/** Returns JSON with one or two changed values or keys. Sometimes it also has a duplicate key, or is truncated. */
 export function mutateJson(json: string, random: Random): string {
   const root = { root: JSON.parse(json) as unknown };
   for (let count = 1 + random.below(2); count > 0; count--) {
@@ -107,8 +104,8 @@ export function mutateJson(json: string, random: Random): string {
 }
 
 /**
- * Returns text with a few changed lines: lost, duplicated, swapped or truncated ones, or with a field that is wild or
- * from another line.
+ * Returns text with one or two changed lines: lost, duplicated, swapped or truncated lines, or lines with a field that
+ * is wild or from another line. The whole text may be truncated, too.
  */
 export function mutateLines(text: string, random: Random): string {
   const lines = text.split("\n");
@@ -192,15 +189,17 @@ export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
   return random.below(4) === 0 ? file.subarray(0, random.below(file.length + 1)) : file;
 }
 
-/** A tokenizer file to mutate, the path to load it by, and the files that must be next to it. */
+/** A tokenizer file to mutate. */
 export type TokenizerFile = {
   readonly name: string;
+  /** The name of the file by which the tokenizer is loaded. */
   readonly loadedBy: string;
+  /** The files that must be next to it. */
   readonly companions: readonly string[];
   readonly mutate: (text: string, random: Random) => string;
 };
 
-/** The files of a directory that `bpe train` wrote, and a `tekken.json` made from them. */
+/** Files that `bpe train` writes, and a `tekken.json` made from them. */
 export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tokenizer.json", loadedBy: "tokenizer.json", companions: [], mutate: mutateJson },
   {

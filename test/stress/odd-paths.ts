@@ -1,6 +1,5 @@
-// Tries every argument that takes a path with every odd path: `npm run suite paths`. Each run must succeed or
-// describe the mistake in one line, in words: no "internal error", no system error code, and no wait that signals
-// cannot end.
+// Tries many odd paths for every argument that takes a path: `npm run suite paths`. Each run must succeed or describe
+// the mistake in one line, in words: no "internal error", no system error code, and no wait that signals cannot end.
 //
 //   npm run suite paths -- [--only "train --cache"]
 import {
@@ -100,13 +99,13 @@ const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "--extend", "tok
 const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "-q"];
 const inspect = (path: string) => ["inspect", path, "-q"];
 
-/** Returns a command with a tokenizer directory, in which this file is a link to the path. */
+/** Returns a command that reads a tokenizer directory, in which the file `name` is a link to the path. */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
   name: `${command[0]}${command.includes("--extend") ? " --extend" : ""} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],
 });
 
-/** Every argument that is a path, and paths that arguments lead to: the files of a tokenizer, and $TMPDIR. */
+/** All arguments that are paths; $TMPDIR; and files in the directory of a tokenizer. */
 const pathArguments: readonly PathArgument[] = [
   ...commandLines.pathArguments.map(({ name, lineWith }) => ({ name, args: lineWith })),
   {

@@ -8,11 +8,11 @@ export type Rule = (typeof rules)[number];
 export type MadeTraining = {
   /** The files, by name. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** A training that makes the base to continue, or null. */
+  /** The arguments of a training whose tokenizer is continued, or null. */
   readonly base: readonly string[] | null;
   /** What is typed after `bpe train`, except output and threads. */
   readonly args: readonly string[];
-  /** What a naive trainer needs, if all options of the training are ones that it knows. */
+  /** The settings for a naive trainer; null if it does not know all options of the training. */
   readonly plain: PlainTraining | null;
 };
 
@@ -112,7 +112,7 @@ export function madeTraining(random: Random, rule: Rule): MadeTraining {
   return { inputs, base: null, args: [...args, ...otherOptions(random, rule)], plain: null };
 }
 
-/** Returns options of all other kinds, each of them rarely. */
+/** Returns some other options, each of them in one of 14 cases. */
 function otherOptions(random: Random, rule: Rule): string[] {
   const always = [
     ["--seed-token", pick(random, ["ab", " ab", "éa", "the"])],
@@ -121,7 +121,7 @@ function otherOptions(random: Random, rule: Rule): string[] {
     ["--no-ledger"],
     ["--memory-limit", "1GB"],
     ["--input-format", "text"],
-    // The compact form has frames, whose size depends on the scale.
+    // In text form, because the frames of the compact form depend on the scale.
     ["--save-counts", "counts.tsv"],
     ["--cache", "cache"],
   ];

@@ -16,13 +16,10 @@ import { mustEndWell, type RunOptions, run } from "./process.ts";
 import { madeText } from "./text.ts";
 
 const specialToken = "<|endoftext|>";
-/** The options of every training under fault injection. */
+/** The options of a plain training. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
-/**
- * Commands on today's corpus whose results differ from those of a plain training, each with an argument that
- * identifies it.
- */
+/** Commands whose results differ from that of a plain training. `sign` is an argument by which each is recognized. */
 export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
@@ -38,26 +35,26 @@ export function otherResults(root: string): { readonly sign: string; readonly ar
 export const withWorkers = (args: readonly string[], count: string) =>
   ["truncate", "convert"].includes(args[0]!) ? args : [...args, "-w", count];
 
-/** The contents of a result's files, by which it is recognized. They exclude the record, which contains times. */
+/** The names and hashes of a result's files, except the record, which contains times. */
 type Print = string;
 
 /**
- * The files for fault injection: yesterday's corpus, whose result is in `out`, and today's corpus in every input
- * format. Only one trial at a time uses it.
+ * The files for fault injection: yesterday's corpus ("old"), today's corpus ("new") in several input formats, the
+ * results of undisturbed runs on them, and the directory where runs write.
  */
 export class World {
   readonly root: string;
-  /** The directory of outputs. After a run it may contain nothing else. */
+  /** The directory where runs write their outputs. */
   readonly work: string;
   readonly temporary: string;
   readonly inputs: string;
   /** Whether outputs go to a separate small device, which can be filled. */
   readonly isOnDevice: boolean;
-  /** Sizes at which a truncated file of today's compressed corpus would be complete. */
+  /** Sizes at which a truncated compressed file is a complete one, in bytes: those of its first member or frame. */
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
-  /** The prints of `otherResults`, by their identifying arguments. */
+  /** The prints of `otherResults`, by `sign`. */
   private readonly otherPrints = new Map<string, Print>();
 
   constructor(private readonly textBytes: number) {
@@ -111,7 +108,7 @@ export class World {
     }
   }
 
-  /** Writes today's corpus in every input format. */
+  /** Writes today's corpus as text, gzip, zstd, Parquet and JSON lines. */
   layOutInputs(): void {
     const text = this.newText;
     this.wholeSizes.length = 0;
@@ -148,7 +145,6 @@ export class World {
   /** Empties the directories that runs write to. */
   clear(): void {
     for (const directory of [this.work, this.temporary]) {
-      // A mounted directory cannot itself be removed.
       if (existsSync(directory)) {
         for (const name of readdirSync(directory))
           rmSync(join(directory, name), { recursive: true, force: true });
@@ -163,7 +159,7 @@ export class World {
     writeFileSync(join(this.work, "ids.npy"), readFileSync(join(this.root, "oldIds.npy")));
   }
 
-  /** Returns which results exist. Throws if they are anything but one complete result each. */
+  /** Returns whether the tokenizer and the ids are the old or the new ones. Throws if they are neither. */
   standing(after = ""): { out: "old" | "new"; ids: "old" | "new" } {
     const out = printOf(join(this.work, "out"));
     must(
@@ -185,10 +181,7 @@ export class World {
     return print === this.prints.new || [...this.otherPrints.values()].includes(print);
   }
 
-  /**
-   * Checks that the output directory contains only complete results, counts, a log and files of a cache, and that the
-   * temporary directory is empty.
-   */
+  /** Checks that runs have left no stray files: neither in the directory of outputs nor in that for temporary files. */
   mustBeTidy(): void {
     const strays = readdirSync(this.temporary);
     must(strays.length === 0, () => `left in the directory for temporary files: ${strays.join(", ")}`);
@@ -242,7 +235,10 @@ export class World {
 
 const hashOf = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 
-/** Returns the print of a complete result. Checks that the directory has exactly the files that its record lists. */
+/**
+ * Returns the print of a complete result. Checks that the directory contains the record and the files that it lists,
+ * and nothing else.
+ */
 function printOf(directory: string): Print {
   must(existsSync(directory), () => `${directory} is gone`);
   const names = readdirSync(directory).sort();

@@ -57,7 +57,10 @@ afterAll(() => {
   if (home !== "") rmSync(home, { recursive: true, force: true });
 });
 
-/** Returns words in several scripts, with documents, CRLF, invalid UTF-8, and Ctrl-Z, which ends a text on Windows. */
+/**
+ * Returns words in several scripts, separators of documents, CRLF, invalid UTF-8, and Ctrl-Z, which ends a text on
+ * Windows.
+ */
 function textOf(seed: number, sizeBytes: number): Buffer {
   const words = [
     "der",
@@ -85,7 +88,7 @@ function textOf(seed: number, sizeBytes: number): Buffer {
 
 type Options = { readonly input?: Uint8Array; readonly code?: number };
 
-/** Runs the executable in `home`, and returns its output. */
+/** Runs the executable for Windows in `home`. Throws if it does not end with `code`. */
 function windows(args: readonly string[], { input, code = 0 }: Options = {}) {
   const run = bpeExe(args, { cwd: home, ...(input && { input }) });
   if (run.code !== code) throw new Error(`${args.join(" ")}: ${run.code}, ${run.stderr}`);
@@ -106,7 +109,7 @@ const onC = (path: string) => `${homeOnC}\\${path.replaceAll("/", "\\")}`;
 
 const bytes = (name: string) => readFileSync(join(home, name));
 
-/** Returns the files of a result, except its record, which has paths and times. */
+/** Returns a hash of each file of a result, by path. The record is left out, because it has paths and times. */
 function files(name: string): Record<string, string> {
   const paths = readdirSync(join(home, name), { recursive: true, encoding: "utf8", withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "training.json")
@@ -179,7 +182,7 @@ describe("the same bytes as on Linux:", () => {
     ).toBe(true);
   });
 
-  /** Runs both executables, and compares their outputs. Windows gets the absolute path of a directory. */
+  /** Runs both executables, and compares their outputs. The one for Windows gets the absolute path of `corpus`. */
   function both(args: readonly string[]): void {
     windows(args.map((arg) => (arg === "corpus" ? onC(arg) : arg)).concat("-o", "made"));
     linux([...args, "-o", "linux made"]);

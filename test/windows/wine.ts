@@ -5,7 +5,7 @@ import { openTerminal, type Session } from "../pseudo-terminal.ts";
 export const home = resolve(import.meta.dir, "../../dist/windows");
 /** The directory of the executable and of the programs for tests. */
 export const programs = join(home, "programs");
-/** The directory of Python for Windows, and of the native parts for it. */
+/** The directory of Python for Windows. */
 export const python = join(home, "python");
 export const native = join(home, "native");
 export const wineDirectory = join(home, "root/usr/lib/wine");
@@ -16,7 +16,7 @@ export const driveC = join(prefix, "drive_c");
 
 const env = {
   HOME: home,
-  // Wine treats file names as UTF-8 only in such a locale.
+  // Wine treats file names as UTF-8 only in a locale with UTF-8.
   LC_ALL: "C.UTF-8",
   LD_LIBRARY_PATH: wineLibraries,
   WINEPREFIX: prefix,

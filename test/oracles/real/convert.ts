@@ -1,5 +1,5 @@
-// Part of `npm run suite real`: real tokenizers converted into other formats give the same ids as before, by the
-// programs that read these formats, or `bpe` refuses to convert them and says why.
+// Part of `npm run suite real`: converts real tokenizers into other formats. The programs that read these formats must
+// give the same ids as before, or `bpe` must refuse the conversion and say why.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ afterAll(() => {
   );
 });
 
-/** Converts the tokenizer to all formats that can represent it. Returns the reason for each of the other formats. */
+/** Converts the tokenizer to all formats that can represent it. Returns the formats that cannot, with the reasons. */
 function convert(path: string, into: string, more: readonly string[]): Map<Format, string> {
   const run = (of: readonly Format[]) =>
     bpe(["convert", path, ...more, "--format", of.join(","), "-o", into, "-q"]);
@@ -130,14 +130,14 @@ type Source = Awaited<ReturnType<typeof sourceOf>>;
 const newToLlama =
   /\p{Cn}|[\u1c89\u1c8a\ua7cb-\ua7cd\ua7da-\ua7dc\u{105c0}-\u{105ff}\u{10d40}-\u{10d8f}\u{11380}-\u{113ff}\u{116d0}-\u{116ff}\u{11bc0}-\u{11bff}\u{13460}-\u{143ff}\u{16100}-\u{1613f}\u{16d40}-\u{16d7f}\u{1cc00}-\u{1cebf}\u{1e5d0}-\u{1e5ff}\u{2ebf0}-\u{2ee5f}]|'ſ/u;
 
-/** Returns whether the program of this format may give other ids for a text, which `bpe convert` warns of. */
+/** Returns a function that says whether the format's program may give other ids for a text, as `bpe convert` warns. */
 function knownDifference({ parts, specials }: Source, format: Format): (text: string) => boolean {
   const said = format === "gguf" ? patternForms.describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
   const atEnd = said.includes("at white space that ends");
   // tekken.json never recognizes special tokens in a text.
   const hidden = format === "tekken" || parts.controlTokens !== undefined ? specials : [];
-  // llama.cpp takes tokens with these names for special tokens, as `bpe convert` warns of Yi.
+  // llama.cpp takes tokens with these names for special tokens, of which `bpe convert` warns.
   const isNamed = parts.model.beginning !== undefined && format === "gguf";
   const names = new RegExp(controlNames.source.slice(1, -1));
   return (text) =>
@@ -148,10 +148,10 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
     (atEnd && /\s$/.test(text));
 }
 
-/** For each format, returns the ids of the texts by the program that reads it. */
+/** Functions that return the ids of the texts, by the program that reads the format. */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
-  // Files of these two formats contain no pattern, or only its name, so they are read with the pattern of
+  // Files of gpt2 have no pattern, and files of gguf only its name, so they are read with the pattern of
   // tokenizer.json.
   gpt2: ({ texts }, into) => oracle(texts, join(into, "vocab.json"), "pair"),
   async gguf({ texts, isFirst, parts, ids: own }, into) {
@@ -159,8 +159,8 @@ const programs: Record<Format, (source: Source, into: string) => Promise<string[
     const hasLlama = existsSync(join(home, "llama"));
     const holdsMerges = parts.model.beginning === undefined;
     if (!holdsMerges && !hasLlama) return own;
-    // PyPI's gguf takes ten seconds to read a file, so it runs for the first tokenizer of a family only, or without
-    // llama.cpp. It reads files with merges.
+    // PyPI's gguf takes ten seconds to read a file, so it runs only for the first tokenizer of a family, or without
+    // llama.cpp. It can read only files with merges.
     const read = (hasLlama && !isFirst) || !holdsMerges ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));

@@ -1,9 +1,9 @@
 import { randomSource } from "../../../bench/random.ts";
 
-/** The ingredients of texts for one tokenizer, in addition to those for all. */
+/** What the texts for one tokenizer are made of, in addition to `pieces`. */
 export type OwnMaterial = {
   readonly specialTokens: readonly string[];
-  /** Tokens of its vocabulary that are valid text. */
+  /** Tokens of the vocabulary that are valid text. */
   readonly tokens: readonly string[];
   /** Tokens that no merges produce. They occur only as a whole pretoken. */
   readonly unreachable: readonly string[];
@@ -14,24 +14,21 @@ type Random = ReturnType<typeof randomSource>;
 const pick = <T>(random: Random, list: readonly T[]): T => list[random.below(list.length)]!;
 const made = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i));
 
-/**
- * A piece for each kind of character that patterns, normal forms and added tokens distinguish, and pieces that break
- * tools.
- */
+/** Characters of many kinds that patterns, normal forms and added tokens distinguish, and strings that break tools. */
 const pieces: readonly string[] = [
   ..." \n\t\r\0\u000b\u000c\u001b\u007f",
   "\r\n",
   "\n\r",
   // White space beyond ASCII, and characters that only look like it.
   ..."\u0085\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\u180e\u200b\u2060\ufeff\u00ad",
-  // Letters of each case, marks, numbers of each kind.
+  // Letters, numbers and marks.
   ..."aZéßÿſıİKΩσςДцאبबกあア漢가ǅʰªᾳ",
   ..."0٣৭Ⅷ²¼½௰〇一𝟙",
   ..."\u0301\u0308\u0338\u05b0\u064b\u093f\u094d\u0e38\u3099\u20e3\ufe0f\ufe0e",
-  // Hangul in parts, singletons of the normal forms, and characters that NFKC decomposes.
+  // Hangul in parts, and characters that normal forms replace.
   "\u1112\u1161\u11ab",
   ..."\u212b\u2126\u0958\ufb01\ufdfa\uff21\u3300\u2460\u1e9b\u0323",
-  // Zero-width joiners, flags, families, keycaps, skin tones.
+  // Zero-width non-joiner and joiner, and sequences of emoji.
   ..."\u200c\u200d",
   "👨‍👩‍👧‍👦",
   "🏳️‍🌈",
@@ -39,13 +36,13 @@ const pieces: readonly string[] = [
   "👍🏽",
   "1️⃣",
   "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
-  // Right-to-left text, with direction marks.
+  // Text with direction marks, and words of Hindi and Thai.
   "\u202eabc\u202c",
   "\u2067שלום\u2069",
   "\u200fمرحبا\u200e",
   "क्षत्रिय",
   "ที่นี่",
-  // Contractions with each kind of apostrophe, in either case.
+  // Apostrophes and contractions.
   ..."'’ʼ＇",
   "'s",
   "'S",
@@ -62,7 +59,7 @@ const pieces: readonly string[] = [
   "=>",
   "...",
   "https://x.y/z?a=1&b=%20",
-  // Private-use and unassigned characters, noncharacters, and the last code point.
+  // Private-use and unassigned characters, noncharacters, and the replacement character.
   ..."\ue000\u0378\ufdd0\uffff\ufffd\u{1f8ff}\u{50000}\u{f0000}\u{10fffe}\u{10ffff}",
   // Characters new in Unicode 15, 15.1, 16 and 17: letters, marks and digits.
   ..."\u{1e4d0}\u{11f02}\u{31350}\u{2ebf0}\u1c89\u1c8a\ua7cb\ua7dc\u{10d4a}\u{10d50}\u{10d40}\u{11380}\u{113b8}",
@@ -198,7 +195,6 @@ export function ownTexts(seed: number, { specialTokens, tokens, unreachable }: O
       token + pick(random, tokens),
       pick(random, pieces) + token + pick(random, pieces),
     ]),
-    // A token as a whole pretoken, and next to another one.
     ...made(tokens.length === 0 ? 0 : 3000, () =>
       made(1 + random.below(12), () => pick(random, tokens) + pick(random, separators)).join(""),
     ),

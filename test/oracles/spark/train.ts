@@ -113,7 +113,7 @@ function childrenOf(parent: number): number[] {
   return processes.map(Number).filter((pid) => parentOf(pid) === parent);
 }
 
-/** Returns the parent of a process, or undefined, because the process may end while its entry is read. */
+/** Returns the parent of a process; undefined if the process has ended. */
 function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);

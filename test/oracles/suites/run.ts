@@ -49,8 +49,8 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
 }
 
 /**
- * Downloads the archive of a suite. GitHub generates the archive of a commit for each request, so the commit replaces
- * a checksum.
+ * Downloads the archive of a suite. Only archives from PyPI have a checksum: GitHub generates the archive of a commit
+ * for each request.
  */
 async function archiveOf({ source }: Suite): Promise<Uint8Array> {
   if ("github" in source) {
@@ -70,8 +70,8 @@ async function archiveOf({ source }: Suite): Promise<Uint8Array> {
 }
 
 /**
- * Writes OpenAI's ranks from their npm package, also into the caches of tiktoken and of gigatoken's tests, and a
- * model with these ranks.
+ * Writes OpenAI's ranks, from the npm package `tiktoken`, as files and into the caches of tiktoken and of gigatoken's
+ * tests. Then makes a GPT-2 tokenizer from them.
  */
 function makeRanks(): void {
   const gigatokens = join(cache!, "gigatoken-tests");
@@ -122,8 +122,8 @@ function makeLlama(): void {
 }
 
 /**
- * Writes GPT-2's files into tiktoken's cache. CS336 has them without their first line. tiktoken checks their
- * checksums.
+ * Writes GPT-2's vocabulary and merges from CS336's fixtures into tiktoken's cache. The merges lack their first line
+ * there. tiktoken checks the files' checksums.
  */
 function makeGpt2(fixtures: string): void {
   const [vocabulary, merges] = ["gpt2_vocab.json", "gpt2_merges.txt"].map((name) => join(fixtures, name));
@@ -136,8 +136,8 @@ function makeGpt2(fixtures: string): void {
 }
 
 /**
- * Writes another text in place of the first 100,000 characters of enwik8, which rustbpe's tests read. Their reference
- * trainers agree on it.
+ * Writes a text for rustbpe's tests, which would read the beginning of enwik8. The reference trainers in these tests
+ * agree on this text.
  */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Other projects' own tests, run against bpe_trainer through the adapters next to this file. Each run downloads them,
- * by version or commit and checksum. This repository contains none of them.
+ * Tests of another project, which run against bpe_trainer through the adapters next to this file. They are downloaded
+ * for each run; this repository contains none of them.
  */
 export type Suite = {
   readonly name: string;
@@ -11,10 +11,11 @@ export type Suite = {
   readonly packages?: readonly string[];
   /** Modules of adapters/ that replace installed ones. */
   readonly adapters: readonly string[];
-  /** The directory in the unpacked source where pytest runs, and its arguments. */
+  /** The directory in the unpacked source where pytest runs. */
   readonly directory?: string;
+  /** The arguments of pytest. */
   readonly arguments: readonly string[];
-  /** Tests that fail or are skipped, by the end of their names, each with the reason. */
+  /** The reasons why tests fail, by a part of the test's name. */
   readonly explained?: Readonly<Record<string, string>>;
   /** Files of the suite that are replaced by files of adapters/, or deleted if null. */
   readonly replaced?: Readonly<Record<string, string | null>>;

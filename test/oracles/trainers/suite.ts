@@ -1,7 +1,7 @@
 // `npm run suite trainers`: the files of `bpe encode` for trainers, read by the programs that they are for:
 // Megatron-core's IndexedDataset, OLMo-core, datatrove, HF datasets, pyarrow, DuckDB and hyparquet. llm.c is not a
-// package, so its files are read like its scripts read them. Ids, types and documents are those of encoding each
-// document separately.
+// package, so its files are read as its scripts read them. Ids, types and documents must be the same as if each
+// document is encoded separately.
 
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ function randomWords(count: number): string {
 const languages = ["eng", "deu_1996", "rus", "hin", "cmn_hans", "arb", "jpn", "kor", "vie", "tha"];
 const english = madeText(1, 4000);
 const documents = {
-  /** Documents of random lengths. The longest is longer than a shard, and some are empty. */
+  /** The longest document is longer than a shard, and some are empty. */
   "english.txt": [english, "", madeText(2, 50), "low", "", madeText(3, 700)],
   "multilingual.txt": languages.map((code) => paragraphsOf(code, 1, 30)),
   "lines.jsonl": ["", "low lower", paragraphsOf("jpn", 1, 9), "", english.slice(0, 9000), ""],

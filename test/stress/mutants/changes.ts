@@ -4,8 +4,9 @@ export type Change = {
   readonly lineIndex: number;
   /** The previous line, which distinguishes equal lines of a file. */
   readonly before: string;
-  /** The line without the change, and with it. */
+  /** The line without the change. */
   readonly line: string;
+  /** The line with the change. */
   readonly changed: string;
 };
 
@@ -23,8 +24,8 @@ const swap = (pairs: Record<string, string>): Operator => {
 };
 
 /**
- * Replacements of operators. The formatter puts spaces around operators, which distinguishes them from types
- * (`Map<A>`) and arrows.
+ * Changes of code. The formatter puts spaces around operators, which distinguishes them from types (`Map<A>`) and
+ * arrows.
  */
 const operators: readonly Operator[] = [
   swap({ " < ": " <= ", " > ": " >= " }),
@@ -34,7 +35,7 @@ const operators: readonly Operator[] = [
   swap({ " + ": " - ", " * ": " / ", " << ": " >>> ", " += ": " -= " }),
   swap({ "Math.min(": "Math.max(", "Math.floor(": "Math.ceil(" }),
   swap({ " true": " false", " break;": " continue;" }),
-  // Bounds and steps.
+  // Changes bounds and steps, and negates conditions.
   { finds: / [+-] 1\b/g, becomes: () => "" },
   { finds: /(?<![\w.$:|] ?)(?<!: )\b\d[\d_]*\b(?![\w.:n])/g, becomes: (found) => oneMore(found) },
   { finds: /(?<=\bif \()(?=.*\) )|(?<=\bwhile \()(?=.*\) )/g, becomes: () => "!" },

@@ -96,7 +96,7 @@ function described({ file, lineIndex, line, changed }: Mutant): string {
   return `${file}:${lineIndex + 1}\n  - ${line.trim()}\n  + ${changed.trim()}`;
 }
 
-/** Picks the same number of mutants from each module, at random within a module. */
+/** Picks mutants at random, about as many from each module. */
 function choose(): Mutant[] {
   const random = randomSource(Number(values.seed));
   const wanted = values.module?.split(",");
