@@ -51,7 +51,7 @@ function encode(
   return encodeIntoFiles(encoding, parts, { base, format, documentEnd: undefined, ...files }, () => () => {});
 }
 
-/** Returns the lines of a plan with small ranges. */
+/** Returns the lines of a plan with ranges of this size. */
 async function planOf(paths: readonly string[], rangeSizeBytes: number): Promise<string[]> {
   const options = {
     ...settings,

@@ -61,7 +61,7 @@ function datatrove(base: string, width: number): Documents {
   return cutAt(ids, ends);
 }
 
-/** llm.c has no documents, so this returns all ids as one. */
+/** Returns all ids as one document, because llm.c's files have no documents. */
 function llmc(base: string, _width: number): Documents {
   const file = readFileSync(`${base}.bin`);
   const head = [0, 4, 8].map((at) => file.readInt32LE(at)).join();

@@ -9,7 +9,7 @@ const seed = Number(process.env.TEST_SEED ?? 5);
 const base = jsonOf(writeTokenizer("gpt2"));
 const tokenizer = Tokenizer.from(base);
 
-/** Returns texts of all sizes, some as bytes, which add up to several shares of work. */
+/** Returns texts of many sizes, some of them as bytes. */
 function batchOf(random: (below: number) => number, count: number): (string | Uint8Array)[] {
   return Array.from({ length: count }, () => {
     const text =

@@ -35,7 +35,7 @@ function texts(count: number): string[] {
   });
 }
 
-/** The cases of CS336's tests for tokenizers. */
+/** Cases like those of CS336's tests for tokenizers. */
 const cases = [
   "",
   "s",

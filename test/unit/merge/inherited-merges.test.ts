@@ -54,7 +54,7 @@ const countsOf = ({ wordCount, tokens, starts, counts }: TokenWords, tokenCount:
   return sums;
 };
 
-/** Returns the same words as records. */
+/** Converts words of tokens into records. */
 function recordsOf({ wordCount, tokens, starts, counts }: TokenWords, tokenCount: number) {
   const counter = new WordCounter();
   for (let w = 0; w < wordCount; w++) {

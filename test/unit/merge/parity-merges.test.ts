@@ -65,7 +65,7 @@ describe("worked example", () => {
 
 function makeLanguages(random: Random, count: number): NaiveWords[] {
   const languages = Array.from({ length: count }, () => makeWords(random));
-  // Two equal languages only take turns if one of them comes first.
+  // Two equal languages are tied at each choice.
   if (count > 1 && random(4) === 0) languages[1] = languages[0]!;
   if (random(8) === 0) languages[random(count)] = new Map();
   return languages;

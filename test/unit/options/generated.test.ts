@@ -18,7 +18,7 @@ describe("files generated from the tables of options are up to date (npm run sui
     });
   }
 
-  // Flags and the kind `sizes` have no printer.
+  // Flags, decisions and sizes have no entry in the table of printers.
   test("Python prints every kind of value", () => {
     const printers = readFileSync(join(root, "python/bpe_trainer/_training.py"), "utf8").match(
       /^_PRINTERS[^{]*\{(.*?)^\}/ms,

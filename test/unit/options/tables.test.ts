@@ -9,7 +9,7 @@ import { TypedOptions } from "../../../src/terminal/invocation.ts";
 import { settle } from "../../../src/training/training.ts";
 import { errorOf, refusalOf } from "../../thrown.ts";
 
-/** Each option with its name in the library. */
+/** Each option of a training, with its name in the library. */
 const options = Object.entries(trainingOptions).map(
   ([key, option]): Option & { readonly library: string | null } => ({
     ...option,

@@ -114,7 +114,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes like RegExp, also i
   expect(cutCount).toBeGreaterThan(rounds(200));
 });
 
-/** Returns the tables that this construction builds, or undefined if it does not support the pattern. */
+/** Returns the tables that `foresee` builds, or undefined if it does not support the pattern. */
 function tablesBy(foresee: typeof buildLookaheadAutomaton, split: Split): PatternTables | undefined {
   try {
     return foresee([split]);

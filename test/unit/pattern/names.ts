@@ -1,7 +1,7 @@
 import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
 import { isThorough } from "../../rounds.ts";
 
-/** The patterns whose tables take seconds to build. A quick run tries them only in pattern.test.ts. */
+/** The patterns whose tables take seconds to build. `triedPatterns` has them only in a thorough run. */
 const slow: readonly PatternName[] = ["marin", "marin-gpt-4o"];
 
 export const triedPatterns = (Object.keys(patterns) as PatternName[]).filter(

@@ -8,7 +8,7 @@ const sets = String.raw`a b c é \n ' 中 [ab] [^a] [^bc] [bc] [a-c] [^\sa] [\s'
 const counts = ["?", "*", "+", "{1,3}", "{2}", "{0,2}", "{2,}"];
 const assertions = ["^", "\\A", "$", "\\z", "\\b", "\\B", "(?!\\S)", "(?:\\A|(?<=\\n))", "(?=\\n|\\z)"];
 
-/** Returns a random regular expression with all constructs of the grammar. */
+/** Returns a random regular expression, which may have any construct of the grammar. */
 export function randomPattern(random: Random): string {
   const count = () => pick(random, counts) + pick(random, ["", "", "", "", "?", "+"]);
   const atom = (depth: number): string => {
@@ -50,10 +50,7 @@ export function randomText(random: Random, lengthMax: number): string {
 const wideSets = ["\\d", "\\p{L}", "\\s", "[^\\s\\p{L}\\d]", "\\w", "[\\d\\s]", "(?s:.)", "\\S", "\\D"];
 const wideCounts = ["", "", "?", "*", "+", "{1,3}", "{2}", "{1,3}?", "*?", "++"];
 
-/**
- * Returns a random pattern for a look-around, from sets with many characters, so that some remain to represent its
- * outcome.
- */
+/** Returns a random pattern of sets that have many characters. */
 export function randomLookPattern(random: Random, depth: number): string {
   const sequence = (): string => {
     const kind = random(depth > 0 ? 10 : 6);

@@ -2,9 +2,9 @@ import { randomNumbers } from "../../random.ts";
 import type { TokenizerJson } from "../tokenizer/made-tokenizer.ts";
 
 /**
- * Pieces of added tokens and texts: characters of one to four bytes; letters, marks, digits, connectors and joiners
- * that `\w` includes, and similar ones that it excludes; white space of every length; characters that normal forms
- * change, and some that only newer versions change.
+ * Pieces of added tokens and texts. They include characters of one to four bytes, characters that `\w`
+ * includes and similar ones that it excludes, white space, and characters that normal forms change, some of
+ * them only in newer versions of Unicode.
  */
 export const pieces = [
   ..."aehtlowx_.<>|'5",

@@ -3,8 +3,8 @@ import type { Merges } from "../../../src/tokenizer/merges.ts";
 import { randomNumbers } from "../../random.ts";
 
 /**
- * GPT-2's pattern in JavaScript's syntax. It is used on texts without U+FEFF and U+0085, for which `\s` has the same
- * meaning.
+ * GPT-2's pattern in JavaScript's syntax. For texts with U+FEFF or U+0085, it differs from the original,
+ * because `\s` has another meaning.
  */
 export const gpt2Pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
@@ -30,7 +30,7 @@ const syllables = [
 ];
 const separators = [" ", " ", " ", " ", "\n", "  ", ", ", ".\n\n", "\t", "\r\n"];
 
-/** Returns text with letters of several scripts, digits, quotes, backslashes and every kind of white space. */
+/** Returns text with letters of several scripts, digits, quotes, backslashes and white space. */
 export function madeText(seed: number, wordCount: number): string {
   const random = randomNumbers(seed);
   let text = "";
