@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 /** The user id of `nobody`, which plays another user. */
 export const otherUser = 65534;
 
-/** Whether this process can give files to another user. If not, prints that once for each test. */
+/** Whether this process can give files to another user. If not, prints that. */
 export function canPlayOthers(): boolean {
   if (process.geteuid?.() === 0) return true;
   console.log("skipped: only root can play another user");

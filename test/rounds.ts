@@ -1,6 +1,6 @@
 /**
- * The factor for the number of rounds of each random test; from 1 on, exhaustive tests try all cases. `npm test` makes
- * few rounds, because it runs often; the nightly `npm run suite long` makes twenty times as many.
+ * The factor for the number of rounds of each random test. From 1 on, exhaustive tests try all cases. The default is
+ * small, because `npm test` runs often.
  */
 const share = Number(process.env.BPE_TEST_ROUNDS ?? 0.2);
 

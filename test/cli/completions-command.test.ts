@@ -122,7 +122,7 @@ test("every shell's script has every command, option and word, and equals the co
 });
 
 test("no character of a phrase ends its quotes", () => {
-  // Each line of fish's is a command of its own, and each specification of zsh's is quoted.
+  // Each line of fish's script is a command, and in zsh's script each specification is quoted.
   for (const line of completionScript("fish").split("\n")) {
     expect([line, line.replaceAll(/\\['\\]/g, "").split("'").length % 2]).toEqual([line, 1]);
   }

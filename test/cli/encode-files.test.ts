@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { jsonOf, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
-// The content of the files is tested in test/unit/encode/id-files.test.ts.
-
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");
 const text = put(home, "a.txt", "low lower<|endoftext|>newest<|endoftext|>widest");

@@ -38,7 +38,7 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
 });
 
 test("a normalized corpus is planned, counted and encoded in parts as by one machine", () => {
-  // Marks that are composed or reordered, and whole lines of such marks; and letters that lowercasing changes.
+  // Characters that normal forms or lowercasing change.
   const marks = [
     "e\u0301",
     "\u0344",
@@ -265,7 +265,7 @@ describe("ranges that do not fit are refused with their line", () => {
   });
 });
 
-// Inputs of the ranges that are encoded.
+// Inputs for the tests that encode ranges.
 
 put(home, "one.txt", [1, 2, 3].map((seed) => madeText(seed, 5000)).join(special));
 put(home, "empty.txt", "");

@@ -89,7 +89,7 @@ test("a log that the run reads or writes is refused, by any name, and nothing is
     ["prune tok --text corpus.txt -n 260 -o out", "tok/tokenizer.json"],
     ["truncate tok -n 260 -o out", "tok/tokenizer.json"],
     ["convert tok -o out", "tok/tokenizer.json"],
-    // Commands with another mistake, found before the paths are examined or after.
+    // The next two commands have another mistake, which may be found first.
     ["train corpus.txt -n 262 -o out --vocab-sise 3", "corpus.txt"],
     ["train texts none.txt -n 262 -o out", "texts/more/a.txt"],
     ["eval tok --text corpus.txt", "corpus.txt"],
@@ -170,7 +170,7 @@ test("the table of options says of every path whether it is read or written, and
   }
 });
 
-/** Returns, for each path that a command reads, the arguments that precede the path. */
+/** Returns the paths that a command reads: for each, what is typed before it, and how it is read. */
 const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: PathRead][] => [
   ...(reads === undefined ? [] : [[[], reads] as [string[], PathRead]]),
   ...options.flatMap(({ name, reads, kind: { value = "" } }): [string[], PathRead][] =>

@@ -1,5 +1,4 @@
-// Every option of a training in every way in: typed, in the library, in Python. All give the same request. That a record
-// gives it again is shown by verify.test.ts, which has a training with every option.
+// Each option of a training gives the same request, whether it is typed, given to the library or given to Python.
 import { expect, test } from "bun:test";
 import { readCall } from "../../src/library/library.ts";
 import { commands } from "../../src/main/all-commands.ts";
@@ -8,7 +7,10 @@ import { nameInLibrary, type Option, readTyped } from "../../src/options/option.
 import { pythonName } from "../../src/options/python-spelling.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
 
-/** An option's value as typed, one text for each time; in the library; and in Python, if it has another form there. */
+/**
+ * The value of an option: the texts as typed, one for each time that the option is typed; the value in the library, or
+ * null if the library lacks the option; and the value in Python, if it differs.
+ */
 type Row = readonly [typed: readonly string[], value: unknown, python?: unknown];
 const flag: Row = [[], true];
 
@@ -149,7 +151,7 @@ function neededBy(other: string): object {
 test("an option in Python has the same value as typed", () => {
   const given = options.flatMap(([key, option]) => {
     const parameter = pythonName(key, option);
-    // The function makes these arguments itself.
+    // Python's `train` makes these arguments by other code.
     if (parameter === null || key === "vocabSize" || key === "output") return [];
     const [, value, python = value] = rows[key];
     return [{ key, parameter, value: python }];

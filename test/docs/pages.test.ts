@@ -11,7 +11,6 @@ import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
 
 const home = scratch();
 
-// `npm run suite python` runs these examples again, together with those in Python.
 describe("every example prints the output on the page:", () => {
   for (const path of playedPages()) {
     test(path, () => expectPage(path, mkdtempSync(join(home, "page-"))), 120_000);

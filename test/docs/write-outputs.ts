@@ -1,5 +1,5 @@
-// `npm run suite examples -- docs/nightly.md` runs the examples of these pages, or without arguments of all pages,
-// and writes their output into the output blocks. A block that already matches, `…` included, is unchanged.
+// `npm run suite examples -- docs/nightly.md` runs the examples of the named pages, by default of all pages, and writes
+// their output into the output blocks. A block that already matches, `…` included, is unchanged.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

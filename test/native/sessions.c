@@ -49,7 +49,7 @@ static void make_part(char *part, size_t size, const char *text, size_t text_siz
   }
 }
 
-/* Edits many open sessions in turn. The bytes need not be UTF-8. An append has up to 100,000 bytes. */
+/* Edits many open sessions at random, with up to 100,000 bytes at once. The bytes need not be UTF-8. */
 static int edit_bytes(bpe_tokenizer *tokenizer, const char *text, size_t text_size, int edit_count) {
   enum { SESSION_COUNT = 20, MOST = 100000 };
   static char part[MOST];

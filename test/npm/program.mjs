@@ -13,7 +13,7 @@ mkdirSync(home);
 const made = {};
 const text = documents.join(special);
 
-/** Returns a hash of all files of a tokenizer except its record. */
+/** Returns a hash of the names and contents of files. */
 function hashOf(files) {
   const hash = createHash("sha256");
   for (const [name, bytes] of [...files].sort()) hash.update(`${name}\n`).update(bytes);

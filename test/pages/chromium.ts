@@ -13,7 +13,7 @@ export function launchChromium(): Promise<Browser> {
     HOME: chromiumHome,
     PATH: process.env.PATH ?? "",
     TMPDIR: process.env.TMPDIR ?? "/tmp",
-    // Stops Chromium from looking for D-Bus, which does not exist here.
+    // Stops Chromium from looking for D-Bus.
     DBUS_SESSION_BUS_ADDRESS: "disabled:",
   };
   if (chromiumOnPath !== null) return chromium.launch({ executablePath: chromiumOnPath, env: environment });

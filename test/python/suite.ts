@@ -1,6 +1,5 @@
 // `npm run suite python`: installs the wheel, compares it with two versions of HF's tokenizers and with tiktoken, and
-// checks its types. BPE_TEST_CORE skips comparisons with other programs and the slowest tests: forks, moving, bench,
-// fault injection.
+// checks its types. With BPE_TEST_CORE, only the tests in `core` run, without fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,5 +1,4 @@
-"""`bench/peers/compare.py`: what it prints about rivals that are right, wrong, slow, missing, or
-crash. Run by suite.ts.
+"""Tests `compare.py` and `first.py` of bench/peers, with real and fake rivals.
 
 The fake rivals are in a directory of PYTHONPATH, so each is found before an installed one.
 """

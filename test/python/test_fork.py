@@ -351,8 +351,7 @@ class Interrupts(Made):
 
     def setUp(self) -> None:
         super().setUp()
-        #: A text of documents, in which texts between special tokens are short, and a text
-        #: without special tokens.
+        #: Two long texts: one with many special tokens, and one without any.
         document = END.join([*TEXTS, ""])
         self.long = document * 1500, document.replace(END, " ") * 1500
 

@@ -42,7 +42,7 @@ def made_text(draw: random.Random) -> str:
 
 def made_steps(draw: random.Random, named: list) -> list:
     """Returns random steps of a post-processor, of which at most one adds tokens."""
-    # ByteLevel steps that trim differently are refused, because HF's answer then depends on the tokens between them.
+    # All steps get the same `adds_space`, because steps that trim differently are refused.
     adds_space = draw.random() < 0.5
     steps = [processors.ByteLevel(trim_offsets=draw.random() < 0.8, add_prefix_space=adds_space)]
     if named and draw.random() < 0.6:
@@ -109,7 +109,7 @@ class BesideHF(unittest.TestCase):
         self.assertEqual(ours.special_tokens, special)
 
     def same(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list) -> None:
-        """Compares each row of the table in python/README.md."""
+        """Compares names, ids, masks, offsets and decoded texts."""
         self.same_names(ours, theirs)
         for adds in (False, True):
             expected = theirs.encode_batch(texts, add_special_tokens=adds)

@@ -28,13 +28,13 @@ PLAIN, NEW_FORMS, NEWER = TEXTS["plain"], TEXTS["newForms"], TEXTS["newer"]
 
 #: Named patterns that the engine of 1.0 has.
 RUN = ["gpt2", "r50k", "p50k", "gpt4", "o200k", "llama3", "qwen2", "tekken", "nemotron", "deepseek-v3", "none"]
-#: Named patterns that its engine regards as other expressions, and refuses.
+#: Named patterns that the engine of 1.0 regards as other expressions, and refuses.
 REFUSED = [
     *("cl100k", "nanochat", "qwen3.5", "starcoder", "smollm", "falcon"),
     *("llama3-r2l", "gpt-4o-r2l", "marin", "marin-gpt-4o", "trinity"),
 ]
 NO_ENGINE = "needs a system-regex backend"
-#: `(?i:'s)` matches a long s in bpe, and not in its engine.
+#: `(?i:'s)` matches a long s in bpe, but not in the engine of 1.0.
 LONG_S = "'\u017f"
 
 
@@ -63,8 +63,8 @@ class One(unittest.TestCase):
         return Tokenizer.from_file(path / "tokenizer.json")
 
     def own_texts(self, ours: bpe.Tokenizer) -> list[str]:
-        """Returns texts made of the tokens, with special tokens whole, cut and in odd positions; and one that joins
-        all texts."""
+        """Returns texts of random tokens, texts into which special tokens and parts of them are put, and one text
+        that joins PLAIN."""
         tokens = [[random.randrange(ours.id_limit) for _ in range(4)] for _ in range(1000)]
         special = list(ours.special_tokens) or [""]
         marked = [

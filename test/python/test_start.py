@@ -44,7 +44,7 @@ class Starts(unittest.TestCase):
         self.descriptors = os.listdir("/proc/self/fd")
 
     def check_nothing_is_left(self, moment: str) -> None:
-        # A thread ends what was dropped.
+        # Another thread ends dropped runs.
         while _executable._endings:
             time.sleep(0.0005)
         self.assertEqual(len(os.listdir("/proc/self/fd")), len(self.descriptors), f"descriptors, {moment}")
@@ -78,7 +78,7 @@ class Starts(unittest.TestCase):
         sys.settrace(trace)
         try:
             made = make()
-            # Dropping the object must raise KeyboardInterrupt, too.
+            # If the object is dropped here, an interrupt must raise KeyboardInterrupt, too.
             made = made if isinstance(made, Run) else None
         except KeyboardInterrupt:
             return True
@@ -122,8 +122,8 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Interrupts before the n-th half of a call. Returns whether it got that far, and checks that only
-        KeyboardInterrupt was raised."""
+        """Interrupts before or after one of the calls, at the n-th of these moments. Returns whether it got that far, and
+        checks that only KeyboardInterrupt was raised."""
         struck = threading.Event()
         halves = 0
 

@@ -1,5 +1,4 @@
-"""Which texts `bpe.train` accepts, which arguments it refuses and how it names them, and its warnings. Run by
-suite.ts."""
+"""Texts, arguments and warnings of `bpe.train`."""
 
 import base64
 import os
@@ -112,7 +111,7 @@ class Arguments(unittest.TestCase):
 
 
 class Warned(unittest.TestCase):
-    """Each kind of warning in src/jobs/warnings.ts becomes a Python warning."""
+    """Warnings of the executable become Python warnings."""
 
     def test_every_kind_is_raised(self) -> None:
         source = Path(__file__).parents[2] / "src" / "jobs" / "warnings.ts"

@@ -52,7 +52,7 @@ function segment(name: string, { address, memoryBytes, start, bytes }: Segment):
   ]);
 }
 
-/** Returns an ELF executable with one program header, which contains the path of the loader. */
+/** Returns an ELF executable. With `loader`, it has one program header, for the path of the loader. */
 export function elf(machine: number, loader?: string): Buffer {
   const bytes = Buffer.alloc(200);
   bytes.write("\x7fELF\x02\x01", 0, "latin1");

@@ -50,7 +50,7 @@ test("the executable prints every page from any directory, and its links can be 
       "",
       [],
     ]);
-    // The tests of help cover this line.
+    // The command adds this line, which the tests of help check.
     const said = /^The samples read LICENSE: .*\n\n/m;
     expect(stdout.replace(said, "")).toBe(withPlainLinks(read(`docs/${name}`), "docs"));
   }

@@ -1,5 +1,5 @@
 // Mutates files of every structured format, with wild values in place of valid ones. Each must be read, or refused with
-// a message that names it. `npm run suite faults` does the same with the executable.
+// a message that names it.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -141,7 +141,7 @@ async function killed(world: World, random: Random): Promise<Outcome> {
   return kills > 0 ? met : tooLate;
 }
 
-/** Fills the disk halfway through a run: the error says so, and once there is space, the same command resumes. */
+/** Runs with too little space on the disk: the error says so, and once there is space, the same command resumes. */
 async function full(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   const sharded = await shardedBy(world, random);

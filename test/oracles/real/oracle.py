@@ -2,8 +2,8 @@
 
     oracle.py TEXTS OUT PATH KIND [NAME…]
 
-TEXTS holds a text a line, as JSON strings; OUT gets the ids of each in decimal, a line a text, as `bpe encode` writes
-them. Special tokens are found in the texts, and nothing is added around them.
+Each line of TEXTS is a text, as a JSON string. Each line of OUT gets the ids of a text in decimal, as `bpe encode`
+writes them. Usually special tokens are found in the texts, and nothing is added around them.
 """
 
 import hashlib
@@ -108,7 +108,7 @@ PATTERNS = {
 
 
 def ranks(path, pattern, *special_tokens):
-    """Ranks with a given pattern and given special tokens, as `TEXT=ID`."""
+    """Encodes by a file of ranks, a pattern, and special tokens that are given as `TEXT=ID`."""
     import tiktoken as library
     from tiktoken.load import load_tiktoken_bpe
 

@@ -1,4 +1,4 @@
-// Installs the real tokenizers and their reference programs into dist/real. Keeps existing files.
+// Installs the real tokenizers and their reference programs into dist/real, unless they are there.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -42,7 +42,7 @@ async function installOracles(): Promise<void> {
   await pip(["install", "--no-compile", "--no-deps", ...oraclePackages.filter(isAlone)]);
 }
 
-/** Installs llama.cpp, on Linux only. Elsewhere, its files are read only by PyPI's gguf. */
+/** Installs llama.cpp, on Linux only. Elsewhere, only PyPI's gguf reads GGUF files. */
 async function installLlama(): Promise<void> {
   if (process.platform !== "linux") return;
   const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];

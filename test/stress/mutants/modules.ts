@@ -12,7 +12,7 @@ export type Module = {
 const unit = (...names: readonly string[]) => names.map((name) => `test/unit/${name}`);
 const cli = (...names: readonly string[]) => names.map((name) => `test/cli/${name}.test.ts`);
 
-/** Returns the path at which a source file has its own test, if it has one. */
+/** Returns the path at which a source file's own test would be. */
 export const ownTestOf = (file: string) => file.replace(/^src\/(.*)\.ts$/, "test/unit/$1.test.ts");
 
 export const modules: readonly Module[] = [
