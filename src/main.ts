@@ -11,8 +11,8 @@ const typed: string[] =
   caller === "python" && listed ? JSON.parse(readFileSync(listed, "utf8")) : process.argv.slice(2);
 
 /**
- * Prints the version without loading the code that reads a command line. Returns false if that is not requested, or if
- * stdout does not take it at once.
+ * Prints the version without loading the code that reads a command line. Returns false if the version is not requested,
+ * or cannot be written at once.
  */
 function printVersion(): boolean {
   const [name = "", ...rest] = typed;
@@ -25,8 +25,8 @@ function printVersion(): boolean {
 }
 
 /**
- * At the start of a run, the engine compiles only code that has run ten times as often as usual (`jitPolicy` in
- * build.ts), because a short run does nearly everything once. After this time, the usual number counts again.
+ * The milliseconds at the start of a run in which the engine compiles only code that has run ten times as often as
+ * usual (`jitPolicy` in build.ts), because a short run does nearly everything once.
  */
 const startMs = 50;
 

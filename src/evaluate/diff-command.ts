@@ -95,7 +95,7 @@ const shownPiecesMax = 12;
 type Names = readonly [a: string, b: string];
 type Pair = readonly [a: evaluations.NamedTokenizer, b: evaluations.NamedTokenizer];
 
-/** Formats the difference for people. Lists show the first entries; `--json` has all, but at most 1,000 words. */
+/** Formats the difference for people, with the first entries of each list. */
 function differenceText(difference: differences.Difference, [first, second]: Pair): styling.Line[] {
   const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
@@ -165,7 +165,7 @@ const heading = (text: string) => [styling.piece("bold", text)];
 const factsText = ({ kind, pattern, vocabularySize, mergeCount }: differences.TokenizerFacts) =>
   `${kind}, pattern ${pattern ?? "of its own"}, ${countNoun(vocabularySize, "token")}, ${countNoun(mergeCount, "merge")}`;
 
-/** Says whether both tokenizers give the same ids for the probe text. */
+/** Says whether both tokenizers have the same fingerprint. */
 const fingerprintLines = (a: differences.TokenizerFacts, b: differences.TokenizerFacts) =>
   a.fingerprint === b.fingerprint
     ? [`same fingerprint: ${a.fingerprint}`]

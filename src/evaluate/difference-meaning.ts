@@ -1,7 +1,7 @@
 import type { differences, findings } from "#evaluation";
 
 /**
- * The kinds of words whose tokens are added up. Edges without letters and digits are ignored: `"said,` is lower case.
+ * The kinds of words whose tokens are added up. Signs at the edges of a word are ignored: `"said,` is lower case.
  */
 const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
   ["signs", /^$/],
@@ -14,13 +14,13 @@ const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
 const otherScripts = "words in other scripts than Latin";
 
 function kindOf(word: string): string {
-  // A listed word begins with the whitespace character before it, which is escaped if it is a line feed.
+  // A word begins with the whitespace character that is before it in the text. A line feed is escaped.
   const core = word.replace(/^(\\x[0-9a-f]{2})+/, "").replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu, "");
   if (/(?!\p{Script=Latin})\p{L}/u.test(core)) return otherScripts;
   return kinds.find(([, regex]) => regex.test(core))![0];
 }
 
-/** A kind is named if the tokens that it saves, or needs more, are at least this share of all saved tokens. */
+/** A kind of words is named if it saves or loses at least this share of all tokens that are saved. */
 const namedLeast = 0.1;
 
 /**
@@ -54,7 +54,7 @@ function sourcesOf({ mostFrequent }: differences.TextDifference, fewer: number):
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const counts = [...savedBy.values()];
   const all = sum(counts.filter((saved) => saved > 0));
-  // The saving must come from rarer words, which are not listed.
+  // If the most frequent words save nothing in total, rarer words do, and their kinds are not known.
   if (sum(counts) <= 0) return "";
   const named = [...savedBy]
     .map(([kind, saved]) => ({ kind, share: saved / all }))

@@ -118,8 +118,8 @@ const digitMeasureNames = new Set(measures.ofDigits.map(({ key }) => key));
 const modelTables = [...measures.ofCosts.map(({ key }) => key), "model"];
 
 /**
- * Returns which tables to print if neither JSON nor CSV is requested. Throws a usage error for measures that cannot be
- * computed.
+ * Returns which tables to print if neither JSON nor CSV is requested. Throws a usage error for a table that cannot be
+ * made.
  */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const hasModel = asked.model !== undefined;
@@ -145,7 +145,7 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   return { measures: [...measures], wordCount };
 }
 
-/** The maximum length of a term in bytes. Each tokenizer encodes every term twice, and terms are printed. */
+/** The maximum length of a term in bytes. */
 const termBytesMax = 1024;
 
 function checkTerm(place: Message, term: string, exitCode: number): void {

@@ -6,7 +6,7 @@ import { runSliced } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import { shownWords } from "./shown-words.ts";
 
-// This file is loaded only with `--json` and `--report`, to keep startup fast.
+// This file is loaded on demand, for `--json` and `--report`, to keep startup fast.
 
 type Compared = {
   readonly evaluation: evaluations.Evaluation;

@@ -127,11 +127,11 @@ type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
 };
 
 /**
- * Formats one table with a row for each measure. Its columns are the texts if there are several and only one tokenizer;
- * otherwise they are the tokenizers. With several texts and several tokenizers, there is a table only if all measures
- * are requested, and its values are those of all texts together. Returns undefined if there is no table, or if
- * `columns` is less than `flatColumnsLeast`. Unless all measures are requested, also returns undefined if the
- * tokenizers do not fit: they are compared, so unlike texts they are not split into several tables.
+ * Formats one table with a row for each measure. Its columns are the tokenizers or, for one tokenizer on several texts,
+ * the texts. For several tokenizers on several texts, the values are those of all texts together.
+ *
+ * Returns undefined if `columns` is less than `flatColumnsLeast`. Unless all measures are requested (`isAll`), also
+ * returns undefined for several tokenizers on several texts, or if the tokenizers do not fit side by side.
  */
 function flatSection(
   evaluation: evaluations.Evaluation,
@@ -147,7 +147,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // Measures that do not belong to a single text are only in the last column, that of all texts.
+  // The rows of `rowsOfTokenizers` have no values for single texts. If columns are texts, they only fill the last one.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
@@ -203,8 +203,8 @@ function rowsOfTokenizers({ texts, tokenizers }: evaluations.Evaluation): FlatRo
 }
 
 /**
- * Makes a grid of rows of measures. `areCompared` says whether best values are marked. They are not if the subjects
- * are texts.
+ * Makes a grid of rows of measures. `areCompared` says whether best values are marked, which makes no sense if the
+ * subjects are texts.
  */
 const flatGrid = (
   subjects: Axis,

@@ -48,7 +48,7 @@ async function readText(
   const budgetWithTables = (tablesBytes: number) => encodersBudget.withReserved(wordsBytes + tablesBytes);
   const count: CountPretokens = async (tablesBytes, ...cuts) => {
     const budget = budgetWithTables(tablesBytes);
-    // The words take memory that the threads of the first pass had.
+    // Fewer threads may fit than in the first pass, because the words now take memory.
     const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
     const neededFor = (size: wordTables.Size) => 2 * wordTables.bytesOf(size);
     return (await countPass({ ...pass, ...threads, neededFor }, cuts, progress)).words;
@@ -62,7 +62,7 @@ type PassOptions = Pick<EvaluateOptions, "tokenizers" | "budget" | "scratch"> & 
   readonly workerCount: number;
 };
 
-/** Reads a text, and counts its placed words. */
+/** Reads a text, and counts its placed words: words, each with the whitespace character before it (text-words.ts). */
 async function countPlacedWords(
   options: PassOptions & Pick<EvaluateOptions, "numbers">,
   progress: EvaluationProgress,
@@ -79,7 +79,7 @@ async function countPlacedWords(
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
-/** Reads a text once and counts its pretokens. Throws a UserError if their tables do not fit into memory. */
+/** Reads a text once and counts its pretokens. Throws a UserError if memory is too small for measuring them. */
 async function countPass(
   options: PassOptions & { readonly neededFor: (size: wordTables.Size) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
@@ -113,10 +113,10 @@ function checkLongest(
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
 
-/** A thread always has enough memory for encoding a word of fewer bytes than this. */
+/** Encoding a word of fewer bytes than this takes so little memory that it is not checked. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** Starts the progress of a run that reads each text for its words, and once for each kind of pretokens. */
+/** Starts the progress of a run that reads each text for its words, and then at most `passCount` times. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -124,16 +124,10 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
   return new EvaluationProgress(goCount * textBytes, report);
 }
 
-/**
- * The number of tables of a text: those of placed words and of pretokens, both as counted and as shared by
- * threads.
- */
+/** The number of tables of a text. Placed words and pretokens have two each: as counted, and as shared by threads. */
 const tablesPerText = 4;
 
-/**
- * Bytes for each word in addition to the table: for its facts, its tokens, and the hash table that finds
- * equal words.
- */
+/** The bytes of a word outside of its tables: for its facts, its tokens, and its slots in a hash table. */
 const factsBytes = 40;
 
 /** Starts the threads that encode the words of all texts. The caller must close them. */
@@ -148,7 +142,7 @@ function startThreads(options: EvaluateOptions) {
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
-/** Texts up to this size may be measured by the main thread: encoding a single word of this size takes some 0.1 s. */
+/** The main thread may measure texts up to this size, in bytes. Encoding a word of this size takes some 0.1 s. */
 const smallTextBytes = 4e6;
 
 /** The memory of a full-size cache of words: src/kernel/encode/word-cache.ts. */
@@ -179,8 +173,8 @@ export const evaluatingThreadsMax = (budget: machine.MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
 /**
- * Estimates the memory of the tokenizers and of the threads that encode with them, without the words. A small
- * text fills no cache, and needs no further thread.
+ * Estimates the memory, in bytes, of the tokenizers and of the threads that encode with them, without the words. For
+ * small texts, caches and workers are left out.
  */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
@@ -221,9 +215,8 @@ export type Evaluated = {
 };
 
 /**
- * Measures tokenizers on texts. Each text is read once for its words, and once for each way of cutting it
- * (`TokenCounting`). Its distinct words are encoded, and their tokens are multiplied by the words' counts. Between
- * slices of work, yields to the event loop and calls `report`.
+ * Measures tokenizers on texts. A text is read once for its words, and then for its tokens (`TokenCounting`).
+ * Between slices of work, yields to the event loop and calls `report`.
  */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
   const { tokenizers, texts, terms = [], model = null } = options;
@@ -244,8 +237,8 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
-        // Waits for a thread before the next tokenizer's pretokens are counted: until one is idle, their table would
-        // only take memory.
+        // Waits until tokenizer t - threadCount has been measured. Before that, the threads have enough work, and the
+        // table of the next pretokens would only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
@@ -301,14 +294,14 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
 }
 
 /**
- * The memory per merge of comparing tokenizers without a text, most of which is garbage. Measured with two
- * tokenizers of 100,000 merges.
+ * The bytes that comparing two tokenizers takes for each of their merges. Most of them are garbage afterwards. Measured
+ * with two tokenizers of 100,000 merges.
  */
 const comparedMergeBytes = 900;
-/** If comparing leaves more than about this many bytes of garbage, it is collected before a text is read. */
+/** Garbage is collected if comparing tokenizers took more bytes than this. */
 const garbageBytesMax = 10e6;
 
-/** The memory of a token or merge in the lists of a difference. Measured. */
+/** The bytes of a token or merge in the lists of a difference. Measured. */
 const listedItemBytes = 600;
 
 async function compareOnText(
@@ -397,11 +390,13 @@ export type PreparedTokens = {
  *
  * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted and
  * encoded. Tokenizers with the same pattern share the counted pretokens, if they have the same special tokens, or if
- * none of these occurs. A text is encoded as a whole if it cannot be cut by its bytes alone (`cuttings.canBeCut`),
- * because of a normal form, a prefix space or added tokens; or if special tokens with whitespace may occur in it.
+ * the text has none of their special tokens.
+ *
+ * A text is encoded as a whole if its bytes alone do not say where to cut it (`cuttings.canBeCut`), or if it is not
+ * certain how often each special token occurs in it.
  */
 export class TokenCounting {
-  /** Counted pretokens, and the number of tokenizers that have not released them yet. */
+  /** By `keyOf`: a table of pretokens, once they are counted, and how many tokenizers have not released it yet. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
 
   private constructor(
@@ -435,10 +430,7 @@ export class TokenCounting {
     return counting;
   }
 
-  /**
-   * Returns what is needed to count the tokens of a tokenizer. May read the text, but does not encode the
-   * pretokens yet.
-   */
+  /** Counts the pretokens of the text for a tokenizer, without encoding them, or encodes the whole text. */
   async prepare(tokenizer: number): Promise<PreparedTokens> {
     const { words, tokenizers } = this.options;
     const { parts } = tokenizers[tokenizer]!;
@@ -543,5 +535,5 @@ function bytesOf({ wordCount, starts, counts }: WordTable): number {
   return byteCount;
 }
 
-/** Returns the sizes of the inputs in bytes, as they were when the inputs were listed. */
+/** Returns the total size of the inputs in bytes. */
 export const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

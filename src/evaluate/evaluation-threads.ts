@@ -51,8 +51,8 @@ export class EvaluationJob {
   }
 
   /**
-   * Counts the tokens of pretokens, by id, and the numbers in words. The thread that finishes the last part
-   * also computes the costs of the text's words.
+   * Counts the tokens of pretokens, by id, and the numbers (runs of digits) in words. The thread that finishes the last
+   * part also computes the costs of the text's words.
    */
   measure(request: MeasureRequest): Generator<undefined, Measured> {
     return collectGarbageIn(this.measureWords(request));
@@ -143,14 +143,14 @@ type Ask = <Method extends Asked>(
 ) => Promise<jobs.AnswerOf<EvaluationJob, Method>>;
 
 /**
- * The threads that encode the words of an evaluation, one text after another. They run until `close`. If there is only
- * one thread, it is the current one, which works in slices; or a worker, if a slice may take so long that signals wait.
+ * The threads that encode the words of an evaluation, one text after another. They run until `close`. All are workers,
+ * except that a single thread is the current one if `mainWorks`.
  */
 export class EvaluationThreads {
   readonly close: () => void;
   /** Request functions of the idle threads. */
   private readonly idle: Ask[];
-  /** Callers that wait for an idle thread; each takes the next one. */
+  /** Callers that wait for an idle thread, in order. */
   private readonly waiting: (() => void)[] = [];
 
   constructor(
@@ -178,8 +178,8 @@ export class EvaluationThreads {
   }
 
   /**
-   * Returns the counts of the tokens of `pretokens`, by id, and the numbers and costs of `words`. Either argument may be
-   * null.
+   * Returns the counts of the tokens of `pretokens`, by id, and the numbers and costs of `words`. `pretokens` or
+   * `words` may be null.
    */
   async measure(
     tokenizer: number,

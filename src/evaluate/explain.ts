@@ -12,8 +12,8 @@ import {
 } from "#tokenizer";
 
 /**
- * A merge of two neighbours. Of all possible merges, it has the highest priority, which is the lowest rank unless
- * several ranks share a priority (`RankedMerges.firstTied`). Of several with that priority, it is the leftmost.
+ * A merge of two neighbouring ids. It is the possible merge with the lowest rank; among equals, the leftmost one. Some
+ * ranks count as equal (`RankedMerges.firstTied`).
  */
 export type MergeStep = {
   readonly rank: number;
@@ -28,18 +28,18 @@ export type MergeStep = {
 /** A part of a text, with the steps that encode it. */
 export type ExplainedPart = {
   /**
-   * added: an added token. whole: a pretoken that equals a token which merging does not produce. merged: any other
-   * pretoken.
+   * "added" for an added token. "whole" for a pretoken that is in the vocabulary as a whole, though no merges make it.
+   * "merged" for any other pretoken.
    */
   readonly kind: "added" | "whole" | "merged";
   readonly bytes: Uint8Array;
-  /** For a merged pretoken: the ids of its bytes or characters, without those that the vocabulary lacks. */
+  /** The ids with which the merging of a pretoken begins (`firstIds`); empty unless `kind` is "merged". */
   readonly start: readonly number[];
   readonly steps: readonly MergeStep[];
   readonly ids: readonly number[];
 };
 
-/** Explains a text part by part, with the merges that the kernel applies. The ids are the same as those of encoding. */
+/** Explains how a text is encoded, part by part. The ids of the parts are those of encoding. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);
@@ -81,7 +81,10 @@ function explainMerges(model: EncodingModel, merger: WordMerger, bytes: Uint8Arr
   return { kind: "merged", bytes, start, steps, ids };
 }
 
-/** The ids with which merging begins: the twin of src/kernel/encode/first-characters.ts. */
+/**
+ * Returns the ids with which merging begins: those of bytes or, if the tokenizer begins with characters, of characters.
+ * The kernel does the same in src/kernel/encode/first-characters.ts.
+ */
 export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Array): number[] {
   const ofBytes = (some: Uint8Array) => Array.from(some, (byte) => byteIds[byte]!);
   if (beginning === undefined) return ofBytes(bytes).filter((id) => id !== encodingModels.droppedByte);

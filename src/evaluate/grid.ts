@@ -1,7 +1,7 @@
 import { escapeText } from "#bytes";
 import { styling, summaryRows } from "#terminal";
 
-/** Values of subjects (tokenizers) on items (texts), for display on a terminal. */
+/** Values of subjects (such as tokenizers) on items (such as texts), for display on a terminal. */
 export type Grid = {
   readonly subjects: Axis;
   readonly items: Axis;
@@ -28,14 +28,14 @@ export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
 
 /** The space between two columns, including the mark of the left one. */
 const gap = 2;
-/** The minimum width of a name. A shorter one would say little, so it becomes a number. */
+/** Names are not shortened to fewer columns than this, which would say little: they become numbers. */
 const nameColumnsLeast = 8;
-/** The width of names above columns, if these are split into several tables. */
+/** The maximum width of the names above columns, if the columns are split into several tables. */
 const splitNameColumns = 12;
 const ellipsis = "…";
 
 /**
- * Returns a table of at most `columns` columns, the first of these layouts that fits:
+ * Returns a table that is at most `columns` characters wide, in the first of these layouts that fits:
  *
  *   1. subjects are rows
  *   2. items are rows
@@ -43,7 +43,7 @@ const ellipsis = "…";
  *   4. items are rows, and subjects are numbers that a legend explains
  *   5. layout 4, with names of items shortened, or also numbers
  *
- * If none fits, returns several tables, each with some of the items, but with all subjects, because these are compared.
+ * If none fits, returns several tables. Each has some of the items, and all subjects, so that they can be compared.
  */
 export function gridLines(grid: Grid, columns: number): styling.Line[] {
   const upright = tableWithSubjectRows(grid);
@@ -73,7 +73,7 @@ export type Table = {
   readonly cells: readonly (readonly Cell[])[];
   /** The width on the screen of the longest cell of each column. */
   readonly cellWidths: readonly number[];
-  /** Text above the names of the rows. If it is given, these are never shortened. */
+  /** Text above the names of the rows. If there is one, the names of the rows are never shortened. */
   readonly corner?: string;
 };
 
@@ -101,7 +101,10 @@ export const tableWithItemRows = ({ subjects, items, cells, bests }: Grid): Tabl
     isBest: bests?.[row]?.has(column) ?? false,
   }));
 
-/** Shortens names to `nameColumns` columns. Returns undefined if the table is still too wide. */
+/**
+ * Shortens names to `nameColumns` columns, and then gives the space that is left to the names of rows. Returns
+ * undefined if the table is still too wide.
+ */
 function fitNames(table: Table, columns: number, nameColumns: number): Table | undefined {
   const shortRows = (width: number) =>
     table.corner === undefined ? shortAxis(table.rows, width) : table.rows;

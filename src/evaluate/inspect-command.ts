@@ -237,7 +237,7 @@ function describeText(parts: TokenizerParts, text: CountedText): styling.Line[] 
   ];
 }
 
-/** The columns for the first tokens: three lines of a usual terminal. `--json` and the report have more tokens. */
+/** The number of columns for the first tokens: three lines of a usual terminal. */
 const beginsColumns = 3 * summaryRows.usualColumns - nameColumns;
 
 /** Returns as many of the first tokens as fit, counting a separator after each. */

@@ -45,8 +45,8 @@ export async function openTokenizers(
 }
 
 /**
- * Returns the first of these tokenizers, as many as may be loaded together. Each large one is loaded by a thread of its
- * own. Several together use at most half of the memory; a single one may use more.
+ * Returns as many of the first tokenizers as may be loaded at the same time: at most `loadedTogetherMax`, in at most
+ * half of the memory. A single tokenizer may take more.
  */
 function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machine.MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
@@ -61,7 +61,7 @@ function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machin
 
 const loadedTogetherMax = 4;
 
-/** Finds a tokenizer. Without a typed NAME=, it has the name by which it was found, if any. */
+/** Finds a tokenizer. Its name is the typed NAME=, otherwise the name that `findTokenizer` returns, if any. */
 function findNamed(typed: kinds.Named): kinds.Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };

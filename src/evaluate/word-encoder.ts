@@ -18,8 +18,8 @@ export type WordEncoding = {
 type Ids = Uint16Array | Uint32Array;
 
 /**
- * Encodes pretokens, and placed words, each of which is encoded like a whole text. A token belongs to a text word if it
- * contains a byte of the word. So a token that is only the whitespace before the word does not count.
+ * Encodes pretokens and placed words. A placed word is a word with the whitespace character before it (text-words.ts),
+ * and is encoded like a whole text. A token that is only whitespace before the word is not a token of the word.
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
@@ -65,7 +65,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the ids of the words in a group. They follow each other in the output. */
+  /** Adds the ids of the words in a group: in the output, the ids of one word follow those of the previous word. */
   private addGroup(
     starts: Uint32Array,
     { first, end }: textWords.WordSlice,
@@ -105,7 +105,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the numbers in a placed word. Its tokens are the first ones in the output. */
+  /** Counts the numbers in a placed word, whose ids are the first `idCount` of the output. */
   private addNumbers(placed: WordTable, p: number, idCount: number, numbers: NumberCounts): void {
     const { isSpecial, ends, keepsBytes } = this;
     const { tokens } = this.tokenizer;
@@ -191,8 +191,9 @@ export class WordEncoder {
   }
 
   /**
-   * Returns how many bytes the whitespace before the word, and a prefix space, have in the tokens. Of the normalized
-   * word, only the first byte is used: encoding does not normalize special tokens, which may be later in the word.
+   * Returns how many bytes of the tokens are not of the word itself, but of a prefix space and of the whitespace before
+   * the word. Only the first byte of the normalized word is used, because special tokens later in the word are not
+   * normalized in encoding.
    */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
@@ -386,7 +387,7 @@ export function* wordCosts(
   return { singleTokenWords, continuedWords, costliestWords };
 }
 
-/** Returns the numbers of the costliest text words. */
+/** Returns the indices of the costliest text words, the costliest first. */
 function* costliestOf(words: textWords.TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
   const { firstPlaced, whitespaceBytes } = words;
   const isCostlier = (a: number, b: number): boolean => {

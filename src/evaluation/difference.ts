@@ -38,7 +38,7 @@ export type Difference = {
 export type TokenizerFacts = {
   readonly path: string;
   readonly kind: string;
-  /** A digest of the ids of the probe text. */
+  /** A digest of the ids into which the tokenizer encodes a fixed text. */
   readonly fingerprint: string;
   readonly pattern: string | null;
   readonly patternSources: readonly string[];
@@ -66,7 +66,7 @@ export type DifferentWords = {
   readonly differentWords: number;
   /** The number of distinct words that the tokenizers cut differently. */
   readonly distinctDifferentWords: number;
-  /** The most frequent of these words, at most 1,000. */
+  /** The most frequent words that the tokenizers cut differently, at most 1,000. */
   readonly mostFrequent: readonly DifferentWord[];
 };
 
@@ -127,8 +127,8 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
 /**
- * Returns the tokens by a key: whether the token is special, and its bytes. Keys begin with a number, which
- * distinguishes duplicates.
+ * Returns the tokens by a key, which says whether the token is special, and has its bytes. A number at the start of the
+ * key distinguishes duplicates.
  */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;

@@ -24,8 +24,8 @@ export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 2;
   /**
-   * The regular expression that finds the words, each with the whitespace character before it, and whitespace that
-   * precedes no word. It is the same for all tokenizers.
+   * The regular expression that splits the texts into words and other whitespace. A word includes the whitespace
+   * character before it.
    */
   readonly wordPattern: string;
   /** The model whose costs are computed; null if none is given. */
@@ -34,15 +34,13 @@ export type Evaluation = {
   readonly tokenizers: readonly TokenizerResult[];
 };
 
-/**
- * The output of `bpe eval --json`, whose schema is docs/evaluation.schema.json. The page of `--report` shows the same.
- */
+/** The output of `bpe eval --json`, whose schema is docs/evaluation.schema.json. */
 export type FullEvaluation = Omit<Evaluation, "tokenizers"> & {
   readonly tokenizers: readonly (TokenizerResult & VocabularyDetails)[];
   readonly excerpts: readonly Excerpt[];
 };
 
-/** The contents of a vocabulary without special tokens. The lists have the form of `bpe inspect --json`. */
+/** The contents of a vocabulary without special tokens. */
 export type VocabularyDetails = {
   /** The number of tokens by the script of their first letter, or by kind; the most frequent first. */
   readonly scripts: readonly Share[];
@@ -73,7 +71,7 @@ export type TokenizerResult = VocabularyFacts & {
   readonly path: string;
   /** The kind of the files that the tokenizer was loaded from. */
   readonly kind: string;
-  /** A digest of the ids of the probe text. */
+  /** A digest of the ids into which the tokenizer encodes a fixed text. */
   readonly fingerprint: string;
   readonly pattern: string | null;
   /** The measures on each text, in the order of the texts. */
@@ -90,7 +88,6 @@ export type TokenizerResult = VocabularyFacts & {
 
 export type TextMeasures = Measures & {
   readonly text: string;
-  /** The costliest words. */
   readonly costliestWords: readonly CostliestWord[];
 };
 
@@ -134,7 +131,7 @@ export type NamedTokenizer = { readonly name: string; readonly path: string; rea
 /** The costs of a text's words for a tokenizer. */
 export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "costliestWords">;
 
-/** The counts of words and numbers that measures are computed from. */
+/** The counts from which the measures of words and numbers are computed. */
 type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & {
   readonly numbers: NumberCounts | null;
 };
@@ -372,7 +369,7 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
   };
 }
 
-// The formulas of docs/evaluate.md: numbers in, numbers out. Sums are in the order of ids, so that they do
+// The formulas of docs/evaluate.md: numbers in, numbers out. Sums over tokens are in the order of ids, so that they do
 // not depend on the distribution among threads.
 
 /** The number of occurrences of each token, by id. */
@@ -392,8 +389,8 @@ export function renyiEntropy(counts: CountsById, alpha: number): number {
 }
 
 /**
- * Returns the entropy divided by the largest one possible for the same number of distinct tokens; null if
- * this number is below two.
+ * Returns the entropy divided by the largest entropy that this number of distinct tokens can have; null if fewer than
+ * two tokens occur.
  */
 export function renyiEfficiency(counts: CountsById, alpha: number): number | null {
   const used = usedCount(counts);

@@ -8,8 +8,8 @@ export type Excerpt = {
   readonly text: string;
   readonly content: string;
   /**
-   * The ids and the lengths in bytes of the tokens, by tokenizer. null for tokenizers outside the largest group whose
-   * tokens have the same bytes on all texts. Tokenizers differ in these bytes if they change a text before cutting it.
+   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer whose tokens have
+   * other bytes, because it changes the texts in another way than the largest group of tokenizers.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
@@ -44,8 +44,9 @@ function tokenizersAlike(texts: readonly CutText[]): number[] {
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Makes an excerpt of a passage; an empty list if the passage is not valid UTF-8. `passage.cuts` has the cuts of the
- * tokenizers in `alike`.
+ * Makes an excerpt of a passage. Returns an empty list if the passage is not valid UTF-8.
+ *
+ * @param alike the tokenizers of `passage.cuts`
  */
 function excerptOf(
   text: string,

@@ -2,7 +2,7 @@ import { countNoun, formatBytes, groupBy, groupDigits } from "#bytes";
 import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
-// The findings of an evaluation, as sentences. The terminal prints them, and the page starts with them.
+// The findings of an evaluation or of a difference, as sentences.
 
 /** A piece of a sentence. A number is the index of a tokenizer, and is replaced by its name. */
 export type FindingPart = string | number;
@@ -10,7 +10,7 @@ export type FindingPart = string | number;
 export type Finding = {
   /** The main sentence. */
   readonly sentence: readonly FindingPart[];
-  /** Further details, in up to three sentences; may be empty. */
+  /** Further sentences; may be empty. */
   readonly more: readonly FindingPart[];
   /** The most important number of the sentence, as it is spelled there. */
   readonly figure?: string;
@@ -84,8 +84,9 @@ type SameSize = { readonly other: number; readonly shares: readonly TextShare[] 
 
 /**
  * Finds the tokenizer with the fewest tokens among those whose vocabulary is as large as the first one's. Returns null
- * if there are none, if `best` is one of them, or if a text has no tokens. `best` has the fewest tokens of all but the
- * first.
+ * if there is no such tokenizer, if `best` is one, or if a text has no tokens.
+ *
+ * @param best the tokenizer with the fewest tokens of all but the first
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];
@@ -179,7 +180,7 @@ type TextShare = { readonly text: string; readonly share: number };
 
 const distance = ({ share }: TextShare) => Math.abs(Math.log(share));
 
-/** Says how long the tokens of the only tokenizer are, and how many it has; null if there are several tokenizers. */
+/** Says how long the tokens of the only tokenizer are, and how many it has. Returns null if that cannot be said. */
 function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   const measured = (tokenizers[0]?.texts ?? []).flatMap(({ text, bytesPerToken }) =>
     bytesPerToken === null ? [] : [{ text, bytesPerToken }],
@@ -197,10 +198,9 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Compares the first tokenizer (index `own`) with the one of the others (index `best`) that has the fewest tokens, if
- * each text counts the same. `shares` are the tokens of the first divided by those of the best, for each text where
- * both have some. Returns null if the first has no tokens, or if none of the others has tokens on a text where the
- * first has some.
+ * Compares the first tokenizer (index `own`) with the one among the others that has the fewest tokens (index `best`).
+ * Each text counts the same. `shares` are the tokens of the first divided by those of the best, for each text on which
+ * both have tokens. Returns null if there is no text on which the first and another tokenizer have tokens.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;

@@ -1,5 +1,5 @@
 // Measures tokenizers on texts, from counted tokens and words. States findings, and selects the passages that
-// tokenizers cut differently. No clock, no screen.
+// tokenizers cut differently.
 
 export * as differences from "./difference.ts";
 export * as evaluations from "./evaluation.ts";

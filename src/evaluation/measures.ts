@@ -1,7 +1,7 @@
 import { groupDigits } from "#bytes";
 import type { ModelCost } from "./model-cost.ts";
 
-// The types of results, and the only list of measures, which CSV, the terminal and the report share.
+// The types of results, and the measures: their names, formulas and values, which CSV, terminal and pages share.
 
 export type Measures = {
   readonly tokens: number;
@@ -20,7 +20,7 @@ export type Measures = {
   readonly renyi: readonly Renyi[];
   /** Number of occurrences of tokens that are not whole UTF-8 characters. */
   readonly notUtf8Tokens: number;
-  /** The share of these occurrences among those of tokens that are not special. */
+  /** `notUtf8Tokens` divided by the number of occurrences of tokens that are not special. */
   readonly notUtf8Share: number | null;
   /** Number of occurrences of tokens that are not UTF-8 and join a character with a part of another one. */
   readonly mixedTokens: number;
@@ -93,7 +93,7 @@ export type VocabularyFacts = {
   readonly vocabularySize: number;
   /** Number of tokens that are neither special nor whole UTF-8 characters. */
   readonly notUtf8InVocabulary: number;
-  /** Number of these tokens that join a character with a part of another one. */
+  /** Number of tokens that are not UTF-8 and join a character with a part of another one. */
   readonly mixedInVocabulary: number;
 };
 
@@ -109,7 +109,7 @@ export const alphas = [2, 2.5];
 
 /** A measure, for people and programs. `Of` is the type of the result that contains its value. */
 export type Measure<Of> = {
-  /** For a measure in `ofText`: the name of its column in CSV, and its value for `--measure`. */
+  /** The name of a measure in `ofText` as a column in CSV, and as a value of `--measure`. */
   readonly key: string;
   /** The name in running text, in lower case. */
   readonly name: string;
@@ -159,7 +159,7 @@ function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Me
   return { ...measure, needs: "numbers", value: ({ numbers }) => numbers && value(numbers) };
 }
 
-/** Makes a measure that needs a model from a field. */
+/** Makes a measure from a field that needs a model. */
 const costField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
   ...field(...about),
   needs: "model" as const,
@@ -298,12 +298,12 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether this measure adds nothing to another one: it is a count whose share is also a measure, or the complement or
- * reciprocal of another measure.
+ * Whether this measure says the same as another one. It is a count whose share is also a measure, or it is the
+ * complement or the reciprocal of another measure.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
-/** Measures of numbers, which are computed only on request. */
+/** Measures of how numbers are cut, which are computed only on request. */
 export const ofDigits = ofText.filter(({ needs }) => needs === "numbers");
 
 /** Measures that need a model. */
@@ -405,8 +405,8 @@ export const ofTerms: readonly Measure<TermTokens>[] = [
 ];
 
 /**
- * Returns the indices of the best values, including ties; empty if neither direction is better, or if all
- * values are equal.
+ * Returns the indices of the best values, including ties. The set is empty if neither higher nor lower is better, or if
+ * all values are equal.
  */
 export function bestOf(
   { better }: Pick<Measure<never>, "better">,

@@ -15,15 +15,15 @@ export class NumberCounts {
   fromRight = 0;
   fromLeft = 0;
   /**
-   * For each F1 score above 0, how many numbers have it. The sum is computed at the end, in one order, so that
-   * it does not depend on the threads.
+   * For each F1 score above 0, how many numbers have it. Scores are not added up here, because the sum would depend on
+   * the order of the threads.
    */
   readonly scores = new Map<number, number>();
 
   /**
-   * Adds the numbers in bytes [start, end), which occur `occurrences` times.
+   * Adds the numbers in bytes [start, end), each as often as these bytes occur.
    *
-   * @param ends the ends of the tokens, ascending
+   * @param ends where the tokens of these bytes end, ascending
    */
   add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
     let token = 0;
@@ -51,8 +51,8 @@ export class NumberCounts {
   }
 
   /**
-   * Adds a number with `borders` token boundaries. `right` of them are boundaries of groups counted from the
-   * right, and `left` of groups counted from the left.
+   * Adds a number with `borders` token boundaries inside it. `right` of these boundaries are also boundaries of groups
+   * of three digits counted from the right; `left` are boundaries of groups counted from the left.
    */
   private addNumber(digits: number, borders: number, right: number, left: number, occurrences: number): void {
     const wanted = Math.ceil(digits / 3) - 1;

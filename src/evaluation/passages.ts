@@ -7,9 +7,10 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** A span of a text, with the tokens into which each tokenizer cuts it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-// A passage, except the last one of a text, reaches at least one of the two lengths below. It ends where all tokenizers
-// have a boundary: at the end of the next sentence or line or, once it is 1.5 times that long, between words. Text
-// without spaces may be split between any characters, but a word only once the passage is twice that long.
+// A passage ends where all tokenizers have a boundary. Except the last one of a text, it has at least `passageBytes`,
+// or `passageTokens` by one of the tokenizers. From this length on, a passage ends at the end of a sentence or line, or
+// before a character of a script without spaces; from 1.5 times this length on, between words; from twice this length
+// on, between any characters.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
@@ -20,10 +21,10 @@ const restBytes = 40;
 const passagesMax = 3;
 
 /**
- * Selects the passages of a text in which tokenizers differ most, one after the other: those with the most boundaries
- * per byte that not all tokenizers have. Boundaries in text that has letters and is not yet in a selected passage are
- * compared first, so repetitions and ruled lines come last. Returns an empty list if all cuts are equal. All cuts must
- * have the same bytes.
+ * Selects the passages of a text in which tokenizers differ most: those with the most boundaries per byte that only
+ * some tokenizers have. Boundaries in spans that have letters and are in no selected passage count first, so
+ * repetitions and ruled lines are selected last. Returns an empty list if all cuts are equal. All cuts must have the
+ * same bytes.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)
@@ -54,8 +55,8 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
 }
 
 /**
- * A span between two boundaries that all cuts have, and the number of boundaries within it, which only some
- * cuts have.
+ * A span between two boundaries that all cuts have, and the number of boundaries inside it. The inner boundaries
+ * are only in some cuts.
  */
 type Difference = { readonly text: string; readonly borders: number };
 

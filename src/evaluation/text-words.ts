@@ -69,7 +69,7 @@ export function* gather(table: WordTable, withNumbers = false): Generator<undefi
       unspacedCount += count * unspacedCountOf(bytes, start, end);
       textBytes += count * (end - start);
       const leading = whitespaceBytesAt(bytes, start, end);
-      // In a placed word, a word follows the whitespace character. A run of whitespace has only more whitespace.
+      // A run of whitespace is not a placed word: after its first character it ends, or more whitespace follows.
       if (leading > 0 && (start + leading === end || whitespaceBytesAt(bytes, start + leading, end) > 0))
         continue;
       isPlaced[piece] = 1;
@@ -145,8 +145,8 @@ export const isUnspaced = (codePoint: number) =>
 const noWord = 0xffffffff;
 
 /**
- * Numbers the text words of placed words: those with equal bytes get the same number. `slots` is a hash table
- * with open addressing, which holds numbers of words, or `noWord`.
+ * Gives each distinct text word an index, and makes the arrays of `TextWords` except `placed`. `slots` is a hash table
+ * with open addressing, whose slots hold indices of text words, or `noWord`.
  */
 function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
@@ -181,7 +181,7 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
   };
 }
 
-/** Returns the slot for the text word of a placed word: the slot that has its number, or a free one. */
+/** Returns the slot for the text word of a placed word: the slot with the index of the text word, or a free one. */
 function slotOf(
   { placed: { bytes, starts }, whitespaceBytes, firstPlaced }: Numbered,
   p: number,
@@ -212,9 +212,9 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 
 /**
  * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of
- * the hash table that counted them. Visited in that order, they would fill another hash table with the same
- * hash function, such as that of encoding, from front to back, and every lookup would probe past all earlier
- * words. Steps of the golden ratio fill such a table evenly.
+ * the hash table that counted them. In that order, they would fill any other hash table with the same hash
+ * function from front to back (as the one for encoding), and each lookup would probe past all earlier words.
+ * Steps of the golden ratio fill the other table evenly.
  *
  * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */
@@ -303,7 +303,7 @@ export function* countSpecialTokens(
           at = inOne.find(next, text.length);
         }
       }
-      // The last searched word is done, even if the match ends before it does.
+      // Continues after the last searched word, even if the match ends inside that word.
       pos = inAll.find(Math.max(foundEnd, starts[word]!) - base, limit);
     }
     yield;

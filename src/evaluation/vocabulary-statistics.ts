@@ -8,9 +8,9 @@ export type VocabularyStatistics = {
   readonly idLimit: number;
   /** Ids of the longest tokens with a letter, longest first, then by id. */
   readonly longestIds: readonly number[];
-  /** The number of whitespace tokens (`TokenShape`). */
+  /** The number of tokens of two or more whitespace characters (`TokenShape` "whitespace"). */
   readonly whitespaceCount: number;
-  /** The number of separator tokens (`TokenShape`). */
+  /** The number of tokens that repeat one symbol, such as "-----" (`TokenShape` "separator"). */
   readonly separatorCount: number;
   /** The number of tokens of each script or kind, the most frequent first. */
   readonly scripts: readonly Share[];
@@ -190,7 +190,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Returns the result of `scriptOf` without decoding and without regular expressions, which take milliseconds to
- * compile. Returns undefined if a character is not ASCII, Latin up to U+024F, or punctuation from U+2010 to U+205E.
+ * compile. Returns undefined if a character is neither ASCII, nor a Latin letter up to U+024F, nor between U+2010 and
+ * U+205E.
  */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
@@ -213,8 +214,8 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
 }
 
 /**
- * Returns the script of the first letter of these bytes; without letters, the kind of their characters; without such a
- * kind, the script of a mark, such as a vowel sign. Returns undefined if the bytes are not whole characters.
+ * Returns the script of the first letter of these bytes. If there is no letter, returns the kind of the characters, or
+ * the script of a mark, such as a vowel sign. Returns undefined if the bytes are not whole characters.
  */
 export function scriptOrKindOf(bytes: Uint8Array): string | undefined {
   const name = commonScript(bytes, 0, bytes.length) ?? scriptOf(bytes);

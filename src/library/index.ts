@@ -1,4 +1,4 @@
-// The library for Bun, Node and browsers, which src/index.ts and src/browser.ts export.
+// The library for Bun, Node and browsers. The packages' entries are src/index.ts and src/browser.ts.
 
 export { StreamDecoder } from "./stream-decoder.ts";
 export { partsOfJson } from "./text-tokenizer.ts";

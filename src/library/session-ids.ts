@@ -5,15 +5,12 @@ import { NoMemory, type TextEncoding } from "#tokenizer";
 /** A segment of a session's text. */
 type Segment = { readonly byteCount: number; readonly isTrusted: boolean };
 
-/**
- * Steps that the kernel's `nextStep` returns (src/kernel/text/sessions.ts). The fourth step is `findsFirst`, which
- * needs no name here.
- */
+/** Some of the steps that the kernel's `nextStep` returns (src/kernel/text/sessions.ts). */
 const editDone = 0;
 const findsLast = 2;
 const encodes = 3;
 
-/** The longest text: positions are signed 32-bit integers in the encoder. */
+/** The length in bytes of the longest text, because positions are signed 32-bit integers in the encoder. */
 const textBytesMax = 2 ** 31 - 1;
 
 let editing: kernels.TextKernel | undefined;
@@ -37,7 +34,7 @@ type NewIds = {
   readonly endId: number;
 };
 
-/** The ids of a text in UTF-8 that is edited: the JavaScript side of src/kernel/text/sessions.ts. */
+/** A text in UTF-8 that is edited, with its ids: the JavaScript side of src/kernel/text/sessions.ts. */
 export class SessionIds {
   /** bytes[0 .. byteCount) is the text. */
   private bytes: Uint8Array = new Uint8Array(0);
@@ -180,7 +177,7 @@ export class SessionIds {
     return found;
   }
 
-  /** Replaces the old ids by the new ones. Returns how many leading ids have not changed. */
+  /** Puts new ids in the place of ids [firstId, endId). Returns how many leading ids have not changed. */
   private takeIds({ ids: newIds, checkpoints, firstId, endId }: NewIds): number {
     const { ids, idCount } = this;
     const newEnd = firstId + newIds.length;

@@ -37,22 +37,25 @@ export class TextCuts {
   }
 
   /**
-   * Returns the beginning of the text, with at most `idsMax` ids; it may be empty. src/kernel/text/cuts.ts defines
-   * where it ends.
+   * Returns a part at the beginning of the text, with at most `idsMax` ids, possibly empty. src/kernel/text/cuts.ts
+   * defines where it ends.
    */
   firstPart(idsMax: number): TextPart {
     return { start: 0, end: this.exports.endOfPart(0, idsMax) >>> 0 };
   }
 
-  /** Returns the end of the text, with at most `idsMax` ids, by the same definition. The whole text must have more. */
+  /**
+   * Returns a part at the end of the text, with at most `idsMax` ids. src/kernel/text/cuts.ts defines where it begins.
+   * The whole text must have more than `idsMax` ids.
+   */
   lastPart(idsMax: number): TextPart {
     return { start: this.exports.startOfLastPart(idsMax) >>> 0, end: this.text.length };
   }
 
   /**
-   * Returns the parts of the text in order. Each has at most `idsMax` ids. Each but the first begins with the last
-   * `overlap` tokens of the previous part, or with fewer if otherwise it would not both begin and end later than the
-   * previous part. Throws NoCut if a single character has more than `idsMax` ids.
+   * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins and ends later than the previous
+   * part. It begins with the last `overlap` tokens of the previous part, or with fewer next to a character of many
+   * tokens. Throws NoCut if a single character has more than `idsMax` ids.
    */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
@@ -87,14 +90,14 @@ export class TextCuts {
 /** Thrown if a text cannot be cut, with the reason. */
 export class NoCut extends UserError {}
 
-/** Counts the UTF-16 code units of a string that precede positions in its UTF-8 bytes. The positions must ascend. */
+/** Converts positions in the UTF-8 bytes of a string to positions in the string. They must be asked for in order. */
 class CharacterCounter {
   private position = 0;
   private count = 0;
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** Returns the code units before byte `end`. A character of four bytes has two, as in JavaScript's strings. */
+  /** Returns the number of UTF-16 code units before byte `end`. A character of four bytes has two code units. */
   countBefore(end: number): number {
     const { bytes } = this;
     for (; this.position < end; this.position++) {

@@ -16,8 +16,8 @@ export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): 
 }
 
 /**
- * @internal Returns the positions of a text's tokens. In a string they are in units of `slice`, and trimmed
- * as by HF; in bytes they have no gaps.
+ * @internal Returns the positions of a text's tokens. In a string, positions count UTF-16 code units, and are
+ * trimmed as HF does it. In bytes, the tokens follow each other without gaps.
  */
 export function findOffsets(
   text: string | Uint8Array,

@@ -8,8 +8,8 @@ import { SessionIds } from "./session-ids.ts";
 /** Options for text that is put into a session. */
 export type EditOptions = {
   /**
-   * Whether special tokens within the text become their ids, like in `encodeSegments`. Otherwise they are text.
-   * Default: true.
+   * Whether special tokens within the text become their ids, as in a trusted segment of `encodeSegments`. If not, they
+   * are text. Default: true.
    */
   readonly trusted?: boolean;
 };
@@ -25,9 +25,9 @@ type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
  *
  * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is trusted, the
  * ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of JavaScript's strings.
- * `append`, `replace` and `truncate` return how many leading ids have not changed: the KV cache of a model remains
- * valid for these. A call that throws changes nothing. After `dispose` of its tokenizer, a session cannot be edited any
- * more.
+ * `append`, `replace` and `truncate` return how many leading ids have not changed: for these ids, the KV cache of a
+ * model remains valid. A call that throws changes nothing. When its tokenizer has been disposed, a session can only be
+ * read.
  */
 export class Session {
   /** @internal */
@@ -77,7 +77,7 @@ export class Session {
     return this.encoded.idCount;
   }
 
-  /** The text. Its length in code units is `session.text.length`, and costs no copy. */
+  /** The text. Reading its length (`session.text.length`) copies nothing. */
   get text(): string {
     return this.content;
   }
@@ -96,8 +96,8 @@ export class Session {
     const { content, encoded } = this;
     let [byteStart, byteEnd] = [this.bytesBefore(start), this.bytesBefore(end)];
     const parts = [{ text, isTrusted }];
-    // Half a surrogate pair next to the edit may have been part of a pair, or may become part of one. So the edit
-    // also replaces this half.
+    // The edit also replaces half a surrogate pair that is next to it, because it may separate this half from its other
+    // half, or join it to one.
     if (this.isHighSurrogateBefore(start)) {
       byteStart = this.bytesBefore(start - 1);
       parts.unshift({ text: content[start - 1]!, isTrusted: encoded.isTrustedAt(byteStart) });
@@ -124,8 +124,8 @@ export class Session {
   }
 
   /**
-   * Returns the number of bytes of the first `length` code units. Inside a surrogate pair, the result counts the whole
-   * character; `edit` does not use it, but extends the edit to the whole pair.
+   * Returns the number of bytes of the first `length` code units. If they end inside a surrogate pair, the whole
+   * character is counted.
    */
   private bytesBefore(length: number): number {
     const { content, encoded } = this;

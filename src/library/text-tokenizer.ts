@@ -70,11 +70,11 @@ export type DecodeOptions = {
 };
 
 export type StreamOptions = DecodeOptions & {
-  /** Decode ids that have no token to nothing, instead of throwing an error. Default: false. */
+  /** Leave out ids that have no token, instead of throwing an error. Default: false. */
   readonly skipUnknownIds?: boolean;
   /**
-   * The ids before the first one to decode, such as those of a prompt. Their text is not returned, except for
-   * a character that they begin.
+   * The ids before the first one to decode, such as those of a prompt. Their text is not returned. If they end within a
+   * character, that character is returned when it is complete.
    */
   readonly ids?: GivenIds;
 };
@@ -183,7 +183,7 @@ export class TextTokenizer {
     return [...this.parts.notes];
   }
 
-  /** Returns the ids of a text, including its special tokens. Bytes need not be valid UTF-8. */
+  /** Returns the ids of a text, in which special tokens are recognized. Bytes need not be valid UTF-8. */
   encode(text: string | Uint8Array, options: EncodeModelOptions = {}): Uint32Array<ArrayBuffer> {
     const { addSpecialTokens, ...asked } = argument.checkOptions("encode", options, encodeModelOptionKinds);
     if (!addSpecialTokens) return this.encodeGiven("encode", text, asked);
@@ -239,9 +239,8 @@ export class TextTokenizer {
 
   /**
    * Returns the ids of a text that comes from several sources. An added token is found only if it lies within
-   * one segment, and a special token only within a trusted segment: in other people's text it is text.
-   * Otherwise, segments are encoded as one text, so that tokens may cross their edges; with `isolate`, each
-   * is encoded by itself.
+   * one segment, and a special token only within a trusted segment: in other people's text it is text. Apart from that,
+   * the segments are one text, and tokens may cross their edges. With `isolate`, each segment is encoded by itself.
    */
   encodeSegments(segments: readonly Segment[], options: SegmentsOptions = {}): Uint32Array<ArrayBuffer> {
     const { isolate } = argument.checkOptions("encodeSegments", options, segmentsOptionKinds);
@@ -418,9 +417,9 @@ export class TextTokenizer {
    *
    * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from that
    * one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last `overlap` tokens
-   * that are complete in this piece, moved forward to the start of a character. It shares fewer tokens if otherwise it
-   * would not both start and end later than this piece, as may happen next to a character of many tokens. Throws an
-   * error that names a character with more than `size` ids. An empty text has no pieces.
+   * that are complete in this piece, moved forward to the start of a character. Next to a character of many tokens it
+   * may share fewer, so that it starts and ends later than this piece. Throws an error that names a character with more
+   * than `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];
@@ -463,7 +462,7 @@ export class TextTokenizer {
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
     if (unknownIndex < 0) return bytes.subarray(decoding.leadingBytes(this.parts, kept[0], bytes));
-    // Special tokens are known, so the first unknown id is the same without them.
+    // Special tokens are not unknown ids, so the first unknown id in `kept` is also the first one in `given`.
     throw decoding.unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
 
@@ -486,7 +485,7 @@ export class TextTokenizer {
     return decoder;
   }
 
-  /** Whether decoding these ids and encoding the text gives the same ids. A model may sample other ids. */
+  /** Whether decoding these ids and encoding the text gives the same ids. Ids sampled from a model may differ. */
   isCanonical(ids: GivenIds, options: EncodeOptions = {}): boolean {
     return this.recodeGiven("isCanonical", ids, options).index < 0;
   }
@@ -563,8 +562,8 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the `TextCuts` of a text, or of a beginning with more than `readIdsMax` ids; null if the text has at most
-   * `idsMax` ids.
+   * Reads a text until it certainly has more than `readIdsMax` ids. Returns the `TextCuts` of what was read; null if
+   * the whole text has at most `idsMax` ids.
    */
   private cutsOf(
     encoding: TextEncoding,

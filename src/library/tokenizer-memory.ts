@@ -3,10 +3,10 @@ import { decoding, TextEncoding, type TokenizerParts, tokenizers } from "#tokeni
 import { withEngineErrors } from "./engine-errors.ts";
 
 /**
- * The WebAssembly memories with which a tokenizer encodes and decodes, allocated on first use. An engine reserves
- * gigabytes of address space for each memory, and limits their number. So at most `holdersMax` tokenizers have
- * memories. If another one needs them, the least recently used tokenizer loses its own; it gets new ones when it is
- * used again.
+ * The WebAssembly memories with which a tokenizer encodes and decodes, allocated on first use. JavaScript engines
+ * reserve gigabytes of address space for each memory, and limit the number of memories. So at most `holdersMax`
+ * tokenizers have memories. If one more needs them, the least recently used tokenizer releases its memories, and
+ * allocates new ones when it is used again.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);
@@ -33,7 +33,7 @@ export class TokenizerMemory {
     });
   }
 
-  /** Drops the encoder after an error within a text: its state must not affect the next text. */
+  /** Drops the encoder, so that its state after an error does not affect the next text. */
   dropEncoding(): void {
     this.encoding = undefined;
   }

@@ -45,16 +45,16 @@ const optionNames = [
 
 /** The corpus and options for training in a browser: `files`, or `texts`, or both. */
 export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionNames)[number]> & {
-  /** Text files from a page (`input.files`). They are read as by `bpe train`. */
+  /** Text files from a page (`input.files`). Files that are not plain text are refused. */
   readonly files?: Blob | ArrayLike<Blob> | Iterable<Blob> | null | undefined;
   /** 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
 };
 
 /**
- * Trains a tokenizer in this thread. Its merges and files are those that `bpe train` makes. It yields to the
- * event loop about every ten milliseconds, so it may run in a page; in a worker, the page stays smoother.
- * `signal` ends it.
+ * Trains a tokenizer in this thread. Its merges and ids are those that `bpe train` makes. The call yields to the
+ * event loop about every ten milliseconds, so it may run in a page; in a worker, it disturbs the page less. `signal`
+ * ends it.
  *
  * ```ts
  * const tokenizer = await trainTokenizer({ files: input.files, vocabSize: 8_000, onProgress: console.log });
@@ -190,9 +190,8 @@ type TrainedInMemory = Omit<learning.TrainedVocabulary, "statistics" | "language
 };
 
 /**
- * Trains in this thread on texts from an iterator. It needs no files, no other threads and no cache, and
- * reads the texts once. The merges are those of `train` for the same texts, by the same kernel. Yields to the
- * event loop between slices of work, so that messages are handled. `report` may throw to end it.
+ * Trains in this thread on texts from an iterator, which are read once. Yields to the event loop between slices of
+ * work, so that messages are handled. If `report` throws, the training ends with that error.
  */
 async function trainInMemory(
   training: trainings.Training,

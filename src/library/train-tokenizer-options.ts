@@ -4,8 +4,8 @@ import type { StageProgress } from "#jobs";
 import type { GivenWords } from "#words";
 
 /**
- * What a tokenizer is trained on, and how. The corpus is in `files`, `texts`, `counts` and `wordCounts`: one of them at
- * least; with several, they are added up. Or it is in `languages`.
+ * What a tokenizer is trained on, and how. The corpus is all that `files`, `texts`, `counts` and
+ * `wordCounts` have together, or it is in `languages`.
  */
 export type TrainTokenizerOptions = {
   /**

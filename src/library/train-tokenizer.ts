@@ -100,8 +100,8 @@ function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPl
 }
 
 /**
- * Returns the tokenizer as its files give it: with `like` or `extend`, only the files have all of it. With `like`, that
- * is tokenizer.json, which is made here even if `formats` does not name it.
+ * Reads the tokenizer back from the files that were made in memory, because with `like` or `extend`, only these files
+ * have all of its settings. With `like`, reads tokenizer.json, even if `formats` does not name it.
  */
 async function partsAsWritten({ result, product }: Finished): Promise<TokenizerParts> {
   const { training, trained } = result;
@@ -138,8 +138,8 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
 }
 
 /**
- * Returns all that the training writes. Throws an error if an option names a path to be read and another option the
- * same path to be written. The files of the corpus are checked when they are found.
+ * Returns all that the training writes. Throws an error if an output is within another one, or is also read because of
+ * an option. The files of the corpus are checked later, when they are found.
  */
 function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlaces {
   const places = new writtenPlaces.WrittenPlaces(
@@ -158,7 +158,7 @@ function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlace
   return places;
 }
 
-/** Checks what the table of options does not state. */
+/** Checks that there is a corpus, and an output for `ifChanged`: the table of options cannot state this. */
 function checkCall(
   options: TrainTokenizerOptions,
   { output, ifChanged, vocabSize }: RequestedTraining,

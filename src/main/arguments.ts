@@ -77,8 +77,8 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
 }
 
 /**
- * Whether no file is needed: an option takes the place of files, or nothing is learned (`--extend` without
- * `--vocab-size`).
+ * Whether no file is needed. An option may take the place of files; or nothing is learned, because an option that is
+ * usually required is left out: `--vocab-size` with `--extend`.
  */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||
@@ -86,7 +86,7 @@ const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: T
     ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
   );
 
-/** Refuses an invocation that lacks required arguments, all of them in one error, or has too many. */
+/** Refuses an invocation that lacks required arguments, or has too many. The error names everything that is missing. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
   const missing: Message[] = needsNoFile(command, options)
@@ -153,8 +153,8 @@ type ReadOption = {
 };
 
 /**
- * Thrown for an unknown option; `unknownOption` explains it. `shown` is the option as typed, without a value;
- * `argument` is the whole argument, if it holds several short options.
+ * Thrown for an unknown option; `unknownOption` explains it. `shown` is the option as typed, without a value. For short
+ * options, of which one argument may hold several, `argument` is the whole argument.
  */
 export class UnknownOption extends Error {
   constructor(
@@ -204,7 +204,7 @@ export function peekOption(typed: readonly string[], name: string): string | und
 /** Returns the name of an option for messages: a short name as it was typed, a long one as the caller spells it. */
 export const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
-/** Refuses text or ids typed where encode, tokens and decode expect a file: they read short text from a pipe. */
+/** Refuses text or ids that were typed in place of a file for encode, tokens or decode. */
 export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
   if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
   const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;

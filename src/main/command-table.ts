@@ -26,7 +26,7 @@ type Feature = {
   readonly load: () => Promise<readonly commands.Command[]>;
 };
 
-/** In the order of help. */
+/** The features, in the order of help. */
 const features: readonly Feature[] = [
   { words: ["train", "count"], load: async () => (await import("#train/train-commands")).trainCommands },
   { words: ["plan"], load: async () => [(await import("#encode/plan-commands")).planCommand] },

@@ -62,10 +62,11 @@ const firstPhrases = [
 ].filter(([name]) => firstWords.includes(name));
 
 /**
- * The function for bash 3.2 and later; it does not need the package bash-completion. Bash before 4 has no `compopt`, so
- * there a directory gets no slash, and files may be offered where only words fit. `=` ends a word on bash's command
- * line, so `--compat=x` arrives as three words. If nothing is offered, bash completes file names itself, unless `+o
- * default` turns that off.
+ * The function for bash 3.2 and later. It does not need the package bash-completion.
+ *
+ * Before version 4, bash has no `compopt`, so a directory gets no slash, and files may be offered where only words fit.
+ * Bash splits words at `=`, so `--compat=x` arrives as three words. If nothing is offered, bash completes file names
+ * itself, unless `+o default` turns that off.
  */
 const bashCompletion = (): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
@@ -136,7 +137,8 @@ complete -o default -F _bpe bpe
 `;
 
 /**
- * The branch for a group: offers the second words of its commands; once one is typed, sets `variable` to both words.
+ * The branch for a group. It offers the second words of its commands; if the second word is typed, it sets `variable`
+ * to both words.
  */
 const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
       [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return

@@ -109,10 +109,7 @@ const row = (option: optionTables.Option): Row => ({
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 
-/**
- * The width of labels, which is the same for all topics, so that descriptions are aligned. A longer label pushes its
- * own description to the right.
- */
+/** The width of the column of labels in `commandHelp`. A longer label pushes its own description to the right. */
 const labelColumns = ({ options }: CommandSpec): number =>
   Math.min(
     labelColumnsMax,
@@ -314,8 +311,8 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
 /**
- * Returns the output of `--pattern help`: every name and its origin; for names that were requested, also the regular
- * expressions.
+ * Returns the output of `--pattern help`. Without `names`, it has all patterns and their origins. With `names`, it has
+ * only these patterns, and also their regular expressions.
  */
 export function describePatterns(
   patterns: Readonly<Record<string, namedPatterns.NamedPattern>>,

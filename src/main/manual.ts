@@ -2,14 +2,12 @@ import { posix } from "node:path";
 import { usageError, withForwardSlashes } from "#runtime";
 import { embeddedPages, styling } from "#terminal";
 
-/**
- * The manual: the pages of docs/, embedded in every executable. Help and errors refer to them by the command that shows
- * them: `bpe help docs/evaluate.md`.
- */
+// The manual: the pages of docs/, embedded in every executable. Help and errors refer to a page by the command that
+// shows it: `bpe help docs/evaluate.md`.
 
 /**
- * Returns a page, with links in the form for `bpe help`: formatted on a terminal, as Markdown elsewhere. `docs` is the
- * list of pages, and `docs/LICENSE` the text that examples read.
+ * Returns a page, formatted on a terminal, and as Markdown elsewhere. Its links have the form `docs/evaluate.md`. If
+ * `typed` is `docs`, returns the list of pages; if it is `docs/LICENSE`, the text that examples read.
  */
 export function manualPage(typed: string): string {
   const path = posix.normalize(withForwardSlashes(typed)).replace(/^docs\/?$/, "docs/README.md");
@@ -40,7 +38,7 @@ const pageAt = (path: string) =>
 /** The maximum width of a page. Longer lines are hard to read. */
 const columnsMax = 100;
 
-/** Formats Markdown for a terminal, with the runtime's renderer. Code to paste gets no frame. */
+/** Formats Markdown for a terminal, with the runtime's renderer. Code is shown without a frame, so it can be copied. */
 function formatMarkdown(
   markdown: string,
   columns: number,
@@ -51,14 +49,14 @@ function formatMarkdown(
   return shown.replaceAll(framedBlock, (_, lines: string) => lines.replaceAll(frame, "    "));
 }
 
-/** Matches a code block as it is rendered with and without colours. The edges of tables are longer. */
+/** Matches a code block as it is rendered with and without colours. Tables do not match: their edges are longer. */
 const framedBlock =
   /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
 const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**
- * Replaces links to other files with text, for places that lack these files. A page of the manual becomes the command
- * that shows it; anything else exists only in the sources.
+ * Replaces links to files with text. A link to a page of the manual becomes the name by which `bpe help` shows that
+ * page. For other files, which exist only in the sources, the text says so.
  *
  * @param directory the document's directory, relative to the root of the sources
  */

@@ -43,7 +43,7 @@ function optionHint(command: CommandSpec, shown: string): Message {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
   if (known(synonyms[typed])) return suggest([`--${synonyms[typed]}`]);
-  // Only some commands print their result as JSON, but all of them report it to a watching program.
+  // A command without --json still writes its result as JSON with --progress json.
   if (typed === "--json" && known("progress")) return phrase`did you mean ${asOption("progress", "json")}?`;
   // Suggests the more common one of equally near options.
   const names = command.options
@@ -73,7 +73,7 @@ const longName = (shown: string) =>
 const suggest = (names: readonly string[]) =>
   phrase`did you mean ${messages.joined(names.map(named), " or ")}?`;
 
-/** Returns the error for `ids` as the format of inputs, which earlier versions of `train` and `encode` had. */
+/** Returns the error for `--input-format ids`, which earlier versions of `train` and `encode` had. */
 export function idsAsFormat({ name }: CommandSpec, { typed }: Invocation): UserError {
   const rest = typed.filter(
     (word, i) =>

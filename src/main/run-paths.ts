@@ -26,8 +26,8 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
 }
 
 /**
- * Returns the path in a typed value. `shown` is the form of such values in help, e.g. `[NAME=]FILE`. If it begins with
- * `NAME|`, a value without a dot or a slash is a name; for a name, returns undefined.
+ * Returns the path in a typed value; undefined if the value is a name. `shown` is the form of the value in help, e.g.
+ * `[NAME=]FILE`. If it begins with `NAME|`, a value without a dot and a slash is a name.
  */
 function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
@@ -53,8 +53,8 @@ const replacesDirectory = ({ options }: CommandSpec) => options.some(({ writes }
 const standardOutput: writtenPlaces.RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
- * Returns all outputs of the command line. Refuses outputs that are within each other or are also inputs, as far as
- * names show that. The content of a directory, a glob or a plan is known only after listing, and is checked then
+ * Returns all outputs of the command line. Refuses an output that is within another one, or that the command line also
+ * names as an input. Files that are found in a directory, by a glob or in a plan are checked when they are known
  * (`Output.keepOutputsFrom`).
  */
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): writtenPlaces.WrittenPlaces {
@@ -114,10 +114,13 @@ function isMatched(path: string, typed: string): boolean {
   return !isHidden(below) && host.globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 
-/** Whether a path, relative to a directory, is not among its listed files: it is hidden, or outside. */
+/** Whether a path relative to a directory is hidden, or leads out of the directory: a part of it begins with a dot. */
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
-/** Whether a log may damage a file that an unchecked command line names: any argument may be a path. */
+/**
+ * Whether a log at `path` may damage a file that the command line names. Takes each argument for a path, because none
+ * has been parsed yet.
+ */
 export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
@@ -146,7 +149,7 @@ export function mayDamage(path: string, typed: readonly string[]): boolean {
   }
 }
 
-/** Returns `otherwise` if `look` cannot examine a path: reading the path reports the error. */
+/** Returns `otherwise` if `look` throws. The error is reported when the path is read. */
 function ifUsable<T>(look: () => T, otherwise: T): T {
   try {
     return look();

@@ -39,7 +39,7 @@ const spellingFor = async (command: string): Promise<messages.Spelling | undefin
     ? (await import("#options/python-spelling")).pythonSpellingFor(command)
     : undefined;
 
-/** Runs the command that the arguments name. Returns the exit code; never throws. */
+/** Runs the command that the arguments name, and prints its error if it fails. Returns the exit code. */
 export async function run(typed: readonly string[]): Promise<number> {
   const guessed = await guessOutputOptions(typed);
   let output = new Output(guessed);
@@ -68,7 +68,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command.name);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
-    // If the log cannot be opened, that error must not be written to it, which would create it.
+    // If the log cannot be opened, the error is not written to the log, because that would create it.
     output = new Output({ ...guessed, log: undefined });
     const ownOutput = new Output(outputOptions);
     ownOutput.openLog();

@@ -1,6 +1,6 @@
-import { jobs, type taskRunner } from "#jobs";
 // Entry of every worker: the first message names the worker's job, whose code handles all other messages.
 
+import { jobs, type taskRunner } from "#jobs";
 import type { JobName } from "#runtime";
 
 type Serve = (message: never) => void;

@@ -1,6 +1,5 @@
-// Options as values: how each is typed, checked and described.
-// It is one module because help, checks, the library and Python are made of the same table, whose entries are of
-// these kinds.
+// Options as values: how each is typed, checked and described. Help, checks, the library and Python are made from the
+// same tables.
 
 export * as kinds from "./kinds.ts";
 export * as optionTables from "./option.ts";

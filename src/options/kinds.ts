@@ -8,7 +8,7 @@ import { normalForms } from "#text";
 import { chatTemplates, type tokenizers } from "#tokenizer";
 
 // Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and states the
-// types of its values in TypeScript, Python and JSON. A wrong value is a usage error that names the option.
+// types of its values in TypeScript, Python and JSON. Errors about a value name its option.
 
 export type JsonSchema = { readonly [name: string]: unknown };
 
@@ -29,11 +29,14 @@ export type Kind<T> = Typed & {
   readonly type: string;
   /** The schema of a value in training.json. */
   readonly schema: JsonSchema;
-  /**
-   * For the parameter in Python: its type, its default, and the name by which `_training.py` selects how it becomes
-   * arguments.
-   */
-  readonly python: { readonly type: string; readonly none: string; readonly print: string };
+  /** How the parameter in Python is declared and passed on. */
+  readonly python: {
+    readonly type: string;
+    /** The default, as Python source. */
+    readonly none: string;
+    /** Selects how `_training.py` makes arguments from the value. */
+    readonly print: string;
+  };
 };
 
 /** The facts about a value in help and completions. */
@@ -125,8 +128,8 @@ export const text = (value = "TEXT"): Kind<string> => ({
 });
 
 /**
- * A path. The library does not accept an empty one. Nor does the command line if `hint` is given, which says
- * what to do.
+ * A path. The library refuses an empty one. The command line refuses it only if there is a `hint`, which says what to
+ * do.
  */
 export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   ...text(value),
@@ -273,8 +276,8 @@ function readSize(name: Message, text: string): AskedSize {
 }
 
 /**
- * Splits a list of sizes at commas. `32,000` is one size, because a group of its digits cannot be a size,
- * which is at least 256. `300,400` are two sizes.
+ * Splits a list of sizes at commas. `300,400` are two sizes. `32,000` is one size: it has the form of a large number,
+ * and one of its groups is less than 256, the smallest size.
  */
 export function splitSizes(text: string): string[] {
   const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
@@ -297,7 +300,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
 });
 
-/** Numbers with these names, in order: `N:FACTOR`. `example` is for errors. */
+/** Numbers separated by colons, as in `N:FACTOR`: one for each of `names`, in order. `example` is for errors. */
 export function fields<const Name extends string>(
   value: string,
   names: readonly Name[],
@@ -461,7 +464,7 @@ export const namedFiles = commandLineKind<readonly Named[]>(
   (typed, name) => typed.map((one) => readNamed(name, one)),
 );
 
-/** Special tokens with optional ids. A text may contain `=`, so the id follows the last `=` before a number. */
+/** Special tokens with optional ids. A text may contain `=`: only a number after the last `=` is an id. */
 export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
@@ -480,7 +483,7 @@ export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOpt
 /** A path with an optional name: `[NAME=]PATH`. */
 export type Named = { readonly name: string | null; readonly path: string };
 
-/** Parses `[NAME=]PATH`. If what was typed exists as a path, it has no name. A NAME has no slash. */
+/** Parses `[NAME=]PATH`. If all of `typed` is an existing path, there is no NAME. A NAME has no slash. */
 export function readNamed(what: Message, typed: string): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
@@ -540,7 +543,7 @@ const prefixes = ["", "k", "m", "g", "t", "p"];
 
 /**
  * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB and PB are powers of 1000, KiB,
- * MiB, … powers of 1024. Case does not matter. `64k` is refused, because as a number it would be 65,536.
+ * MiB, … powers of 1024. Case does not matter. `64k` is refused, because other options would read it as 65,536.
  */
 export function sizeBytes(option: Message, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];

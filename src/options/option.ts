@@ -42,7 +42,7 @@ export type Option<T = any> = {
   readonly excludes?: readonly Exclusion[];
   /** The option that this one requires. */
   readonly needs?: Need;
-  /** Whether the option is rarely needed. Then the first page of help only names it. */
+  /** Whether the option is rarely needed. Then the first page of help leaves it out. */
   readonly rare?: boolean;
   /** A short phrase. It does not repeat what other fields say. */
   readonly description: Message;
@@ -52,11 +52,11 @@ export type Option<T = any> = {
   /** A value for examples; "" for a flag. */
   readonly sample?: string;
   /**
-   * The name in the library, if it is not that of the table, or the value is in an object: `model.addsBos`.
-   * null if the library does not have the option.
+   * The name in the library, if it differs from that in the table. `model.addsBos` is the field `addsBos` of an object
+   * `model`. null if the library does not have the option.
    */
   readonly library?: string | null;
-  /** The name of the parameter in Python, by the same rules. */
+  /** The name of the parameter in Python, if it differs from that in the table in snake case; null if there is none. */
   readonly python?: string | null;
   /** The description in the library and Python, if it is not that of the command line. */
   readonly inCode?: Message;
@@ -97,7 +97,7 @@ export const of = <const Table extends Options>(table: Table) =>
 /** Returns the library's name of an option; null if the library does not have it. */
 export const nameInLibrary = (key: string, { library = key }: Option): string | null => library;
 
-/** Whether an option was given, and its text. */
+/** The options that were given. `text` returns the value of an option as text. */
 export type Given = {
   readonly has: (option: string) => boolean;
   readonly text: (option: string) => string | undefined;

@@ -26,10 +26,7 @@ import * as sharedOptions from "./shared-options.ts";
 
 // Every option of a training, defined once for the command line, the library and Python.
 
-/**
- * Makes an option impossible together with `--extend`: the base determines the setting, and the files of the base are
- * rewritten with the new tokens.
- */
+/** For options that cannot be combined with `--extend`, because the base determines what they set. */
 const fixedByBase: optionTables.Exclusion = { other: "extend", hint: "the base determines it" };
 const languagesFirst = {
   other: "language",

@@ -38,7 +38,7 @@ export type Runner = (invocation: Invocation, output: Output) => Promise<void>;
 /** A command line, and a description of what it does. */
 export type Example = { readonly what: string; readonly command: string };
 
-/** The arguments of a command that reads inputs as text. */
+/** The arguments of a command that reads a corpus. */
 export const corpusFiles = {
   reads: "corpus",
   filesDescription: "text, JSON lines, Parquet; directories, globs, -",

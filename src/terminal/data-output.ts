@@ -7,8 +7,8 @@ import { onStop } from "./stop.ts";
 import { formatLines, isTerminal, type Line, stylesFor } from "./styling.ts";
 
 /**
- * Writes data to a file that appears when it is complete, to a named pipe or a device, or to stdout, if the path is
- * undefined or `-`.
+ * Writes data to stdout if the path is undefined or `-`. Otherwise writes it to a named pipe, to a device, or to a file
+ * that appears when it is complete.
  */
 export async function writeData<T>(
   path: string | undefined,
@@ -75,8 +75,8 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
 const sliceLength = 2_000;
 
 /**
- * Yields in pieces what JSON.stringify returns for plain data, in which no field is undefined. A long list is split, so
- * that no piece takes long, unless it is in another list.
+ * Yields in pieces what JSON.stringify returns for plain data, in which no field is undefined. Long lists are split, so
+ * that no piece takes long; lists in lists are not.
  */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {

@@ -21,7 +21,7 @@ export function check(
     inputSearch.checkNames(files, asked);
 }
 
-/** Lists the inputs and the skipped files, and inspects the first stream (`inspectStreams`). */
+/** Finds the inputs and the files that are skipped, and detects the format of the first stream. */
 export const openInputs = async (
   names: readonly string[],
   options: inspection.InputOptions,
@@ -41,8 +41,8 @@ export function find(
 }
 
 /**
- * Detects the format of the first stream, waiting for its beginning. Then refuses `--text-field` if no input has
- * fields, which is not known earlier.
+ * Waits for the beginning of the first stream, and detects its format. Then refuses `--text-field` if no input has
+ * fields.
  */
 export async function inspectStreams(
   found: inputSearch.FoundInputs,
@@ -59,10 +59,7 @@ export async function inspectStreams(
   return { ...found, inputs };
 }
 
-/**
- * Returns rows of a summary about what no option decided: how files are read, and which ones are skipped. A text may be
- * empty.
- */
+/** Returns rows of a summary: how files are read, and which ones are skipped. A text may be empty. */
 export const notes = ({ inputs, skipped }: inputSearch.FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],
@@ -80,7 +77,7 @@ const formatNames: Record<InputFormat, string> = {
   fasta: "FASTA",
 };
 
-/** Says how files are read; empty if every file is read as its name or an option says, and all in one format. */
+/** Says how files are read. Returns "" if all have one format, which their names or an option determine. */
 function readAs(inputs: readonly Input[]): string {
   const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
     if (formatFrom !== "content") return formatNames[format];

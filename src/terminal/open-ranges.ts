@@ -4,8 +4,8 @@ import type { Output } from "./output.ts";
 import { chunksOf, isPipe } from "./pipes.ts";
 
 /**
- * Reads the ranges in a plan (standard input for `-`), and looks up the files that they name. These must not have
- * changed since the plan was made, and the run must not write to them.
+ * Reads the ranges in a plan (standard input for `-`), and looks up the files that they name. Throws a UserError for a
+ * file that has changed since the plan was made, or that this run writes.
  */
 export async function openRanges(
   path: string,
@@ -33,7 +33,7 @@ export async function openRanges(
 /** The maximum size of a plan: about 400,000 ranges. */
 const planBytesMax = 2 ** 28;
 
-/** Reads a plan from a file. Refuses pipes and devices, as other options that name a small file do. */
+/** Reads a plan from a file. Refuses a pipe, which may block, and a device, which may never end. */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
     throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {

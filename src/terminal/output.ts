@@ -60,10 +60,7 @@ function writeStderr(text: string): void {
   } catch {}
 }
 
-/**
- * Messages for people, or for a watching program, on stderr and in the log. Everything is escaped here and in
- * the log.
- */
+/** Writes messages for people, or for a watching program, to stderr and to the log. Escapes their text. */
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
@@ -100,12 +97,12 @@ export class Output {
     this.log?.open();
   }
 
-  /** Lets errors name the path instead of the file that the run copied it to. */
+  /** Makes errors name `path` in place of `copyPath`, the file to which the run copied the pipe. */
   nameCopy(copyPath: string, path: string): void {
     this.copies.set(copyPath, path);
   }
 
-  /** Returns the path as typed: of a copy, that of its pipe. */
+  /** Returns the path of the pipe of which `path` is a copy; `path` itself if it is no copy. */
   typedPath(path: string): string {
     return this.copies.get(path) ?? path;
   }
@@ -127,12 +124,12 @@ export class Output {
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: stageProgress.EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
-  /** Ends the stage: now if it has a result, `found`; without one, its time ends with its last report. */
+  /** Ends the stage. Its time ends now if `found` states its result, otherwise with its last report of progress. */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }
 
-  /** Ends the stage with its last report; the summary has the time of the run. */
+  /** Ends the stage of a run that has no other, without a line of its own: the summary has the time of the run. */
   endOnlyStage(): void {
     for (const display of this.displays) display.end("told below");
   }
@@ -167,10 +164,7 @@ export class Output {
     for (const warning of given) this.warn(warnings.format(warning));
   }
 
-  /**
-   * Logs each file that is not read, and reports it to a watching program. The summary has the number of these files
-   * and the first two.
-   */
+  /** Logs each file that is not read, and reports it to a watching program. */
   tellSkipped(skipped: readonly inputSearch.Skipped[]): void {
     for (const { path, reason } of skipped) {
       this.log?.line(`skipped "${path}": it is ${reason}`);

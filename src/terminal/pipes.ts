@@ -5,9 +5,9 @@ import { ScratchDirectory } from "#store";
 import { onStop } from "./stop.ts";
 
 /**
- * Copies each pipe among the paths to an unnamed file. Returns, by path, the descriptors of these files, positioned at
- * the beginning. Their readers never block. A reader of the pipe itself might, because the pipe may have no writer, or
- * a slow one, and no signal would be handled meanwhile. Throws a UserError for a device, which may never end.
+ * Copies each pipe among the paths to an unnamed file. Returns the descriptors of these files by path, positioned at
+ * the beginning. Reading a pipe itself would block while its writer is slow or missing, and no signal would be handled
+ * meanwhile. Throws a UserError for a device, which may never end.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();
@@ -26,7 +26,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   return spooled;
 }
 
-/** Whether something is at the path that is neither a file nor a directory. The reader reports a missing path. */
+/** Whether something is at the path that is neither a file nor a directory. */
 export function isPipe(path: string): boolean {
   const stats = files.stat(path);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();

@@ -10,9 +10,11 @@ export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
   /**
-   * Ends the stage. `found` is its result. "took": it is complete. "told below": it is complete, and the summary has
-   * its time. "stopped after": it is incomplete. The time of the stage ends now if it has a result or is incomplete,
-   * otherwise with its last report.
+   * Ends the stage. Its time ends now if it has a result or is incomplete, otherwise with its last report.
+   *
+   * @param how "took" if the stage is complete, "told below" if it is complete and the summary has its time, "stopped
+   * after" if it is incomplete
+   * @param found the result of the stage
    */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
@@ -20,13 +22,13 @@ export type ProgressDisplay = {
 };
 
 /**
- * Milliseconds between two displays of a stage. `plain` and `log` write a line after every ten minutes of a stage, and
- * one at its end if it took `lineMsLeast`.
+ * The milliseconds after which the progress of a stage is shown again. `plain` and `log` write a line every ten
+ * minutes, and one at the end of a stage that took `lineMsLeast`.
  */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
 /** For this many milliseconds a stage is not shown to people. Programs receive each stage at once. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
-/** The shortest stage, in milliseconds, that gets its own line. The summary has the times of all stages. */
+/** The shortest stage, in milliseconds, that gets its own line. */
 const lineMsLeast = 1000;
 
 export function createProgress(
@@ -56,7 +58,8 @@ export function createProgress(
     const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = (mode === "plain" || mode === "log") && how !== "told below";
     if (mode === "json" && last !== undefined && how !== "stopped after") {
-      // Reports to programs that all is done, even for a stream, or if there were fewer merges than requested.
+      // Reports to programs that all is done, even if the total was not known (a stream) or not reached (fewer merges
+      // than requested).
       const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
       const whole = { ...last, done, total: done };
       if (shown?.done !== done || shown.total !== done) show(whole, measure(whole, elapsedMs / 1000));
@@ -116,7 +119,7 @@ type Figures = ReturnType<typeof measure>;
 /** Computes the figures to show. Without a total, share and remaining time are unknown, too. */
 function measure(progress: StageProgress, elapsedSeconds: number) {
   const { stage, total, unit, distinctWordCount } = progress;
-  // For compressed files, this number is computed from a share, and is not an integer.
+  // `progress.done` need not be an integer: for compressed files, it is computed from a share.
   const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {
@@ -173,19 +176,19 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
 }
 
 /**
- * The parts that a narrow terminal leaves out, the first of these first. Amount and bar repeat the share; the stage is
- * dropped before the share, because only the share changes.
+ * The parts that a narrow terminal leaves out, in this order. The amount and the bar say the same as the share,
+ * which stays.
  */
 const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
 /**
- * The parts that a narrow terminal leaves out if the end of the stage is unknown: then there is no bar, and the amount
- * shows the progress.
+ * The parts that a narrow terminal leaves out, in this order, if the end of the stage is unknown. There is no bar, and
+ * the amount stays, because it shows the progress.
  */
 const droppedFirstWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };
 
-/** Formats a bar and the following sentence in at most `width` columns. Parts are complete or left out. */
+/** Formats a bar and a sentence after it in at most `width` columns. Parts that do not fit are left out completely. */
 export function barLine(progress: StageProgress, figures: Figures, width: number): string {
   const { share } = figures;
   const said = parts(progress, figures);

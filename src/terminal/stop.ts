@@ -25,8 +25,8 @@ export function undoAll(): void {
 
 /**
  * Installs signal handlers: SIGINT, SIGTERM and, unless it is ignored, SIGHUP undo half-done work, call `tell`, and end
- * the process. The handlers stay installed, because a second signal, sent while the first is handled, must not end the
- * process in the middle.
+ * the process. The handlers stay installed, so that a second signal does not end the process before all
+ * cleanups have run.
  */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
@@ -35,7 +35,7 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
     process.exit(code);
   };
   process.on("SIGINT", stop("interrupted", exitCode.interrupted));
-  // Ctrl-Break on Windows. The other ways to end a process there send no signal.
+  // Windows sends SIGBREAK for Ctrl-Break.
   if (isWindows) process.on("SIGBREAK", stop("interrupted", exitCode.interrupted));
   process.on("SIGTERM", stop("terminated", exitCode.terminated));
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));

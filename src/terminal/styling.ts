@@ -79,8 +79,8 @@ export function withFigure(lines: readonly string[], figure: string | undefined)
 }
 
 /**
- * Formats lines for printing. All text for people is escaped here, because a line may name a file, or show a token,
- * that contains line ends and terminal codes.
+ * Formats lines for printing. Escapes their text, because it may have the name of a file or a token that contains line
+ * ends or terminal codes.
  */
 export function formatLines(lines: string | readonly Line[], styles: Styles = plainStyles): string {
   const shown = (piece: Piece) => {

@@ -6,7 +6,7 @@ import { shell } from "#runtime";
 /** A row. Its text may be a list whose items are not split across lines. An empty text makes no row. */
 export type Row = readonly [name: string, text: string | readonly string[]];
 
-/** The row that says how to map rows of an embedding from one tokenizer to another. */
+/** The summary row that says how to carry a model's embeddings over from one tokenizer to another. */
 export const embeddingsRow = (before: string, after: string) =>
   [
     "embeddings",
@@ -45,7 +45,7 @@ export function rowLines(
 }
 
 function linesOf(text: string | readonly string[], width: number): string[] {
-  // Escapes first, because escaping makes the text wider.
+  // The text is escaped before it is measured, because escaping makes it wider.
   const whole = escapeText(typeof text === "string" ? text : text.join(" "));
   if (widthOf(whole) <= width) return [whole];
   return packedLines(typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText), width);

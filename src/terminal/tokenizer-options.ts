@@ -11,9 +11,7 @@ export type Asked = optionTables.Requested<typeof sharedOptions.tokenizerSupplem
   readonly specialTokensAsText?: boolean | undefined;
 };
 
-/**
- * Reads `--pattern` and `--special-token`, for tokenizer files that lack these, and whether special tokens are text.
- */
+/** Reads `--pattern` and `--special-token`, for tokenizer files that lack them, and `--special-tokens-as-text`. */
 export const readSupplements = async ({
   pattern,
   specialTokens = [],
@@ -24,7 +22,7 @@ export const readSupplements = async ({
   specialTokensAsText,
 });
 
-/** Finds the tokenizer that `--tokenizer` names, without reading its files. */
+/** Finds the tokenizer that `--tokenizer` names, without reading its files. Adds what `readSupplements` returns. */
 export const tokenizerOf = async (asked: Asked) => ({
   ...findTokenizer(asked.tokenizer!),
   ...(await readSupplements(asked)),
@@ -35,7 +33,7 @@ type FoundWithSupplements = Awaited<ReturnType<typeof readSupplements>> &
   Partial<FoundTokenizer>;
 
 /**
- * Loads the tokenizer, and warns about settings that are not applied. `isDecoded`: its ids will be converted to bytes.
+ * Loads the tokenizer, and warns about settings that are not applied. `isDecoded` says whether ids will be decoded.
  */
 export async function open(
   { name, path, pattern, specialTokens, specialTokensAsText }: FoundWithSupplements,
