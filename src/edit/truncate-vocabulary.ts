@@ -24,7 +24,7 @@ function birthsOf(
 ): Int32Array {
   const births = new Int32Array(reaches.length);
   const lengthOf = (id: number) => starts[id + 1]! - starts[id]!;
-  // Shorter tokens come first, because parts are shorter than their token.
+  // Shorter tokens come first, so the parts of a token come before the token.
   const ids = idsWhere(reaches, (reach) => reach === derivation.Reach.merging).sort(
     (a, b) => lengthOf(a) - lengthOf(b),
   );

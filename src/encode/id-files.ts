@@ -450,7 +450,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
 
 /** Describes the first difference between two requests; undefined if they are equal. */
 export function describeDifference(former: object, request: object): string | undefined {
-  // The keys of both are compared, because an option that was not given has no key.
+  // The keys of both requests are compared, because an option that was not given has no key.
   for (const name of Object.keys({ ...former, ...request })) {
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
@@ -483,7 +483,7 @@ class OpenShard {
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
-      // The holder of a shard's lock may remove what a killed run left next to it.
+      // The holder of a shard's lock may remove what a killed run left next to the shard.
       const places =
         shardSize === undefined ? [] : paths.map(stagedFile.placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(outputLock.takeNow(place));

@@ -53,7 +53,7 @@ const manifestFields = schema.object({
     throw new schema.Mismatch(value, name, "not an object");
   },
   shards: schema.list(shard),
-  /** null: everything is encoded. */
+  /** Where to continue; null if everything is encoded. */
   next: schema.orNull(point),
   /** Whether the last document continues after the last range. */
   isOpen: schema.optional(schema.flag),

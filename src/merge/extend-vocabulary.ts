@@ -20,7 +20,7 @@ import type { KnownToken, StartTokens, TokenPair } from "./merge-options.ts";
 import { seedMerges } from "./seed-merges.ts";
 import { segmentWords } from "./segment-words.ts";
 
-/** A tokenizer to extend: its tokens keep their ids, and new ones get the following ids. */
+/** A tokenizer to extend: its tokens keep their ids, and new tokens get the ids after them. */
 export type Base = Seeds & {
   readonly parts: TokenizerParts;
   /** The tie rule: that of a trainer, or the one for extensions (docs/extend.md). */

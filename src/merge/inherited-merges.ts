@@ -269,7 +269,7 @@ export function inheritedTokens(merges: Merges, specialTokens: readonly string[]
   if (compat !== "huggingface")
     return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount };
   ranks.set(alphabetOrder());
-  // A merge that spells a special token has that token's id, and special tokens have the smallest ids.
+  // A merge that spells a special token has the special token's id, and special tokens have the smallest ids.
   const texts = [...new Set(specialTokens)];
   let sharedCount = 0;
   for (const [index, text] of texts.entries()) {

@@ -74,7 +74,7 @@ export type Corpus = Omit<CorpusOptions, "cutting"> &
     readonly languages?: readonly trainingRecords.LanguageOfInput[] | undefined;
   };
 
-/** The results of counting and merging: those that a new vocabulary and an extension have in common. */
+/** The results of counting and merging that a new vocabulary and an extension have in common. */
 export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly distinctWordCount: number;
   /** Present only for a corpus of languages. */

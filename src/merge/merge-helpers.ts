@@ -2,14 +2,17 @@ import { kernels, startWorker, type WorkerThread } from "#runtime";
 
 /** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
 export type MergePlan = {
-  /** The memory has words [first, end) of the table. Both are 0 if counting left its records in this memory. */
+  /**
+   * Words [first, end) of the table are in this memory. Both numbers are 0 if the words are records that were counted
+   * in this memory.
+   */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** Where the regions begin if counting left its records in this memory; 0 for a new memory. */
+  /** Where the regions begin: 0 in a new memory; at the first free byte if the words were counted in this memory. */
   readonly firstByte: number;
   /**
    * One more than the largest id in the words, if ids are mapped to start tokens; 0 if they are start tokens already.

@@ -159,7 +159,7 @@ export type MergeTuning = {
    * lowered only if it proves too high.
    */
   readonly threshold: "rising" | number;
-  /** The threshold does not rise before this many merges, because early counts say little about the last ones. */
+  /** The threshold does not rise before this many merges, because early counts say little about later ones. */
   readonly thresholdFromMerge: number;
   /** The exponent with which the threshold rises (merge-memories.ts). */
   readonly thresholdExponent: number;

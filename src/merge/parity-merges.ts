@@ -33,9 +33,9 @@ export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };
 
 /**
- * Learns merges from several languages, as `trainMerges` does from one table. Each merge is the best pair of the
- * language that is worst off, and is made in all languages. Each language has an engine of its own, with all pairs of
- * its words.
+ * Learns merges from several languages, as `trainMerges` does from one table. After the given first merges and the
+ * global ones, each merge is the best pair of the language that is worst off. Every merge is made in all languages.
+ * Each language has an engine of its own, with all pairs of its words.
  *
  * @param all the words of all languages together, from which global merges are learned
  * @param dev the words of each language that decide which one is worst off; if null, the words that merges are learned

@@ -51,7 +51,7 @@ export type Cutting = {
 
 /**
  * Returns a cutting that splits text at special tokens, normalizes the sections between them if `normalization` is
- * given, and cuts these by a pattern.
+ * given, and cuts the sections by a pattern.
  */
 export const plain = (
   pattern: CompiledPattern,
@@ -77,8 +77,8 @@ const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /**
- * Whether the pattern sees a text unchanged, except that added tokens are removed. These are then found in one search,
- * and none of them depends on its neighbours.
+ * Whether the pattern sees a text unchanged, except that added tokens are removed. Added tokens are then found in one
+ * search, and none of them depends on its neighbours.
  */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

@@ -96,7 +96,7 @@ export class TextNormalizer {
   }
 
   /**
-   * Returns the bytes with ASCII letters in lower case if a step lowers them, which makes these letters settled; else
+   * If a step lowers letters, returns the bytes with ASCII letters in lower case, which are settled. Otherwise returns
    * the bytes unchanged.
    */
   lowered(bytes: Uint8Array): Uint8Array {

@@ -34,8 +34,8 @@ export interface Taker {
   /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
   /**
-   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called if changes were
-   * requested, and also for a text in segments if added tokens are searched for in the normalized text.
+   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: if changes were requested, and
+   * also for a text in segments if added tokens are searched for in the normalized text.
    */
   change?(start: number, end: number, newSize: number): void;
 }

@@ -28,7 +28,7 @@ export function before(limit: number, tokenBytesMax: number): TextPart {
 }
 
 /**
- * Returns the part up to `end`. The text ends there or, without `endsText`, another range continues it; then bytes
+ * Returns the part up to `end`, where the text ends. Without `endsText`, another range continues the text, and bytes
  * before `limit` may be read.
  */
 export const to = (end: number, endsText = true, limit = end): TextPart => ({

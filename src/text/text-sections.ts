@@ -19,11 +19,13 @@ export type PrefixRule = "every section" | "sections without mark" | "start with
 
 /** How a text is cut into sections (src/kernel/text/description.ts). */
 export type SectionSettings = {
+  /** The tokens that are searched for in the given text. */
   readonly early?: readonly TokenToFind[];
+  /** The tokens that are searched for after normalization. */
   readonly late?: readonly TokenToFind[];
   /** The first and the last code point of each range of word characters. */
   readonly words?: readonly number[];
-  /** Indices of `stepNames`. */
+  /** The steps of the normalization, as indices of `stepNames` (normalization.ts). */
   readonly steps?: readonly number[];
   readonly addsSpace?: boolean;
   readonly prefixRule?: PrefixRule;
@@ -85,8 +87,8 @@ export interface TextSink {
    */
   space?(bytes: Uint8Array): void;
   /**
-   * Receives that bytes [start, end) of the text were normalized to `newSize` other bytes. Called if changes were
-   * requested, and also for a text in segments if late tokens are searched for.
+   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: if changes were requested, and
+   * also for a text in segments if late tokens are searched for.
    */
   change?(start: number, end: number, newSize: number): void;
 }
@@ -114,8 +116,9 @@ export class TextSections {
   }
 
   /**
-   * Begins a text, and discards the previous one. Only needed if the text has segments, or other settings than the
-   * previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text follows a safe cut.
+   * Begins a text, and discards the previous one. It need not be called if the text has no segments, and the same
+   * settings as the previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text
+   * follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {
     const flags = [specialTokensAsText, notesChanges, hasSegments, continues];

@@ -315,8 +315,8 @@ function documentsText({
 }
 
 /**
- * Returns a row with the files of a tokenizer. Those of several sizes have the same names, in a directory for
- * each size.
+ * Returns a row with the files of a tokenizer. The files of several sizes have the same names, in a directory for each
+ * size.
  */
 function writtenRow(
   output: string,
@@ -362,7 +362,7 @@ const seedsText = ({ seedTokens = [] }: Pick<trainingRecords.TrainingRecord["opt
 const weightsText = (weights: trainingRecords.TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** Returns rows that say how the vocabulary encodes each language, and the dev text of each. */
+/** Returns rows that say how the vocabulary encodes the text and the dev text of each language. */
 function languageRows(languages: trainingRecords.TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: trainingRecords.Language) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => summaryRows.widthOf(nameOf(one))));

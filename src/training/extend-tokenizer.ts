@@ -223,7 +223,7 @@ function extendedParts(
 ): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // A path without a training record next to it: the base's record may have the old texts of renamed special tokens.
+    // This path has no training record next to it. The base's record may have the old texts of renamed special tokens.
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));

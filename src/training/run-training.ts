@@ -43,7 +43,7 @@ export type TrainingInput = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The services that the callers of a training provide in different ways. They do not depend on the options. */
+/** The services that a caller of a training provides. */
 export type TrainingHost = {
   readonly warn: (warning: warnings.Warning) => void;
   readonly report: Report;
@@ -65,7 +65,7 @@ export type TrainingHost = {
   readonly onOpen?: (opened: OpenTraining) => void;
   /** Called when all words have been counted. */
   readonly onWords?: (words: WordTable) => void;
-  /** Called when the merges have been learned and the tokens have ids, before anything is written. */
+  /** Called when the merges have been learned and the tokens have ids, before the tokenizer is written. */
   readonly onLearned?: (trained: learning.TrainedVocabulary | learning.Extended) => void;
   readonly tellMemory?: (estimatedBytes: number) => void;
 };

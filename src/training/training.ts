@@ -34,7 +34,7 @@ export type Base = extending.Base & {
   readonly files: baseFiles.BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
-  /** Renamed special tokens: new texts by the old ones. */
+  /** The new texts of renamed special tokens, by their old texts. */
   readonly renamed: Readonly<Record<string, string>>;
   /** Whether more tokens are learned from a corpus. */
   readonly learns: boolean;
@@ -142,7 +142,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   };
 }
 
-/** Returns the requested rule, or else the rule in the base's training record, or else "extension". */
+/** Returns `compat` as requested, or else as in the base's training record, or else "extension". */
 const ruleOf = ({ compat }: RequestedTraining, { recorded }: FoundBase): extending.Base["rule"] =>
   compat ?? recorded?.compat ?? "extension";
 
@@ -304,7 +304,7 @@ function settleCuttingOfBase(
   return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
 }
 
-/** Returns the limits of tokens, with defaults. The default of `minFrequency` depends on the rule. */
+/** Returns the limits of tokens, with defaults. The default of `minFrequency` depends on `rule`. */
 export const settleLimits = (
   {
     minFrequency,
@@ -359,8 +359,8 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
 }
 
 /**
- * Whether special tokens get the first ids, by request or as in the tokenizer for --like, although the rule gives them
- * the last ones. Throws a usage error for a request with `huggingface`, which gives them the first ids anyway.
+ * Whether special tokens get the first ids, by request or as in the tokenizer for --like, although `compat` would give
+ * them the last ones. Throws a usage error for a request with `huggingface`, which gives them the first ids anyway.
  */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,

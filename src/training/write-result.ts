@@ -38,7 +38,7 @@ export type Run = {
   /** When the training ended, by `performance.now()`. Present only if the result is written later. */
   readonly endMs?: number;
   readonly trained: Pick<learning.TrainedWork, "countMs" | "mergeMs">;
-  /** How many former results to keep next to this one. undefined: kept results stay as they are. */
+  /** How many former results to keep next to this one. If undefined, kept results stay as they are. */
   readonly keepCount?: number | undefined;
 };
 
@@ -64,8 +64,8 @@ export type Product<Fields> = {
   /** Whether an image is written into each directory. Records do not list it, because it can be compiled again. */
   readonly hasImage?: boolean;
   /**
-   * Returns the record's fields between the common head and the files. `sizes` is given for the common record
-   * of several vocabularies.
+   * Returns the fields of the record between its head and its files. `sizes` is given for the record that several
+   * vocabularies share.
    */
   readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
   readonly mergesSha256Of: (index: number) => string;
@@ -107,8 +107,8 @@ export type WrittenFiles = {
 };
 
 /**
- * Returns the files of the only size. For several sizes, returns the files of each in a directory of its own,
- * and a common record with the facts of the largest. A record is made once the other files are written.
+ * For one size, returns its files. For several sizes, returns the files of each in a directory of its own, and a common
+ * record with the facts of the largest size. A record is made once the other files are written.
  */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,

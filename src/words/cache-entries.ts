@@ -83,7 +83,7 @@ export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStat
 }
 
 /**
- * Opens an entry to read its words; `close` closes it. If the entry is damaged, both this function and the reader throw
+ * Opens an entry to read its words; `close` closes it. If the entry is damaged, this function or the reader throws
  * `DamagedFile` or a `countsFormat.FileError`.
  */
 function openEntry(path: string, options: CountsOptions): { reader: countsFormat.Reader; close: () => void } {

@@ -137,7 +137,7 @@ export class Cache {
   }
 
   /**
-   * Hashes each input whose content may have been seen before: in the cache, or among `others`. Yields the
+   * Hashes each input whose content may have been seen before: in the cache, or among `others`. Yields the number of
    * bytes hashed since the last yield.
    */
   *identify(

@@ -9,8 +9,8 @@ const block = new Uint8Array(scaled(1 << 18, 64));
 const sliceBytes = scaled(1 << 20, 128);
 
 /**
- * Returns the SHA-256 of a file, up to the size that it had when the run began. Yields the bytes hashed since the last
- * yield.
+ * Returns the SHA-256 of a file, up to the size that it had when the run began. Yields the number of bytes hashed since
+ * the last yield.
  */
 export function* hashInput(input: Input): Generator<number, string> {
   const fd = corpusInputs.openInput(input);
@@ -67,7 +67,7 @@ function* hashFile(fd: number, sizeBytesMax: number) {
  * same device, inode, size, time of modification (mtime) and time of change (ctime).
  *
  *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
- *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line a file, times in nanoseconds, most recently used last
+ *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line for each file, times in nanoseconds, most recently used last
  *
  * Why this is safe: a state is recorded only if both times were at least two seconds in the past when the file was
  * examined, and the file was read after that. A later write sets ctime to a later moment, by more than the resolution

@@ -138,8 +138,9 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads add up their words in slices: if there are several, with at least `wordsLeast` words in all, none
- * of them has sorted runs, and memory suffices. Otherwise, the main thread adds up table after table (`gather`).
+ * Whether the threads add up their words in slices: if there are several threads, they have at least `wordsLeast` words
+ * in all, none of them has sorted runs, and memory suffices. Otherwise, the main thread adds up table after table
+ * (`gather`).
  */
 export function canSlice(
   rests: readonly ThreadWords[],
@@ -152,7 +153,7 @@ export function canSlice(
     rests.length > 1 &&
     rests.every(({ runs }) => runs.length === 0) &&
     sum((tables) => tables.distinctWordCount) >= wordsLeast &&
-    // For each thread: its tables, its slice, which may be twice as large, and the list of the slice's words, once in
+    // For each thread: its tables, its slice (which may be twice as large), and the word table of its slice, once in
     // parts and once joined.
     sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
       (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
@@ -304,7 +305,7 @@ export type ThreadWords = {
  * cycles, as much as mapping saves for 10 MB.
  */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
-/** The bytes of ids that a window of lifted text yields at most: as many as a window of counted text has. */
+/** The most bytes of ids that a window of lifted text yields: as many as a window of counted text has bytes. */
 const windowIdBytes = scaled(1 << 20, 16);
 
 /** The work of one counting thread: counts tasks and keeps their words. */

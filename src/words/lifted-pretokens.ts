@@ -12,9 +12,8 @@ export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
   idLimit <= narrowIdLimit ? 2 : 4;
 
 /**
- * Pretokens as sequences of ids: each is encoded, and its ids, as little-endian bytes with two or four bytes
- * an id (`idBytesOf`), are counted as a word. The text is in the memory of the encoding kernel
- * (src/kernel/encode/encode-words.ts).
+ * Takes pretokens, encodes each of them, and counts its ids as a word: little-endian, with two or four bytes for each
+ * id (`idBytesOf`). The text is in the memory of the encoding kernel (src/kernel/encode/encode-words.ts).
  */
 export class LiftedPretokens implements Taker {
   readonly kernel: kernels.Kernel;

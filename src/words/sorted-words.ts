@@ -275,7 +275,7 @@ export function* totalsOfSum(words: SortedWords): Generator<undefined, wordTable
   return { wordCount, byteCount, pretokenCount };
 }
 
-/** Whether the words are too many, or too long, for one table. */
+/** Whether the words are too many, or have too many bytes, for one table. */
 export const tableOverflows = ({ byteCount, wordCount }: wordTables.CountsTotals) =>
   byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
 

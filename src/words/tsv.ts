@@ -76,8 +76,8 @@ const shownBytesMax = 40;
 const firstCapacityBytes = scaled(1 << 18, 16);
 
 /**
- * Reads lines of words (see below) into a counter. The counts of a word with several lines are added up. The last line
- * may lack its newline.
+ * Reads lines of the form `word<TAB>count` into a counter. The counts of a word with several lines are added up. The
+ * last line may lack its newline.
  */
 export class TsvReader {
   /** The buffer for reading the file. Its first `filled` bytes are the start of an incomplete line. */

@@ -403,7 +403,7 @@ export class WordCounter {
       this.text(someBytes).bytes.set(new Uint8Array(buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
       if (addedBytes < 0) throw noRoomForWordsError();
-      // A single record is longer than the portion.
+      // Not even one record fits into the portion.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
       yield;
@@ -442,7 +442,7 @@ export class WordCounter {
     );
   }
 
-  /** Adds the words of the slice that are of one kind, the kind of the round. Yields as `absorb` does. */
+  /** Adds the slice's words of one kind, which depends on the round. Yields as `absorb` does. */
   *addSliceOf(all: readonly PackedTables[], round: number): Generator<undefined, void> {
     for (const tables of all) {
       if (round === 0) {
@@ -475,7 +475,7 @@ const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => numbe
 const portionCount = scaled(64, 3);
 /** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
-/** How many slots are read at once after a run: the next free slot is near. */
+/** The number of slots that are read at a time after a run. It is small, because the next free slot is near. */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
 /** The number of slots that are processed between two yields. */
@@ -612,7 +612,7 @@ function checkWordBytes(byteCount: number): void {
   if (byteCount > wordBytesMax) throw wordTables.tooManyWordsError("more than 4 GB of distinct words");
 }
 
-/** The limit of starts, which are 32-bit numbers. */
+/** The largest start of a word: starts are 32-bit numbers. */
 const wordBytesMax = 2 ** 32 - 1;
 
 function noRoomForWordsError(): UserError {

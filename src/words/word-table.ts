@@ -4,9 +4,10 @@ import { asOption, phrase, UserError } from "#runtime";
  * WordTable: distinct words, each once, with their counts. Counting builds tables of parts of a corpus, and adds them
  * up to one table, which the merge engine reads.
  *
- * ARRAY TYPE LENGTH MEANING bytes Uint8Array byteCount concatenated words, no separator starts Uint32Array wordCount +
- * 1 offset into bytes; word w is bytes[starts[w] .. starts[w + 1]) counts Float64Array wordCount occurrences of each
- * word: integers, exact to 2^53
+ *   ARRAY    TYPE           LENGTH          MEANING
+ *   bytes    Uint8Array     byteCount       concatenated words, no separator
+ *   starts   Uint32Array    wordCount + 1   offset into bytes; word w is bytes[starts[w] .. starts[w + 1])
+ *   counts   Float64Array   wordCount       occurrences of each word: integers, exact to 2^53
  *
  * "a bc bc" gives bytes = "a bc", starts = [0, 1, 4], counts = [1, 2].
  *
