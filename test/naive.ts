@@ -16,7 +16,7 @@ export function naiveWords(
   return words;
 }
 
-/** Sorts words with their counts in the order of `entriesOf`. */
+/** Sorts words with their counts by the words. */
 export const inOrder = (words: Iterable<[string, number]>) => [...words].sort(([a], [b]) => (a < b ? -1 : 1));
 
 function splitAtSpecialTokens(text: string, specialTokens: readonly string[]): string[] {

@@ -32,8 +32,8 @@ const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const alone = (name: string, content: string) => put(scratch(), name, content);
 
 /**
- * Expects the ids of the tokenizer before the conversion from HF, tiktoken and `bpe`, each if the directory has a
- * file for it.
+ * Expects that HF, tiktoken and `bpe` give the same ids as the tokenizer `before`, each if the directory has a file for
+ * it.
  */
 async function expectSameIds(
   before: Tokenizer,

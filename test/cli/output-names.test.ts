@@ -21,7 +21,7 @@ eachInNewHome((made) => {
 const corpus = "the cat sat on the mat. ".repeat(20);
 const train = (output: string) =>
   bpe(["train", "corpus.txt", "-n", "262", `--output=${output}`, "-q"], { cwd: home });
-/** Likewise for a stream: no output can be, or contain, its input. */
+/** Trains on standard input, which no output can be or contain. */
 const trainPiped = (output: string) =>
   bpe(["train", "-", "-n", "262", `--output=${output}`, "-q"], { cwd: home, stdin: Buffer.from(corpus) });
 const count = (output: string) => bpe(["count", "corpus.txt", `--output=${output}`, "-q"], { cwd: home });

@@ -25,7 +25,7 @@ test.skipIf(compiler === undefined || headers === undefined)(
   () => {
     const said = (...flags: string[]) => {
       const [source, program] = [join(import.meta.dir, "python-abi.c"), join(directory, "program")];
-      // Compiling is enough to find contradictions, so nothing is linked or run.
+      // Compiling finds contradictions. Functions of Python stay unresolved, because the program calls none.
       const object = join(directory, "object.o");
       run(compiler!.command[0]!, [
         "-Wall",

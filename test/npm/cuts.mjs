@@ -1,4 +1,4 @@
-/** Returns results of a tokenizer other than ids, which must be the same in Node, Bun and browsers. */
+/** Returns results of a tokenizer that must be the same in Node, Bun and browsers. */
 export function cutsOf(tokenizer, text) {
   const stream = tokenizer.stream();
   const session = tokenizer.session();

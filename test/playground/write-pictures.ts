@@ -1,4 +1,4 @@
-// Takes the screenshots of docs/learn.md: `npm run suite pictures`. README shows the first.
+// Takes the screenshots of docs/learn.md: `npm run suite pictures`.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launchChromium } from "../pages/chromium.ts";

@@ -1,5 +1,4 @@
-"""Calls by the names of other packages: files and texts of one tokenizer, tiktoken's names,
-decoding, vocabularies."""
+"""Calls that other packages have under the same names, or similar ones."""
 
 import copy
 import json

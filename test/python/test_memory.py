@@ -97,7 +97,7 @@ class Limited(unittest.TestCase):
         self.check(lambda: self.tokenizer.encode_batch(texts, threads=4) == [wanted] * 8)
 
     def test_threads_that_end_before_their_first_line(self) -> None:
-        """Threads end at once, as if they had no memory: the caller does their work."""
+        """Threads do not run, as if they had no memory: most calls do the work themselves."""
         with mock.patch.object(_executable, "start_new_thread", lambda *_: 1):
             home = Home()
             self.assertTrue(os.path.isdir(home.name))

@@ -122,8 +122,8 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Interrupts before or after one of the calls, at the n-th of these moments. Returns whether it got that far, and
-        checks that only KeyboardInterrupt was raised."""
+        """Interrupts before or after one of the calls, at the n-th of these moments. Returns whether it got that far,
+        and checks that only KeyboardInterrupt was raised."""
         struck = threading.Event()
         halves = 0
 

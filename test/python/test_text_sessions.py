@@ -1,5 +1,5 @@
-"""Sessions, compared with encoding the whole text: random edits of random tokenizers, also in segments, and hostile
-ends."""
+"""Sessions of random tokenizers: after random edits, also of segments, and after hostile appends, they must have
+the ids of the whole text."""
 
 import pickle
 import random
@@ -17,7 +17,7 @@ HOSTILE = ["", " ", "\n", "'ll", "a", "1", "\u0301", "|>", "endoftext|>", "  x",
 
 
 class Twin:
-    """A naive twin of a session: a list of its segments."""
+    """A naive twin of a session: its characters, each with whether it is trusted."""
 
     def __init__(self) -> None:
         self.characters: list = []

@@ -1,4 +1,3 @@
-// For Apple silicon, the signature equals Bun's byte for byte. `npm run suite release` checks whole executables.
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,5 @@
-// Fault injection: `npm run suite faults`. Disturbs runs of dist/bpe in every known way. Each time, checks that the
-// last good result is intact, that the next run works, and that no stray files remain. Exits with 1 if anything was
-// lost.
+// Fault injection: `npm run suite faults`. Disturbs runs of dist/bpe in many ways (kinds.ts), and checks that no result
+// is lost and no stray file remains. Exits with 1 if a check fails.
 //
 //   npm run suite faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";

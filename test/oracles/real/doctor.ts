@@ -1,4 +1,4 @@
-// Part of `npm run suite real`: `bpe doctor` finds no errors in published tokenizers, and no warnings but these.
+// Part of `npm run suite real`: `bpe doctor` finds no errors in published tokenizers, and only the expected warnings.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { bpe } from "../../binary.ts";
 import { pathOf } from "./programs.ts";

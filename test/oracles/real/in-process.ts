@@ -1,5 +1,5 @@
-// The same tokenizers inside a Python process (in_process.py): ids, offsets, decoding, cuts and streams are those of
-// the executable and of its child process.
+// Part of `npm run suite real`: runs in_process.py, which compares the native Python module with the executable, on
+// each tokenizer.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { buildModule } from "../../../scripts/native/build.ts";
