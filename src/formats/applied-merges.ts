@@ -37,12 +37,13 @@ export function appliedMerges(
 type Ordered = { readonly merges: AppliedMerges; readonly obstacle: string | null };
 
 /**
- * Orders merges of equal priority so that HF gives the same ids as SentencePiece. SentencePiece applies the leftmost of
- * them first; in HF, each merge has a rank of its own. Returns an obstacle if no such order is found.
+ * Orders the merges of each *group*, which is all merges of one priority, so that HF gives the same ids as
+ * SentencePiece. SentencePiece applies the leftmost merge of a group first; in HF, each merge has a rank of its own.
+ * Returns an obstacle if no such order is found.
  *
  * If "x y" and "y z" overlap in a text "x y z", "x y" needs the lower rank. In any text, the tokens x, y and z become
  * neighbours only if they do so when the text xyz is merged alone, because no earlier merge has crossed the edges of
- * the three tokens. A group is all merges of one priority. Respecting these overlaps suffices for two kinds of groups:
+ * the three tokens. An order that respects these overlaps suffices for two kinds of groups:
  *
  * - A *quiet* group makes no half of a merge of the same or a higher priority, so no new pairs compete while it is
  *   applied.

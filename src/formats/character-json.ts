@@ -218,8 +218,8 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // Dropping a character makes its neighbours adjacent, so a cut next to it may change ids. So may a cut next to
-      // an unknown character if unknown characters are fused.
+      // `isFused` is also set if unknown characters are dropped, because it prevents cuts next to them. Dropping a
+      // character makes its neighbours adjacent, so a cut there may change ids.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? encodingModels.droppedByte, isFused: fusesUnknown || unknownId === undefined },

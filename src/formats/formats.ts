@@ -33,10 +33,7 @@ export type Entry = {
 const isSentencePiece = (head: string) =>
   head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";
 
-/**
- * One more value of `--format`: the tokenizer compiled into a single file, an image, which loads instantly
- * (src/tokenizer/image.ts).
- */
+/** The value of `--format` for an image: the tokenizer compiled into a single file (src/tokenizer/image.ts). */
 export const image = "image";
 
 /** All formats, in the order in which they are written and searched for in a directory. */

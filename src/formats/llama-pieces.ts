@@ -16,9 +16,9 @@ export const namedControls = ({ texts, kinds }: SpelledTokens): string[] =>
   texts.flatMap((text = "", id) => (kinds[id] !== "control" && controlNames.test(text) ? text : []));
 
 /**
- * Returns the reason why llama.cpp would give other ids, or null. Like SentencePiece's files, its vocabularies of the
- * type "llama" have scores instead of merges. Unlike SentencePiece, llama.cpp may merge any tokens, even special ones
- * and byte tokens. It cuts added tokens out of the text first, the longest ones before all others.
+ * Returns the reason why llama.cpp would give other ids, or null. llama.cpp's vocabularies of the type "llama" have
+ * scores instead of merges, like SentencePiece's files. Unlike SentencePiece, llama.cpp may merge any tokens, even
+ * special tokens and byte tokens. It cuts added tokens out of the text first, the longest ones before all others.
  */
 export function findLlamaObstacle(
   parts: TokenizerParts,

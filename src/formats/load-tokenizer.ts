@@ -58,7 +58,7 @@ export type TokenizerFile = {
   readonly paths: readonly string[];
 };
 
-/** Lists the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
+/** Returns the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
 export const findAt = (path: string): TokenizerFile[] =>
   files.isDirectory(path) ? findIn(path).map(fileAt) : [fileAt(path)];
 
@@ -93,7 +93,7 @@ export function pathsReadAt(path: string): string[] {
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/** Returns the names of the subdirectories for sizes, which a training of several sizes wrote, by ascending size. */
+/** Returns the names of the subdirectories that a training of several sizes wrote, by ascending size. */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))

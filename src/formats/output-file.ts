@@ -44,7 +44,7 @@ export type SpelledTokens = {
 };
 
 /**
- * Reads and writes the files of a format. `files` are those of one tokenizer, in the order of the names in
+ * Reads and writes the files of a format. `files` are the files of one tokenizer, in the order of the names in
  * formats.ts.
  */
 export type TokenizerFormat = {

@@ -25,7 +25,10 @@ const punctuationSince = `
   .trim()
   .split(/\s+/)
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
-/** The characters of HF's Punctuation: all ASCII punctuation, and that of the crate, which has U+166D and U+111C9. */
+/**
+ * The characters of HF's Punctuation: ASCII punctuation, and the punctuation of its crate, which still has U+166D and
+ * U+111C9.
+ */
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
 /** The sequence of splits that is equivalent to HF's `pre_tokenizer`. */

@@ -80,7 +80,7 @@ const tokenCountFields = schema.object({
   neverReachedCount: schema.wholeNumber(),
 });
 
-/** Reads the facts about the corpus and the tokens from the record of a tokenizer; null if it has none. */
+/** Reads the facts about the corpus and the tokens from the record of a tokenizer. Returns null if there are none. */
 export function readTokenCountFacts(path: string): tokenCounting.Facts | null {
   const record = recordOf(path, tokenCountFields);
   if (record === null) return null;
@@ -108,8 +108,8 @@ const readingFields = schema.object({
 });
 
 /**
- * Returns the format and the text field of the inputs of a training, from the first of these tokenizers whose record
- * has the same for all inputs. Returns undefined if there is none.
+ * Returns the format and the text field of the inputs of a training: of the first of these tokenizers whose inputs all
+ * have the same format and the same text field. Returns undefined if there is no such tokenizer.
  */
 export function readReading(paths: readonly string[]): inspection.Reading | undefined {
   for (const path of paths) {

@@ -187,8 +187,9 @@ export class JsonRewriter {
 }
 
 /**
- * Adds the new tokens to the vocabulary, preceded by the added tokens that the vocabulary lacks. Whatever ids the file
- * states for these, HF numbers them from the vocabulary's size on. Their ids would change if only new tokens were added.
+ * Adds the new tokens to the vocabulary, preceded by the added tokens that the vocabulary lacks. HF ignores the stated
+ * ids of added tokens that the vocabulary lacks, and numbers them from the vocabulary's size on. So new tokens alone
+ * would change these ids.
  */
 export function addNewIds(
   json: JsonRewriter,

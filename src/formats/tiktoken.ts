@@ -31,7 +31,7 @@ function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
 }
 
-/** Yields lines of `base64(token bytes) id`, ascending, without the special tokens. */
+/** Yields lines of `base64(token bytes) id`, by ascending id, without the special tokens. */
 export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
   const { size, entries, tokenBytes } = vocabulary;
   return rows(vocabulary, size, {
@@ -318,7 +318,7 @@ function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: chang
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
       const bytes = tokenTables.bytesOf(parts.tokens, id);
-      // Another file of the directory may have a token here that this one lacks, such as a special token.
+      // An id may have no token in this file, but one in another file of the directory, such as a special token.
       if (newIds[id] === changes.removed || addedIds.has(id) || bytes.length === 0) continue;
       chunk.ascii(`${host.toBase64(bytes)} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
@@ -346,7 +346,7 @@ type KnownRanks = {
   readonly specialTokens: readonly (readonly [text: string, id: number])[];
   /** Added tokens that are not special. */
   readonly laterTokens?: readonly string[];
-  /** Applied before special tokens are searched for. */
+  /** The normal form into which text is brought before special tokens are searched for. */
   readonly normalization?: Normalization;
 };
 

@@ -217,8 +217,8 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
 }
 
 /**
- * Returns `bos_token` and the other roles, and all special tokens as additional ones. If the tokenizer of `--like` has
- * a configuration, there are no additional tokens, and a token that keeps its role is copied from the configuration.
+ * Returns `bos_token` and the other roles, and all special tokens as `additional_special_tokens`. If the tokenizer of
+ * `--like` has a configuration, there are no additional tokens, and a token that keeps its role is copied from there.
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;

@@ -43,11 +43,9 @@ export type Extension = RunRecord &
       readonly vocabSize: number;
       /** The number of new tokens that were requested. */
       readonly newTokens: number;
-      /**
-       * The special tokens of the base, then new ones, then the reserved tokens of `padTo`. `specialIds` has
-       * their ids in the same order.
-       */
+      /** The special tokens of the base, then new ones, then the reserved tokens of `padTo`. */
       readonly specialTokens: readonly string[];
+      /** The ids of `specialTokens`, in their order. */
       readonly specialIds: readonly number[];
       /** The normal form that the base applies to text before cutting it. */
       readonly normalization: string | null;
@@ -82,27 +80,24 @@ export type Ids = RunRecord &
     readonly tokenCount: number;
   };
 
-/** A pattern. `name` is null if it is the user's own. `regex` is a list if the pattern is a sequence of splits. */
+/** A pattern. If it has no name, `name` is null. If it is a sequence of splits, `regex` is a list. */
 type PatternRecord = {
   readonly name: string | null;
   readonly regex: string | readonly string[];
   /** The expression for HF's engine from which `regex` was translated. Present only if the two differ. */
   readonly huggingface?: string;
-  /**
-   * `new RegExp(javascript, "gu")` finds the same pretokens; null if there is no such expression
-   * (`javascriptSource`).
-   */
+  /** The pattern in JavaScript: `new RegExp(javascript, "gu")` finds the same pretokens. null if there is none. */
   readonly javascript: string | null;
 };
 
 type TrainingOptionsRecord = TokenLimits & {
   /** Present only if requested. */
   readonly weights?: readonly InputWeight[];
-  /** The size of the vocabulary; in the record of several, the largest size. */
+  /** The size of the vocabulary. In the common record of several vocabularies, the largest size. */
   readonly vocabSize: number;
   /**
-   * Present only in the record of several vocabularies: their sizes, ascending. Each has a directory with a
-   * record of its own.
+   * The sizes of all vocabularies, ascending. Present only in the common record of several vocabularies. Each of them
+   * also has a directory with a record of its own.
    */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];
@@ -161,7 +156,7 @@ export type RunRecord = {
   readonly version: string;
   readonly bunVersion: string;
   readonly commit: string;
-  /** The command line as people read it. */
+  /** The command line as one text, for people. */
   readonly command: string;
   /** The arguments as they were typed. */
   readonly arguments: readonly string[];

@@ -38,7 +38,7 @@ function actionKey({ commitCount, writes }: Action): string {
   return `${commitCount} ${writes.map(({ slot, from }) => `${slot}=${from}`).join()}`;
 }
 
-/** Numbers distinct items from 0; items with equal keys get the same id. */
+/** A list of distinct items, whose ids are numbers from 0 on. Items with equal keys have the same id. */
 export class Numbering<T> {
   readonly items: T[] = [];
   private readonly ids = new Map<string, number>();

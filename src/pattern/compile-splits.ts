@@ -80,8 +80,8 @@ const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.is
 const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
 /**
- * Builds automata, each for as many consecutive splits as possible. A split that looks far ahead, or that a plain
- * automaton cannot express, becomes a lookahead automaton. Throws BeyondAutomaton.
+ * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
+ * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);

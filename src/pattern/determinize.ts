@@ -336,7 +336,7 @@ export type ThreadProgram = {
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
   /**
-   * The instructions all of whose paths to a match pass a long lookaround. For each, by next symbol: 1 if the
+   * Has the instructions from which every path to a match passes a long lookaround. For each, by next symbol: 1 if the
    * instruction leads to a match, else 0.
    */
   readonly holds?: ReadonlyMap<number, Uint8Array>;

@@ -95,8 +95,8 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 
 /**
  * Gives a number to each distinct pair function: a vector that has next state << 16 | commits << 8 | second slot << 4 |
- * first slot for each state. *Idle* writes are left out: those whose slot is overwritten, or dropped, before it is
- * committed. Returns undefined if there are too many functions, or a slot does not fit.
+ * first slot for each state. *Idle* writes are left out: a write is idle if its slot is never committed, or is
+ * overwritten before. Returns undefined if there are too many functions, or a slot does not fit.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },

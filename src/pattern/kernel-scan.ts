@@ -16,7 +16,7 @@ const usualSetUpAfter: SetUpAfter = {
   masksBytes: scaled(1 << 20, 64),
 };
 
-/** A pattern's automata in the kernel (src/kernel/scan), with tables for a faster scan by the first one. */
+/** A pattern's automata in the kernel (src/kernel/scan), with tables that make the scan by the first automaton faster. */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built. */
   private wantsFourBytes: boolean;
@@ -103,7 +103,7 @@ function setUpAutomata(
   return addresses;
 }
 
-/** Copies the annotation tables into the kernel's memory. Returns undefined if it is too small. */
+/** Copies the annotation tables into the kernel's memory. Returns undefined if the memory is too small. */
 function setUpAnnotation(
   kernel: kernels.Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,

@@ -281,7 +281,7 @@ function withFewerSymbols(
     steps.add(different < 0 ? stateCount : different);
     return different < 0;
   };
-  /** The first symbol of each merged group, which gets the entries of all its members. */
+  /** The first symbol of each group of merged symbols. It gets the entries of all symbols of the group. */
   const symbols: number[] = [];
   const symbolOf = Array.from({ length: symbolCount - 2 }, (_, symbol) => {
     const like = symbols.findIndex((other) => areLike(symbol, other));
@@ -311,10 +311,10 @@ function withFewerSymbols(
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
- * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If all characters of
- * a class have the same symbol in every state, they represent themselves. Characters of all other classes may represent
- * any symbol. If there are too few of these, rare characters are borrowed; where a borrowed one occurs in the text,
- * another character that represents its symbol replaces it.
+ * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If a class has the
+ * same symbol in every state, its characters represent themselves. The characters of all other classes may represent any
+ * symbol. If these characters are too few, rare characters of the first kind of class are borrowed. If a text contains a
+ * borrowed character, another character that represents its symbol replaces it.
  *
  * @param symbols `symbols[state][class]`: the symbol of a character of the class, if the first pass has the state after
  * it
@@ -509,8 +509,8 @@ function liveRows(set: unicode.CodePointSet): Uint8Array {
  * 1 more than the value of the instruction at which the *first* such path arrives. A value depends on the character at
  * the position, on the previous one (look-behinds of one character), and on the values at the next position. So one
  * pass from the right finds all values, and the vectors of values, which are finitely many, are the states of an
- * automaton. A state has the values of the instructions that follow a character, for each group of the character
- * before.
+ * automaton. A state has the values of the instructions that follow a character, once for each group of symbols that may
+ * precede.
  *
  *   FIELD       LENGTH                       MEANING
  *   next        stateCount * symbolCount     the state before a symbol, by the state after it and the symbol
@@ -523,7 +523,7 @@ type Backward = {
   readonly stateCount: number;
   readonly next: Int32Array;
   readonly groupOf: readonly number[];
-  /** Returns a key of those values in the state `after` a symbol that decide what the symbol leads to. */
+  /** Returns the values in the state `after` that decide what the symbol leads to, as a key. */
   readonly relevantValues: (symbol: number, after: number) => string;
   /**
    * Follows the first matching path from an instruction between two symbols. Returns the instruction after the

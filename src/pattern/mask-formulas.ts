@@ -37,12 +37,12 @@ export type Ops<Mask> = {
   /** Returns the last character of each run of the mask, except for a run that ends the text. */
   last(run: Mask): Mask;
 
-  /** Returns the characters from each member of `start` that is in `hold` up to the end of its run of `hold`. */
+  /** For each character that is in `start` and in `hold`: returns it and all later characters of its run of `hold`. */
   span(start: Mask, hold: Mask): Mask;
 
   /**
-   * Returns the characters of `where` whose run of `run` is followed by a character of `target`. `where` is a subset of
-   * `run`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
+   * Returns the characters of `where` that are in a run of the mask `run` which a character of `target` follows. `where`
+   * is a subset of `run`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
@@ -50,8 +50,8 @@ export type Ops<Mask> = {
   follows(where: Mask, target: Mask): Mask;
 
   /**
-   * Returns the first character of each run of `run`, and every `count`-th one after it; if `count` is 0, only the
-   * first.
+   * Returns the first character of each run of the mask `run`, and every `count`-th one after it; if `count` is 0, only
+   * the first.
    */
   every(count: Count, run: Mask): Mask;
 
@@ -333,7 +333,7 @@ type CasedClasses<Mask> = Omit<ModernClasses<Mask>, "letter"> & {
 };
 
 type CasedOptions<Mask> = ModernOptions<Mask> & {
-  /** Whether contractions are suffixes of pretokens of letters, instead of pretokens. Excludes `contractions`. */
+  /** Whether contractions are suffixes of pretokens of letters. Never set together with `contractions`. */
   readonly suffixes: Mask;
 };
 

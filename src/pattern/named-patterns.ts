@@ -6,14 +6,14 @@ export type NamedPattern = {
   readonly sources: readonly string[];
   /** Where the pattern comes from, as `--pattern help` shows it. */
   readonly origin: string;
-  /** Other names that `--pattern` accepts: tiktoken's, and those of models trained with it. */
+  /** Other names that `--pattern` accepts: tiktoken's names, and names of models that use the pattern. */
   readonly aliases?: readonly string[];
   /**
-   * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike.
-   * Its exact text matters, because `tokenizers` 1.0 recognizes some patterns by it (see nanochat).
+   * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike. Its exact
+   * text matters, because `tokenizers` 1.0 recognizes some patterns by their text (see `nanochat` below).
    */
   readonly huggingfaceSources?: readonly string[];
-  /** The form that other programs write to tokenizer.json, if it is neither of the above. */
+  /** The form that other programs write to tokenizer.json. Left out if `sources` or `huggingfaceSources` is that form. */
   readonly foreignSources?: readonly string[];
   /** Present if some text may have a character outside all matches. */
   readonly mayLeaveGaps?: true;
@@ -22,8 +22,8 @@ export type NamedPattern = {
 };
 
 /**
- * The pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`), and which texts llama.cpp cuts differently. A long s
- * after an apostrophe (`'ſ`) is not mentioned, though it may differ, too.
+ * `name` is the pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`). `differsAt` says which texts llama.cpp cuts
+ * differently. It leaves out texts with a long s after an apostrophe (`'ſ`), which are rare.
  */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 

@@ -71,9 +71,9 @@ export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false):
 }
 
 /**
- * Builds a program from its end: `addNode` receives the instructions that follow a node, and returns the first one of
- * the node. Which instruction follows may depend on whether the node has consumed a character. So a repeat ends after
- * an empty iteration, as in Perl, and no path is a cycle without a character.
+ * Builds a program from its end: `addNode` receives the instructions that follow a node, and returns the node's first
+ * instruction. Which instruction follows may depend on whether the node has consumed a character. So a repeat ends
+ * after an empty iteration, as in Perl, and no path is a cycle without a character.
  */
 class NfaBuilder {
   private readonly ops: NfaOp[] = [];
@@ -104,8 +104,8 @@ class NfaBuilder {
   }
 
   /**
-   * Adds a node and returns its first instruction. It continues at `taken` if it has consumed a character, otherwise at
-   * `empty`.
+   * Adds a node and returns its first instruction. After the node, the program continues at `taken` if the node has
+   * consumed a character, otherwise at `empty`.
    */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {

@@ -134,7 +134,7 @@ function withoutSurrogates(set: unicode.CodePointSet): [first: number, last: num
   return parts.filter(([first, last]) => first <= last);
 }
 
-/** Whether some text may have a character outside all matches; see `mayLeaveGaps` in export-form.ts. */
+/** Whether some text may have a character outside all matches. The answer false is certain; true may be wrong. */
 export function mayLeaveGaps(source: string): boolean {
   const surrogates: unicode.CodePointSet = [0xd800, 0xdfff];
   const taken = unicode.unionOf([sureStarts(parsePattern(source)).characters, surrogates]);

@@ -15,9 +15,9 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   reaches  Uint8Array   idLimit   how the token of an id is reached (`Reach`)
  *   isFixed  Uint8Array   idLimit   1: a token that every vocabulary needs: a byte, a character that merging begins
  *                                 with, the unknown token, or an added token
- *   left     Int32Array   idLimit   for a token that merging reaches: its left part
- *   right    Int32Array   idLimit   and its right part
- *   last     Int32Array   idLimit   and the rank of their merge
+ *   left     Int32Array   idLimit   the left part of a token that merging reaches; -1 for other tokens
+ *   right    Int32Array   idLimit   the right part of a token that merging reaches; -1 for other tokens
+ *   last     Int32Array   idLimit   the rank of the merge that joins these parts; -1 for other tokens
  *
  * `wholeParts` has, by id, the parts of whole tokens (`EncodingModel.wholeTokens`).
  */

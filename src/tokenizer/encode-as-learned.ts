@@ -4,9 +4,9 @@ import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned. It needs no encoder of the
- * kernel, whose setup takes longer than learning a small vocabulary. Returns undefined if the tokenizer does more than
- * cut and merge, or if memory runs out.
+ * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned. The kernel's encoder is not
+ * used, because setting it up takes longer than learning a small vocabulary. Returns undefined if the tokenizer does
+ * more than cut and merge, or if memory runs out.
  *
  * The kernel cuts the text with the code that counted the corpus, and applies the merges in the order learned
  * (src/kernel/learned-ids.ts). The ids are a view of the kernel's memory.

@@ -10,7 +10,7 @@ import { assert, type kernels } from "#runtime";
  *   right       Int32Array   mergeCount   right id of the merge of each rank
  *   merged      Int32Array   mergeCount   id that the merge of rank r produces
  *
- * Ids are those of the vocabulary. Merges are applied in the order of ranks, and those of one rank from the left. If a
+ * Ids are those of the vocabulary. Merges are applied in the order of ranks. Each is applied from left to right. If a
  * pair is listed twice, the later rank wins, as in HF.
  */
 export type EncodingModel = {
@@ -138,8 +138,8 @@ export type PlacedModel = {
 
 /**
  * Where pretokens may be cut, if no merge crosses the position (src/kernel/encode/never-merged.ts). `nowhere`:
- * pretokens are merged whole, for tests and short texts. `next to foreign bytes`: only next to non-ASCII bytes.
- * `everywhere`: also between ASCII characters, which makes merging faster if pretokens are lines.
+ * pretokens are merged whole. `next to foreign bytes`: only next to non-ASCII bytes. `everywhere`: also between ASCII
+ * characters, which makes merging faster if pretokens are lines.
  */
 export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];

@@ -26,7 +26,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *
  *   PART     TYPE       MEANING
  *   facts    UTF-8      JSON: the program's facts about the tokenizer
- *   starts   u32        start of each id's token in `tokens`, idLimit + 1 of them
+ *   starts   u32        idLimit + 1 offsets; the token of an id is tokens[starts[id] .. starts[id + 1])
  *   tokens   u8         the tokens end to end
  *   texts    u32        ids of tokens whose names are text, the added tokens first; the names of all other tokens are
  *                       their bytes in GPT-2's characters
@@ -119,7 +119,7 @@ const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: fal
  *   7   sections of the text are encoded independently
  *   8   U+2581 in a text matches a space of a token, as a space does
  *   9   decoding leaves out one space at the start of a text
- *   10  likewise all spaces at the start of its first token
+ *   10  decoding leaves out all spaces at the start of the first token of a text
  */
 function flagBits(parts: TokenizerParts): number {
   const asText = { ...parts, specialTokensAsText: true };

@@ -50,7 +50,7 @@ export type Like = {
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
-  /** The trainer that made the tokenizer, according to its training.json; HF's if it has none, or was extended. */
+  /** The trainer that made the tokenizer, by its training.json. HF's if there is none, or for an extended tokenizer. */
   readonly compat: Compat;
   /** Whether special tokens have the first ids. Present only if training.json says so. */
   readonly specialTokensFirst?: true;

@@ -122,7 +122,7 @@ export class TextEncoding extends TextChain {
 
   /**
    * Encodes the text until it certainly has more than `idsMax` ids, or to its end. Returns the end of the encoded part:
-   * in UTF-16 code units for a string, otherwise in bytes. `out` gets the ids, or with `keepsIds` false only counts
+   * in UTF-16 code units for a string, otherwise in bytes. `out` gets the ids; if `keepsIds` is false, it only counts
    * them. If the end of the text was not reached, ids after the first `idsMax` + 1 are not valid.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {

@@ -8,7 +8,10 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 type Ids = ArrayLike<number>;
 
-/** The bytes of the ids before the first id without a token, and the index of that id, or -1. */
+/**
+ * `unknownIndex` is the index of the first id without a token, or -1 if all ids have tokens. `bytes` has the bytes of the
+ * ids before that index, or of all ids.
+ */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
 /**

@@ -41,12 +41,12 @@ export type Vocabulary = {
   readonly reservedCount: number;
   readonly entries: Int32Array;
   /**
-   * Tokens that no merge produces. In `entries`, token i of these is -1 - specialCount - i. An entry beyond the last of
-   * them is an id without a token. Absent after a training, where no such tokens and no such ids exist.
+   * Tokens that no merge produces. In `entries`, the i-th of them is -1 - specialCount - i. An entry beyond the last of
+   * them is an id without a token. Absent if every id is that of a byte, a learned token or a special token.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
-    /** Whether a pretoken that equals such a token becomes that token. */
+    /** Whether a pretoken that equals one of these tokens becomes this token. */
     readonly areWhole: boolean;
   };
 };
@@ -72,7 +72,7 @@ const bytesByCharacter = () =>
     (a, b) => byteCharacters.characters[a]!.charCodeAt(0) - byteCharacters.characters[b]!.charCodeAt(0),
   );
 
-/** Whether an entry represents no byte and no learned token. Without `others`, it then represents a special token. */
+/** Whether an entry is not a byte or a learned token, but a special token, one of `others`, or an id without a token. */
 export function isSpecialEntry(entry: number): boolean {
   return entry < 0;
 }
