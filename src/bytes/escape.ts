@@ -30,10 +30,7 @@ export function escapeBytes(bytes: Uint8Array): string {
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
-/**
- * Matches text that needs no escapes. This is checked first, because most text needs none, and a table of files has
- * many lines.
- */
+/** Matches text that needs no escapes. Checked first, because most text needs none. */
 const isPlain = /^[\x20-\x7e]*$/;
 
 /**

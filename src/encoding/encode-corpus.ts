@@ -267,9 +267,7 @@ export type EncodeIntoOptions = EncodeCorpusOptions & {
 
 export type EncodedFile = EncodedText & { readonly idCount: number };
 
-/**
- * Encodes the inputs in the format that the path's extension selects. Without a path, writes decimal ids, for stdout.
- */
+/** Encodes the inputs to `out`: in the format of the path if that ends in .npy or .bin, otherwise as decimal ids. */
 export async function encodeInto(
   path: string | undefined,
   out: ByteSink,

@@ -195,7 +195,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   }
 }
 
-/** The length of the longest accepted notation of a number, in characters. */
+/** The maximum number of characters of a word that are kept for the next window, or shown in a message. */
 const idLengthMax = 100;
 
 /** Returns the start of the last word of a text; the text's end if whitespace is last. */

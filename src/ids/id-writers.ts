@@ -3,8 +3,8 @@ import type { keptField, tasks } from "#corpus";
 import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
 /**
- * The size of the head of an .npy file, version 1.0. It consists of magic, version, the length of the text,
- * and the text, a Python dict with type and shape. Spaces after it make the ids begin at a multiple of 64.
+ * The size of the head of an .npy file, version 1.0: magic, version, the length of the text, and the text, which is a
+ * Python dict with type and shape. Spaces at the end of the text make the ids begin at a multiple of 64.
  */
 const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
@@ -48,8 +48,8 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 /** Receives ids in the order of the inputs, or of the given ranges. */
 export type IdSink = {
   /**
-   * Receives the next ids, which are valid during the call. For records, also receives the positions where
-   * they end (none inside a long record), and their kept fields.
+   * Receives the next ids, which are valid during the call. If they are those of records, also receives the positions
+   * in `ids` where records end, and the kept fields of the records that end.
    */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly keptField.Value[]): void;
   /** Called at the end of a plain-text input. */

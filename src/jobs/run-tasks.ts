@@ -28,7 +28,7 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
    * chunks of an input that is read in order. A Parquet file is several tasks even then.
    */
   readonly cutting: RangePlanOptions | undefined;
-  /** At least this many bytes of text, or `aheadCountMax` tasks, are planned ahead of the threads. */
+  /** Tasks are planned ahead until they have this many bytes of text, or until there are `aheadCountMax` of them. */
   readonly aheadBytes: number;
 
   readonly threadCount: number;
@@ -297,7 +297,7 @@ export class TaskQueue {
    */
   hasLeft = false;
 
-  /** @param aheadBytes at least this many bytes of text, or `aheadCountMax` tasks, are planned ahead */
+  /** @param aheadBytes tasks are planned ahead up to this many bytes of text, but at most `aheadCountMax` of them */
   constructor(
     private readonly tasks: AsyncGenerator<tasks.Task, void>,
     private readonly aheadBytes: number,

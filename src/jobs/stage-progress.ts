@@ -17,7 +17,7 @@ export type StageProgress = {
   /** Null while it is unknown, because a stream has not ended. */
   readonly total: number | null;
   readonly unit: "bytes" | "merges";
-  /** Given while counting, lifting and merging. */
+  /** The number of distinct words, as far as known; absent in stages without words. */
   readonly distinctWordCount?: number;
 };
 

@@ -3,8 +3,8 @@ import type { Input, RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { asOption, type Message, phrase } from "#runtime";
 
-// Warnings: the result is what was requested, but may not be what was intended. Warnings are data, which each caller
-// formats.
+// A warning says that the result is what was requested, but may not be what was intended. Warnings are data; `format`
+// makes sentences of them.
 
 type InvalidBytes = {
   readonly kind: "invalid bytes";

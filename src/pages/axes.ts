@@ -33,7 +33,7 @@ function roundStep(step: number): number {
   return factor * power;
 }
 
-/** The smallest possible tick; each further one is twice the one before. */
+/** The smallest tick of a log axis. The next possible ticks are twice this, four times this, and so on. */
 const sizeLeast = 250;
 
 /**

@@ -68,7 +68,7 @@ function tableSizes(first: number, last: number, smaller: readonly number[]): nu
   return sizes.size === 0 ? [last] : [...sizes].sort((a, b) => a - b);
 }
 
-/** Returns the curve through known points. Its table has the last point and others about a factor of 2 apart. */
+/** Returns the curve through known points. Its table has the last point, and others at least a factor of 1.8 apart. */
 export function through(points: readonly CurvePoint[]): Curve {
   const table: CurvePoint[] = [];
   for (const point of points.toReversed())

@@ -3,14 +3,13 @@ import type { trainingRecords } from "#formats";
 import type { AddedToken } from "#text";
 import type { Curve } from "./compression-curve.ts";
 
-// The content of a page: its JSON, with the data of `--json` or `training.json`, packed tokens, and provenance; and its
-// static text.
+// The content of a page: its data, as JSON (`PageData`), and its static text (`PageText`).
 
 export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** The output of `bpe eval --json`, with only those of the costliest words that the page shows. */
+  /** The output of `bpe eval --json`, but only with as many of the costliest words as the page shows. */
   readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
   readonly made: readonly Fact[];
@@ -25,7 +24,7 @@ export type VocabularyData = {
   readonly inspection?: unknown;
   readonly vocabulary: PackedVocabulary;
   readonly addedTokens: readonly AddedToken[];
-  /** The text in which tokens were counted, if not the training corpus. */
+  /** The name of the text that was given to count tokens in; null without one. */
   readonly textName: string | null;
   readonly curve: Curve | null;
   /** Passages of texts, cut by the tokenizer. */
@@ -53,7 +52,7 @@ export const listMax = 500;
 
 export type PageData = EvalData | VocabularyData | DiffData;
 
-/** A piece of a sentence; a tokenizer's name has its colour. */
+/** A piece of a sentence. The name of a tokenizer is shown in a colour. */
 export type Phrase = string | { readonly text: string; readonly colour: number };
 
 /** The static text of a page: the main finding, further details, cautions, and the main table. */

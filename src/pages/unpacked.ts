@@ -10,7 +10,7 @@ export type Token = {
   readonly left?: Token;
   /** The right half, if a merge creates the token. */
   readonly right?: Token;
-  /** The position of that merge in the order of merges, from 0. */
+  /** If a merge creates the token, the merge's position among all merges, from 0. */
   readonly rank?: number;
   /** The token's occurrences in the training corpus when it was created. */
   readonly created: number | null;

@@ -21,7 +21,7 @@ export function scriptOf(text: string): string {
   return most.count === 0 ? "no letters" : most.name;
 }
 
-/** Groups the paragraphs of a text by script, the largest first. */
+/** Groups the paragraphs of a text by script. The group with the most bytes comes first. */
 export function countsByScript(
   bytes: Uint8Array,
   left: readonly excerpts.SampleToken[],

@@ -9,8 +9,10 @@ import type { WordTable } from "#words";
  *
  *   ARRAY     TYPE         LENGTH    MEANING
  *   bytes     Uint8Array   length    the text
- *   joinedBy  Int32Array   length    the merge that joins byte p with byte p - 1; `stays`: none; `stays` - 1 - s: special
- *                                    token s begins here; -1: byte p is inside a special token
+ *   joinedBy  Int32Array   length    for byte p, the merge that joins it with byte p - 1, or
+ *                                      `stays`          if no merge joins them
+ *                                      `stays` - 1 - s  if special token s begins at byte p
+ *                                      -1               if byte p is inside a special token, after its first byte
  *
  * Merges "t h" (0) and "th e" (1) give "the" joinedBy = [stays, 0, 1]: after one merge it is "th e".
  */

@@ -9,7 +9,7 @@ import type { JoinedWords } from "./pair-ranking.ts";
 export type Learned = {
   readonly left: Int32Array;
   readonly right: Int32Array;
-  /** The id of each token in the files. */
+  /** The id of each token, by token number. */
   readonly ids: Int32Array;
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
@@ -62,7 +62,7 @@ export const numberOf = ({ rank, text }: unpacked.Token): number =>
 
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };
 
-/** Returns the most frequent words that contained the token at some step, and the number of all such words. */
+/** Finds the words that contain the token after some number of merges. Returns the most frequent ones, and totals. */
 export function wordsWith(words: JoinedWords, token: number, most: number) {
   const { bytes, joinedBy, starts, counts } = words;
   const found: number[] = [];

@@ -11,12 +11,12 @@ export type RankedPair = { readonly left: number; readonly right: number; readon
 
 /**
  * PairCounts: counts of all pairs in the words after a number of merges, as an open-addressing hash table. It has at
- * least one slot for each boundary, so that counting 100,000 words takes tens of milliseconds.
+ * least two slots for each token in the words.
  *
  *   ARRAY   TYPE           LENGTH    MEANING
- *   lefts   Int32Array     slots     the left token of the pair in a slot, + 1; 0: the slot is free
- *   rights  Int32Array     slots     its right token
- *   counts  Float64Array   slots     occurrences in the corpus
+ *   lefts   Int32Array     slots     the left token of the pair, plus 1; 0 in a free slot
+ *   rights  Int32Array     slots     the right token of the pair
+ *   counts  Float64Array   slots     occurrences of the pair in the corpus
  */
 export type PairCounts = {
   readonly lefts: Int32Array;

@@ -22,7 +22,10 @@ export type Parting = {
   /** How many merges, from the first on, are the same under all rules. */
   readonly same: number;
   readonly choices: readonly Choice[];
-  /** Whether the rules have equal counts here, and a tie: then only the rule for ties makes them diverge. */
+  /**
+   * Whether the rules diverge only in how they break a tie: they agree on the highest count and on how many pairs have
+   * it.
+   */
   readonly isTie: boolean;
 };
 

@@ -2,14 +2,16 @@ import { ascii, escapeBytes, utf8 } from "#bytes";
 import { type JoinedText, neverJoined } from "./joined-text.ts";
 
 /**
- * TextBlock: a displayed part of a text, which does not depend on the step. A *unit* is what the screen shows as one
- * character: a character with its combining marks, or `\xNN` for a byte of invalid or invisible text. No merge joins a
- * *word* with adjacent text.
+ * TextBlock: a part of a text as the page displays it. It stays the same while more merges are applied. A *unit* is a
+ * character with its combining marks, or `\xNN` for a byte of invalid or invisible text. No merge joins a *word* with
+ * adjacent text.
  *
  *   ARRAY        TYPE         LENGTH          MEANING
- *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last: where the block ends
- *   unitOffsets  Uint32Array  unitCount + 1   where it begins in `shown`, in UTF-16 units
- *   wordStarts   Uint32Array  wordCount + 1   byte of the text at which a word begins
+ *   unitStarts   Uint32Array  unitCount + 1   position in the text, in bytes, where a unit begins
+ *   unitOffsets  Uint32Array  unitCount + 1   position in `shown`, in UTF-16 units, where a unit begins
+ *   wordStarts   Uint32Array  wordCount + 1   position in the text, in bytes, where a word begins
+ *
+ * The last item of each array is the end of the block.
  *
  * "é a\n" has shown = "é a↵", unitStarts = [0, 2, 3, 4, 5], unitOffsets = [0, 1, 2, 3, 4]; the pattern's
  * words are "é", " a", "\n".

@@ -1,4 +1,4 @@
-// Writes pages: the data of the pages of `train` and `inspect`, packed, in one HTML file with static text.
+// Writes pages as HTML files, and makes the data of the pages of `train` and `inspect`.
 // This is one module because each page that `--report` writes passes the same checks and has the same frame.
 
 export { html } from "./markup.ts";

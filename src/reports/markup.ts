@@ -1,6 +1,6 @@
 import { escapeText } from "#bytes";
 
-// The static markup of a page. src/pages/app renders everything else from the data.
+// The static markup of a page.
 
 /** A piece of HTML. Only `html` and `trustedHtml` create one, so untrusted text is always escaped. */
 export class Html {

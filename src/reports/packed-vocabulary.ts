@@ -16,8 +16,8 @@ export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
  *   ARRAY    TYPE          LENGTH      MEANING
  *   steps    Int32Array    mergeCount  see PackedVocabulary
  *   created  Float64Array  mergeCount  occurrences of a merge's token in the corpus, when the merge was made
- *   end      Float64Array  mergeCount  its occurrences after all merges; absent if they follow from `created`
- *   text     Float64Array  mergeCount  its occurrences in a text
+ *   end      Float64Array  mergeCount  occurrences of a merge's token at the end; absent if they follow from `created`
+ *   text     Float64Array  mergeCount  occurrences of a merge's token in a text
  */
 type Source = {
   readonly idLimit: number;
@@ -39,10 +39,11 @@ type MergeCounts = {
 
 /** Token counts of a training. */
 export type TokenCountsById = {
-  /** By id: occurrences when the token was created, and at the end. */
+  /** How often each id's token occurred when it was created. */
   readonly createdCounts: Float64Array;
+  /** How often each id's token occurs at the end. */
   readonly endCounts: Float64Array;
-  /** By the number of merges: the tokens of the corpus after them. */
+  /** Item k is the number of tokens in the corpus after k merges. */
   readonly tokensAfter: Float64Array;
   readonly lastPairCount: number;
 };
@@ -83,7 +84,7 @@ function countsFromZero(ids: Int32Array): boolean {
   return true;
 }
 
-/** Lists bytes and special tokens by id, leaving out special tokens that share the id of a byte or a learned token. */
+/** Lists start tokens and special tokens by id. Leaves out special tokens that share the id of another token. */
 function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: tokenCounting.TokenCounts,

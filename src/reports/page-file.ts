@@ -1,7 +1,7 @@
 import { axes, type pageData } from "#pages";
 import { type Html, html, trustedHtml } from "./markup.ts";
 
-// A page is a template made at build time (scripts/pages.ts), static text for readers without JavaScript, and JSON data.
+// A page is a template made at build time (scripts/pages.ts), static text, and JSON data.
 
 /** Placeholders for the title and the content in the template. */
 export const titleSlot = "<!--title-->";

@@ -56,8 +56,9 @@ export class ChecksummedFile implements ByteSink {
   }
 }
 
-/** The buffer for reading, and how many bytes are read between two yields. */
+/** The buffer for reading. */
 const block = new Uint8Array(scaled(1 << 18, 16));
+/** How many bytes are read between two yields. */
 const sliceBytes = scaled(1 << 22, 64);
 
 /** Computes the checksum of an open file. Yields the number of bytes read since the last yield. */

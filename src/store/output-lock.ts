@@ -100,7 +100,7 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
  * before publishing the new one, nothing is at the path: the old output is moved back, which cannot harm a live run.
  *
  * Everything else requires the lock of the place, except for files of this run that are no longer reserved. An old
- * output that was to be kept is renamed to its kept name (`keepResult`). All other files are removed. Tests pass
+ * output that was to be kept is renamed to its kept name (`keepResult`). Other leftovers are removed. Tests pass
  * `isLocal` to simulate a file server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
@@ -146,7 +146,7 @@ export function makeParents(place: Place): () => void {
     try {
       for (let path = place.parent; path.length >= outermost.length; path = dirname(path)) rmdirSync(path);
     } catch {
-      // The directory is not empty.
+      // Usually because a directory is not empty.
     }
   };
 }

@@ -132,9 +132,9 @@ export function namesIn(path: string): string[] {
 }
 
 /**
- * Removes a file or directory of our own, with its content. Never throws: the caller has another error to report or a
- * signal to handle, and the next run removes what is left. No link is followed. On Linux, a directory is emptied
- * through its descriptor, so nobody can substitute another directory meanwhile.
+ * Removes a file or directory of our own, with its content. Never throws: what cannot be removed stays. No link is
+ * followed. On Linux, a directory is emptied through its descriptor, so nobody can substitute another directory
+ * meanwhile.
  */
 export function removeQuietly(path: string): void {
   try {

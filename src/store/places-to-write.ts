@@ -5,9 +5,8 @@ import { type Place, pathOf, placeOf } from "./output-place.ts";
 import * as stagedFile from "./staged-file.ts";
 
 /**
- * Checks before any work, without changing anything, that a result may replace what is at the path: nothing, an empty
- * directory, or a directory that holds only files listed in its training record. Write permission in the parent is
- * checked when the lock is taken.
+ * Checks, without changing anything, that a result may replace what is at the path: nothing, an empty directory, or an
+ * earlier result. Does not check write permission in the parent.
  */
 export function checkDirectory(path: string): void {
   const place = placeOf(path);

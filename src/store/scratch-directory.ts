@@ -33,10 +33,7 @@ export class ScratchDirectory {
     removeStaleDirectories(parent);
   }
 
-  /**
-   * Returns the path. If the directory cannot be created, returns the parent and the problem instead of throwing,
-   * because some callers turn out not to need the directory.
-   */
+  /** Returns the path. If the directory cannot be created, returns the parent and the problem instead of throwing. */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -57,10 +54,6 @@ export class ScratchDirectory {
     }
   }
 
-  /**
-   * Removes the directory. Subtle: it is renamed before it is emptied. Workers may still be writing, but cannot create
-   * new files under the old name.
-   */
   remove(): void {
     this.isRemoved = true;
     if (this.created === null) return;
@@ -70,12 +63,13 @@ export class ScratchDirectory {
       removeLocked(path, fd);
       return;
     }
+    // Subtle: workers may still be writing, but cannot create new files in a directory that was renamed.
     const going = `${path}-gone`;
     try {
       renameSync(path, going);
       removeQuietly(going);
     } catch {
-      // Someone else has removed it.
+      // Perhaps someone else has removed it.
     }
     closeSync(fd);
   }
@@ -139,12 +133,12 @@ function removeStaleDirectories(parent: string): void {
   }
 }
 
-/** Removes a scratch directory whose lock this run holds, open as `fd`. */
+/** Removes a scratch directory. `fd` is its lock file, which this run has locked. */
 function removeLocked(path: string, fd: number): void {
   removeQuietly(path);
   closeSync(fd);
   if (canRenameOpen) return;
-  // On Windows the lock file, and so the directory, kept its name until it was closed.
+  // On Windows, the directory could not be removed while its lock file was open.
   try {
     rmdirSync(path);
   } catch {}

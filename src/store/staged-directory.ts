@@ -295,7 +295,7 @@ class StagedDirectory {
       rename(this.staged.path, keptPath);
       return `"${keptPath}"`;
     } catch {
-      // No new name can be created in the parent, not even this one.
+      // The result cannot be renamed either, so it stays where it is.
       this.isStaged = false;
       this.staged.release();
       return `"${this.staged.path}", until the next run with this output removes it`;

@@ -51,7 +51,7 @@ export async function use<Staged extends { discard(): void }, Made>(
   }
 }
 
-/** Writes a file that appears under its name only when it is complete. */
+/** Writes a file. A regular file appears under its name only when it is complete. */
 export const write = <Made>(
   path: string,
   guard: Guard,
@@ -64,7 +64,7 @@ export const write = <Made>(
     return made;
   });
 
-/** Begins a file next to its place. `publish` flushes and renames it. `discard` may be called at any moment. */
+/** Begins a file, which `publish` completes. `discard` may be called at any moment. */
 export function stage(path: string): StagedFile {
   checkOutputFile(path);
   return new StagedFile(path);
@@ -73,7 +73,7 @@ export function stage(path: string): StagedFile {
 class StagedFile implements ByteSink {
   private readonly typed: string;
   private readonly place: Place;
-  /** The replaced file, whose permissions are kept; null if there is none. */
+  /** What is already at the path; null if there is nothing. */
   private readonly former: Stats | null;
   /** Where the bytes are staged; null for a device or a pipe, which is written directly. */
   private readonly path: string | null;

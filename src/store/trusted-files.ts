@@ -19,9 +19,8 @@ import { lstatOrNull } from "./output-place.ts";
 
 /*
  * Files in directories that others may write to. There, a file with one of our names may be anyone's: a pipe that
- * blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. So everything next
- * to outputs and in caches is opened by the functions of this file: they follow no untrusted link, do not block, and
- * check the open descriptor.
+ * blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. The functions here
+ * open such files: they follow no untrusted link, do not block, and check the open descriptor.
  */
 
 /**

@@ -56,8 +56,8 @@ export class MisplacedOutput extends UserError {
 }
 
 /**
- * All outputs of a run, examined before the run writes anything. None may be an input of the same run, under any name:
- * files are compared by inode, so links, hard links and mounts make no difference.
+ * All outputs of a run, examined before the run writes anything. Outputs and inputs are compared by inode, so links,
+ * hard links and mounts make no difference.
  */
 export class WrittenPlaces {
   private readonly places: readonly Place[];

@@ -72,7 +72,7 @@ const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 export const passagesNote = (where: string, tokenizerCount: number) =>
   `Passages chosen ${tokenizerCount > 2 ? `where all ${tokenizerCount}` : "because they"} differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signs.signsNote}`;
 
-/** States how many tokens two tokenizers make of a whole text. The page shows only passages of it. */
+/** States how many tokens two tokenizers make of a whole text. */
 export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: readonly number[]) =>
   `whole text: ${a} ${countNoun(countA!, "token")}, ${b} ${groupDigits(countB!)}`;
 

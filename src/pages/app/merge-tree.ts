@@ -88,7 +88,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   );
   const element = section("tree", title, text, form, found, view);
   addEventListener("hashchange", follow);
-  // The caller adds the section to the document first: `follow` scrolls to it.
+  // Deferred until the caller has added the section to the document, because `follow` scrolls to it.
   requestAnimationFrame(() => {
     draw(first);
     follow();

@@ -2,7 +2,7 @@
 // a picture or a text has the focus. Shared by reports and the playground, whose workers have no document.
 if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
-  /** In a picture the mark nearest to the pointer gets the tooltip. */
+  /** Elements in which the mark nearest to the pointer gets the tooltip. */
   const pictures = ".chart, .dots";
   /** The largest distance from the pointer, in pixels. */
   const reach = 60;
@@ -43,7 +43,7 @@ if (typeof document !== "undefined") {
       const { left, right, top, bottom } = mark.getBoundingClientRect();
       const aside = Math.max(left - clientX, 0, clientX - right);
       const above = Math.max(top - clientY, 0, clientY - bottom);
-      // Vertical distance counts a third, so that a dot of a curve responds over most of its column.
+      // Vertical distance is divided by three, so that a dot of a curve responds over most of its column.
       const distance = Math.hypot(aside, above / 3);
       if (distance < least) [found, least] = [mark, distance];
     }

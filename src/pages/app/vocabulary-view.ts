@@ -55,7 +55,7 @@ const curvePicture = (curve: Curve) =>
     curve.doubled !== null && h("p.quiet", axes.unbroken(curves.sizeRule)),
   );
 
-/** Compares other sizes: smaller ones, and twice the chosen one. */
+/** A table of smaller sizes, the chosen size, and an estimate for twice the chosen size. */
 function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
   const chosen = points.at(-1)!.bytesPerToken;
   const noteOf = (point: CurvePoint) =>
@@ -200,7 +200,7 @@ function tokenTable({ tokens }: unpacked.Vocabulary, textName: string | null): C
   ];
 }
 
-/** Tables of the scripts and lengths of the model's tokens. */
+/** Tables of the scripts and lengths of tokens. */
 function shares(vocabulary: unpacked.Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
   const statistics = runToEnd(vocabularyStatistics.of(unpacked.tableOf(vocabulary), addedTokens, 1));
   return shareTables([statistics], ["share"]);

@@ -1,12 +1,12 @@
 import { forEachToken, type JoinedText } from "../joined-text.ts";
 import { blocksOf, type TextBlock } from "../text-blocks.ts";
 
-/** A block, its top and bottom relative to the text and, once it has been near the viewport, the boxes of its units. */
+/** A block on the page. `top` and `bottom` are in pixels relative to the text. */
 type Placed = TextBlock & {
   readonly element: HTMLElement;
   top: number;
   bottom: number;
-  /** The left, top, width and height of each unit, in pixels relative to the text. */
+  /** The left, top, width and height of each unit, in pixels relative to the text; undefined if not measured yet. */
   boxes: Float32Array | undefined;
 };
 
@@ -80,7 +80,7 @@ export class ShownText {
     this.draw();
   }
 
-  /** Measures the blocks after layout. */
+  /** Measures where the blocks are, and fits the canvas to the viewport. */
   private layOut(): void {
     const { top } = this.lines.getBoundingClientRect();
     for (const block of this.blocks) {
@@ -205,7 +205,7 @@ export class ShownText {
     return found === undefined ? [] : this.finder(found.block)(found.start, found.end);
   }
 
-  /** Returns the current token at this byte. */
+  /** Returns the token at this byte after `merges` merges. */
   private tokenAt(byte: number): { block: Placed; token: number; start: number; end: number } | undefined {
     const block = this.blocks.find(({ unitStarts }) => byte < unitStarts.at(-1)!);
     const w = block?.wordStarts.findLastIndex((start) => start <= byte) ?? -1;
