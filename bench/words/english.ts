@@ -9,8 +9,6 @@ const syllables =
  */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);
-  const syllables =
-    "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
   const makeWord = (): string => {
     let word = "";
     for (let left = 1 + random(2) + random(3); left > 0; left--) word += syllables[random(syllables.length)];
