@@ -21,7 +21,8 @@ struct Instance {
   wasm_rt_memory_t *tokens_memory; /* NULL until the first call that needs it */
   uint64_t tokens_set_up_size;
   uint64_t set_up_size;
-  uint32_t text, capacity; /* address and size of the region for text */
+  uint32_t text;           /* address of the kernel's memory for text */
+  uint32_t capacity;       /* size of that memory in bytes */
   size_t pushed;           /* bytes of text so far; HUGE_AFTER or more once huge pages were requested */
   size_t beyond_ascii;     /* bytes of the current block that are not ASCII */
 };

@@ -27,7 +27,7 @@ function isMusl() {
 
 function findExecutable() {
   const [gnu, musl] = [executableOf(`bpe-${platform}`), executableOf(`bpe-${platform}-musl`)];
-  // Old versions of npm install both.
+  // Old versions of npm install both packages.
   return gnu !== undefined && musl !== undefined ? (isMusl() ? musl : gnu) : (gnu ?? musl);
 }
 
@@ -40,7 +40,7 @@ hint: install without --omit=optional (--no-optional), on the platform where it 
 }
 
 const program = spawn(executable, process.argv.slice(2), { stdio: "inherit" });
-// The program ends by a signal as it sees fit; this process ends with it.
+// Passes signals on to the program. This process ends when the program has ended.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => program.kill(signal));
 program.on("error", (error) => {
   console.error(`bpe: error: "${executable}" cannot be started: ${error.message}`);

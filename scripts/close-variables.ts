@@ -1,9 +1,9 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /**
- * Variables with which the Bun runtime can be made to do something else before its embedded program starts:
- * run as Bun itself, take more options, preload a script, open a debugger or a channel to a parent process; or with
- * which it writes a file of its own when the program ends.
+ * Variables that change what the Bun runtime does. With most of them, it does something else before its embedded
+ * program starts: runs as Bun itself, takes more options, preloads a script, opens a debugger or a channel to a parent
+ * process. With the others, it writes a file when the program ends.
  */
 export const closedVariables = [
   "BUN_BE_BUN",

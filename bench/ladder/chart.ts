@@ -52,7 +52,7 @@ const panelTop = 40;
 const legendWidth = 230;
 
 /**
- * Middle tones, which can be distinguished on white and on black. Everything else follows the reader's colour scheme.
+ * Middle tones, which can be distinguished on white and on black.
  */
 const colours = [
   "#8f8f8f",
@@ -122,7 +122,7 @@ function drawPanel(panel: Panel, y: Logarithms, ladder: Ladder, series: readonly
   return elements;
 }
 
-/** Draws a series: measured times on a solid line, estimates on a dashed one. */
+/** Draws a series. A line that leads to a measured time is solid, others are dashed. */
 function drawSeries(
   points: readonly Point[],
   colour: string,

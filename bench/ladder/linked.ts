@@ -5,7 +5,7 @@ import { wordsBetweenYields } from "./step-by-step.ts";
 import type { Learned, Strategy } from "./strategy.ts";
 
 /**
- * Chain: all words of two bytes or more, a position a byte. A token is stored at the position of its first byte; the
+ * All words, end to end, with a position for each byte. A token is stored at the position of its first byte; the
  * positions of its other bytes are dead. Merging at an occurrence does not read the whole word, because each token has
  * the positions of its neighbours.
  *
@@ -27,7 +27,7 @@ type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: 
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;
 
-/** The plain engine on linked positions. Its queue is corrected lazily: the count of an entry is an upper bound. */
+/** Learns merges on linked positions. The heap is corrected lazily: the count of an entry is an upper bound. */
 export const linked: Strategy = {
   name: "linked",
   update: "neighbours of an occurrence, found by links",

@@ -17,8 +17,8 @@ const lazy = ["heap, lazy deletion", lazyHeap] as const;
 const compacted = ["heap, lazy deletion, compacted", compactedHeap] as const;
 
 /**
- * The rungs in TypeScript, from the bottom up. From the second to the last before `linked`, each rung differs from a
- * lower rung in either its update or its selection.
+ * The rungs in TypeScript, from the bottom up. Each rung between the first one and `linked` differs from some lower
+ * rung only in its update or only in its selection.
  */
 export const strategies: readonly Strategy[] = [
   stepByStep("recount + scan", recount, scan),

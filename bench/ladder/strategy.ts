@@ -1,8 +1,8 @@
 import type { WordTable } from "../../src/words/word-table.ts";
 
 /**
- * The merges so far, in order. Ids are as in `Merges`: bytes are 0-255, and merge k makes token 256 + k. The caller
- * of a strategy owns this object, and so still has the merges of a run that was stopped.
+ * The merges so far, in order. Ids 0 to 255 are bytes, and merge k makes token 256 + k. The caller of a strategy owns
+ * this object, and so still has the merges of a run that was stopped.
  */
 export type Learned = { readonly left: number[]; readonly right: number[]; readonly counts: number[] };
 
@@ -14,8 +14,9 @@ export const nothingLearned = (): Learned => ({ left: [], right: [], counts: [] 
  */
 export type Strategy = {
   readonly name: string;
-  /** For the report: how the counts are updated after a merge, and how the next pair is found. */
+  /** For the report: how the counts are updated after a merge. */
   readonly update: string;
+  /** For the report: how the next pair is found. */
   readonly selection: string;
   /**
    * Whether the first k merges of a longer run take as long as a run for k merges. This is false if the requested

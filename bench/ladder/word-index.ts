@@ -9,8 +9,8 @@ import {
 } from "./step-by-step.ts";
 
 /**
- * Inverted index: for each pair, the words that contain it, by their index in TokenizedWords. It may also have words
- * that contained the pair before a merge.
+ * Inverted index: for each pair, the words that contain it, by their positions in TokenizedWords. It may also have
+ * words that contained the pair before a merge.
  */
 export type WordIndex = Map<PairKey, Set<number>>;
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { WordTable } from "../../src/words/word-table.ts";
 import type { Learned } from "./strategy.ts";
 
-/**
+/*
  * The files that the programs of the ladder exchange. All numbers are little-endian.
  *
  *   words    uint32 wordCount, byteCount    uint32 starts[wordCount + 1]    float64 counts[wordCount]    the bytes
@@ -10,6 +10,7 @@ import type { Learned } from "./strategy.ts";
  *
  * If necessary, 4 bytes of padding after starts align counts to 8 bytes.
  */
+
 export function writeWords(path: string, { wordCount, bytes, starts, counts }: WordTable): void {
   const byteCount = starts[wordCount]!;
   const file = new Uint8Array(bytesAt(wordCount) + byteCount);

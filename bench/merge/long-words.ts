@@ -3,8 +3,8 @@
  *
  *   node scripts/bun.mjs bench/merge/long-words.ts KIND SIZE_MB MERGES [COMPAT]
  *
- * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of 1 to 1,000 times "a", with a "b" after
- * each).
+ * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of 1 to 1,000 times "a", with a "b"
+ * before each).
  */
 
 import { readFileSync } from "node:fs";

@@ -4,8 +4,8 @@
  *   node scripts/bun.mjs bench/merge/make-words.ts text.txt words.tsv [--words 6000000] [--seed 1]
  *
  * Words come from an order-3 byte chain over the text: each byte is one that follows the previous three bytes
- * somewhere in the text. A word begins after a space and ends before the next one. The r-th distinct word has the
- * count wordCount / r.
+ * somewhere in the text. A word is a space and the bytes up to the next space, at most 24 in all. The r-th
+ * distinct word has the count wordCount / r, rounded down.
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";

@@ -2,8 +2,9 @@
 //
 //   node scripts/bun.mjs bench/merge/peers.ts words.tsv [--vocab-size 32000] [--rounds 3] [--record name]
 //
-// `words.tsv` is what `bpe count` or make-words.ts writes. `bpe` reads the same counts in binary form, made first.
-// Its time is `mergeMs` of training.json, from the word table to the last merge; gigabpe's is the phase 2 it prints.
+// `words.tsv` is what `bpe count` or make-words.ts writes. `bpe` reads the same counts in binary form, which this
+// script makes first. The time of `bpe` is `mergeMs` of training.json, from the word table to the last merge. The
+// time of gigabpe is that of phase 2, which gigabpe prints.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Formats numbers of the page with two or three digits, because they are estimates.
+// Formats numbers with few digits, because they are estimates.
 
 export function short(value: number): string {
   const [unit, suffix] =

@@ -3,9 +3,10 @@
 //
 //   node scripts/bun.mjs bench/split/dialects.ts [--python PATH] [--patterns N] [--seed N]
 //
-// `bench/peers/setup` installs the Python (the default is dist/peers/bin/python). A pattern is compiled in the form
-// that all engines read alike, and the other engine gets the same form. Prints the differences, and how often each
-// reason for a refusal occurred. Exits with 1 if there is a difference.
+// `bench/peers/setup` installs the Python (the default is dist/peers/bin/python). A pattern in one engine's dialect
+// is rewritten in a portable form, which we compile. Its own engine gets the pattern, and the other engine the
+// portable form. Prints the differences, and how often each reason for a refusal occurred. Exits with 1 if there is
+// a difference.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -215,7 +216,7 @@ const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
 let texts: string[] = [];
 let differenceCount = 0;
 
-/** tiktoken drops unmatched text; here the pattern matches every character. */
+/** Returns a pattern that matches every character, because tiktoken drops text that a pattern does not match. */
 const whole = (pattern: string) => `(?:${pattern})|[\\s\\S]`;
 
 async function compare(pattern: string, form: string, engine: "huggingface" | "tiktoken", label: string) {

@@ -1,7 +1,8 @@
 /**
  * Times adding up many sorted counts: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
- * Each summand has this many English-like words. Half of them are the same in all summands; the others are its own.
+ * Each summand has this many English-like words. Half of the words are the same in all summands, and the other half
+ * differ.
  */
 
 import * as countsFormat from "../../src/words/counts-format.ts";

@@ -85,7 +85,7 @@ def as_tsv(words):
 
 
 def run_bpe(*arguments, stdin=b""):
-    """Yields the lines of its stdout. If it fails, its stderr becomes the error of the task, or of the job."""
+    """Yields the lines that `bpe` prints. If `bpe` fails, its stderr becomes the error of the task, or of the job."""
     pipe = subprocess.PIPE
     with subprocess.Popen([bpe(), *arguments], stdin=pipe, stdout=pipe, stderr=pipe) as process:
         # A process that fails at once does not read its stdin. Its message is raised below.

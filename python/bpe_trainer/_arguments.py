@@ -101,7 +101,7 @@ def path_of(name: str, value: Any) -> str:
 
 
 def flag_of(name: str, value: Any, wanted: str = "True or False") -> bool:
-    """Returns True or False. Accepts numpy's bools, and 1 and 0, too."""
+    """Returns True or False. Also accepts 1 and 0, numpy's bools, and None, which means False."""
     if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
         if value is None or value in (0, 1):
             return bool(value)
@@ -120,7 +120,7 @@ def is_iterable(value: object) -> bool:
 
 
 def refuse_no_list(name: str, value: object, wanted: str) -> None:
-    """Refuses values that are not iterable, strings and dicts, which yield characters and keys, and sets, which have no order."""
+    """Refuses values that are not iterable, and those that are but are no lists: strings, dicts and sets."""
     if isinstance(value, (str, bytes, bytearray, dict, set, frozenset)):
         raise TypeError(f"{name} is a {'dict' if isinstance(value, dict) else type(value).__name__}: give {wanted}")
     if not is_iterable(value):
@@ -128,7 +128,7 @@ def refuse_no_list(name: str, value: object, wanted: str) -> None:
 
 
 def refuse_text(name: str, values: object) -> None:
-    """Refuses a string instead of a list of strings, because Python would iterate its characters, and a list of other values."""
+    """Refuses a string, because Python would iterate its characters, and a list in which an item is not a string."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
     for item in values if isinstance(values, (list, tuple)) else ():

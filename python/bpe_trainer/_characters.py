@@ -6,8 +6,9 @@ from typing import Iterable
 
 _printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _others = [byte for byte in range(256) if byte not in _printable]
-#: Tables for `str.translate`: from bytes as Latin-1 to characters, and back.
+#: A table for `str.translate`: from bytes as Latin-1 to characters.
 character_of = {byte: 256 + i for i, byte in enumerate(_others)}
+#: The table for the way back.
 byte_of = {character: byte for byte, character in character_of.items()}
 
 

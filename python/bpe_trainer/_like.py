@@ -1,6 +1,7 @@
 """`train_new_from_iterator`: trains a tokenizer like one of `transformers` or `tokenizers` on other texts.
 
-`transformers`' own method runs, and only the learning is replaced. So class, roles, settings and post-processor are its own.
+`transformers`' own method runs, and only the learning is replaced. So the class, roles, settings and post-processor are as that
+method makes them.
 """
 
 from __future__ import annotations
@@ -302,7 +303,7 @@ def _update_tokens(post_processor: Any, names: Mapping[str, str], find: Callable
 
 
 def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> dict[str, Any]:
-    """Returns a tokenizer.json that says how to learn: it has no merges, and plain special tokens in this order."""
+    """Returns a tokenizer.json that says how to learn: without merges, and with plain special tokens in the given order."""
     if "" in special_tokens:
         raise BpeError("a special token is empty")
     texts = [*special_tokens, *sorted(_ALPHABET.difference(special_tokens))]

@@ -86,7 +86,7 @@ def run_bpe(
     *,
     answers: bool = False,
 ) -> tuple[list[str], bytes, dict[str, t.Any]]:
-    """Runs a command that reports by --progress=json. On any error, ends it, and it leaves no partial output.
+    """Runs a command that reports by --progress=json. On any error, ends the command, which then leaves no partial output.
 
     Returns its warnings, what it wrote to stdout if ``answers`` is true, and its result.
     """

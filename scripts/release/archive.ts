@@ -12,7 +12,7 @@ const level = 9;
 
 /**
  * A tar file (POSIX ustar), compressed. Each file is a head of 512 bytes and its content, padded with zeros to a
- * multiple of 512; two heads of zeros end it.
+ * multiple of 512. At the end are 1,024 zeros.
  *
  *   HEAD (text; numbers are octal and end with a zero byte)
  *   offset   bytes   meaning

@@ -22,7 +22,7 @@ export function bunLicencePage(root: string): string {
     .trim();
 }
 
-/** Lists the parts in the page's tables, and JavaScriptCore, which it mentions above them. */
+/** Lists the parts in the page's tables, and JavaScriptCore, which the page mentions above the tables. */
 export function bunParts(page: string): BunPart[] {
   if (!/JavaScriptCore.*LGPL-2 licensed/.test(page)) {
     throw new Error("Bun's page on licences says something new about JavaScriptCore");

@@ -1,5 +1,5 @@
-// Builds all files of a release into dist/release/: `npm run release`. With `-- --host` only those for this
-// machine, also from a tree with changes. docs/internals/building.md describes a release.
+// Builds all files of a release into dist/release/: `npm run release`. With `-- --host`, leaves out
+// other platforms, and accepts a tree with changes. docs/internals/building.md describes a release.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -56,7 +56,7 @@ const documents = Object.entries(archiveDocuments(root));
 const examples = archiveExamples(root);
 const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
-/** The names of all wheels and npm packages. */
+/** The file names of the wheels and npm packages. */
 const packageNames: string[] = [];
 for (const target of made) {
   step(`${target.title}: executable, module, library, archive, wheel, package`);

@@ -5,8 +5,8 @@ import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 import { mergeInWord } from "./recount.ts";
 
 /**
- * Reads only the words that hold the pair: all pairs of each are subtracted, it is rewritten, and its new pairs are
- * added.
+ * Reads only the words that contain the pair. Subtracts all pairs of such a word, merges the pair in the word, and
+ * adds all pairs that the word has then.
  */
 export function subtractAndAddWords(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
