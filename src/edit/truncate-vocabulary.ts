@@ -71,9 +71,9 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens, which only whole pretokens become, without merges. Each gets a birth before the
- * merges that produce tokens of higher ids. Throws a UserError if there are whole tokens and ids are not in the order
- * of the merges.
+ * Sets the births of whole tokens: tokens that only a whole pretoken becomes, without merges. Each gets a birth before
+ * the merges that produce tokens of higher ids. Throws a UserError if there are whole tokens and ids are not in the
+ * order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -221,8 +221,8 @@ function wholesOf({ model }: TokenizerParts): string[] {
 }
 
 /**
- * The pieces of each id of one tokenizer: the ids of another tokenizer that spell the same token. Those of id i are
- * ids[starts[i] .. starts[i + 1]). An id that no text produces has no pieces.
+ * The pieces of each id of one tokenizer: the ids of another tokenizer that spell the same token. The pieces of id i
+ * are ids[starts[i] .. starts[i + 1]). An id that no text produces has no pieces.
  */
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 

@@ -39,7 +39,8 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
   readonly limitsWords?: boolean;
   /**
    * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each merge must be
-   * within the limits. Encoding the bytes of its token with the earlier merges alone must give exactly its two halves.
+   * within the limits. Encoding the bytes of the merge's token with the earlier merges alone must give exactly the
+   * merge's two halves.
    */
   readonly firstMerges?: readonly TokenPair[];
   /** The number of threads that merge; default 1. A function is called only for a text that is large enough. */

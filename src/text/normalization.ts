@@ -45,7 +45,10 @@ export function stepIndices(normalization: Normalization): number[] {
   return steps;
 }
 
-/** The bit of a character's facts that says that no boundary is before it (src/kernel/text/normalization-tables.ts). */
+/**
+ * The bit of a character's facts that is set if no boundary is before the character
+ * (src/kernel/text/normalization-tables.ts).
+ */
 const noBoundaryBit = 1 << 10;
 
 /**

@@ -8,8 +8,8 @@ import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
 
 /**
- * A part of a text that is trusted as a whole, or not. Added tokens are found within a segment only, and special tokens
- * only in trusted segments.
+ * A part of a text, which is trusted or not. Added tokens are found within a segment only, and special tokens only in
+ * trusted segments.
  */
 export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
 

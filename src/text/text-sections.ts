@@ -12,7 +12,8 @@ export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; rea
  *   "every section"           each section, even one that begins with a space (HF's Prepend)
  *   "sections without mark"   each section that begins neither with a space nor with a mark, U+2581 (HF's Metaspace
  *                             "always")
- *   "start without mark"      the section at the start of the text, if it begins with neither (HF's Metaspace "first")
+ *   "start without mark"      the section at the start of the text, if it begins neither with a space nor with a mark
+ *                             (HF's Metaspace "first")
  *   "start"                   the start of the text, even if it begins with a space or an added token (SentencePiece)
  */
 export type PrefixRule = "every section" | "sections without mark" | "start without mark" | "start";
@@ -116,8 +117,8 @@ export class TextSections {
   }
 
   /**
-   * Begins a text, and discards the previous one. It need not be called if the text has no segments, and the same
-   * settings as the previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text
+   * Begins a text, and discards the previous one. It need not be called if the text has no segments and its settings
+   * are those of the previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text
    * follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {

@@ -42,9 +42,8 @@ export async function loadFormats(): Promise<LoadedFormats> {
 }
 
 /**
- * @internal Returns the tokenizer's files in the named formats. Without names, returns its files in all formats that
- *   can hold it, except those written only on request. Throws a UserError if a named format, or every format, cannot
- *   hold it.
+ * @internal Returns the tokenizer's files in the named formats. Without names, returns its files in all formats that can
+ * hold it, except those written only on request. Throws a UserError if a named format, or every format, cannot hold it.
  */
 export function selectFiles(
   formats: LoadedFormats,

@@ -28,7 +28,7 @@ import type { WordTable } from "./word-table.ts";
  * lacks.
  */
 export type Plan = {
-  /** The sum to start with; undefined: none. */
+  /** The index of the sum to start with; undefined if there is none. */
   readonly sumIndex: number | undefined;
   /** Entries to add. Each is listed as often as it is added. */
   readonly added: readonly cacheDirectory.EntryId[];

@@ -138,8 +138,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads add up their words in slices: if there are several threads, they have at least `wordsLeast` words
- * in all, none of them has sorted runs, and memory suffices. Otherwise, the main thread adds up table after table
+ * Whether the threads add up their words in slices. They do if there are several threads with at least `wordsLeast`
+ * words in all, none of them has sorted runs, and memory suffices. Otherwise, the main thread adds up table after table
  * (`gather`).
  */
 export function canSlice(

@@ -98,8 +98,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if this
-   * thread or one of `otherRuns` has a run that is not for a single input. They also move if another thread needs this
+   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if some
+   * run, of this thread or among `otherRuns`, is not for a single input. They also move if another thread needs this
    * memory (`leavesMemory`) and sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
