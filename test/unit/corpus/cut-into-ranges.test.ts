@@ -34,7 +34,7 @@ type Settings = {
   isMapped?: boolean;
 };
 
-/** Counts the file range by range, like workers. Returns the words with their counts, and the plan. */
+/** Counts the file range by range, like workers. */
 function countInRanges(path: string, settings: Settings) {
   const { specialTokens, sizeBytes: rangeSizeBytes, windowBytes, isMapped } = settings;
   const inputs = findInputs([path]);
@@ -178,8 +178,8 @@ test("a mapped file gives the same words, wherever it is cut and whatever its la
         expect(mapped.length).toBeGreaterThan(0);
         // A window that has grown for the long word maps no more than before.
         expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
-        // The long word fills more than half of a window of 16 KB. From that word on, the file is read
-        // instead of mapped.
+        // The long word fills more than half of a window of 16 KB. From that word on, the file is read instead of
+        // mapped.
         const isWhole = fileBytes < 40_000 || windowBytes > 40_000;
         if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
           const { offsetByte, byteCount } = mapped.at(-1)!;

@@ -84,7 +84,7 @@ describe("a corpus that changes while it is read", () => {
       writeFileSync(path, "TEXT");
       utimesSync(path, atimeMs / 1000, mtimeMs / 1000);
     };
-    // This call sets the time in milliseconds only, so that it can be restored exactly.
+    // Sets a time without fractions of a millisecond, which can be restored exactly.
     utimesSync(path, 1e9, 1e9);
     const found = () => findInputs([path])[0]!;
     const [written, linked] = [found(), found()];

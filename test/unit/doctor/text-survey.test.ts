@@ -110,8 +110,8 @@ const isWhole = (ids: readonly number[]) => {
 };
 
 /**
- * Returns the shortest runs of tokens whose bytes, at most 64, are whole characters. Leaves out added tokens,
- * and tokens that are in no such run.
+ * Returns the shortest runs of tokens whose bytes, at most 64, are whole characters. Leaves out added tokens, and
+ * tokens that are in no such run.
  */
 function naiveGroups(ids: readonly number[]): number[][] {
   const groups: number[][] = [];
@@ -132,9 +132,8 @@ function naiveGroups(ids: readonly number[]): number[][] {
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
 /**
- * Returns the name of the script of a text's first letter, or of the marks of a text that has only marks.
- * Returns "another" for a script that is not in `named`, and "none" for a text without a letter that has more
- * than marks.
+ * Returns the name of the script of a text's first letter, or of the marks of a text that has only marks. Returns
+ * "another" for a script that is not in `named`, and "none" for a text without a letter that has more than marks.
  */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);

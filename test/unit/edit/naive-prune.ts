@@ -64,7 +64,7 @@ const distinctMerges = ({ merges }: NaiveTokenizer) =>
   merges.filter(([left, right], i) => !merges.slice(i + 1).some(([l, r]) => l === left && r === right));
 
 /**
- * Keeps only the first merges of a tokenizer: as many as leave at most `size` tokens. Last merges that add no
+ * Keeps only the first merges of a tokenizer: as many as leave at most `size` tokens. Merges at the end that add no
  * token are removed, too.
  */
 export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveTokenizer {
@@ -106,8 +106,8 @@ export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): 
 }
 
 /**
- * Returns a random tokenizer with few letters. Some tokens can be merged in several ways, some are
- * unreachable, and some are added tokens.
+ * Returns a random tokenizer with few letters. Some tokens can be merged in several ways, some are unreachable, and
+ * some are added tokens.
  */
 export function madeTokenizer(random: (below: number) => number): NaiveTokenizer {
   const letters = [..."abcd"].slice(0, 2 + random(3));

@@ -19,8 +19,7 @@ import {
 } from "./naive-prune.ts";
 
 /**
- * Truncates a tokenizer. Returns what `firstTokens` returns and, unless the size is too small, the smaller
- * tokenizer.
+ * Truncates a tokenizer. Returns what `firstTokens` returns and, unless the size is too small, the smaller tokenizer.
  */
 function truncate(tokenizer: NaiveTokenizer, size: number) {
   const parts = partsOf(tokenizer);

@@ -89,8 +89,8 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
 }
 
 /**
- * Returns the documents that can be read from a file of a format. An npy, bin or llmc file has one document.
- * OLMo and datatrove files have no empty documents.
+ * Returns the documents that can be read from a file of a format. An npy, bin or llmc file has one document. OLMo and
+ * datatrove files have no empty documents.
  */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
@@ -132,7 +132,7 @@ const corpus = fc
     ),
     { minLength: 1, maxLength: 4 },
   )
-  // A corpus without any text is not encoded.
+  // `findInputs` refuses a corpus without any text.
   .filter((files) => files.some(({ text }) => text !== ""));
 
 const putAll = (home: string, files: readonly { ending: string; text: string }[]) =>
@@ -162,10 +162,7 @@ describe("files of ids", () => {
     );
   });
 
-  /**
-   * Files with empty documents, with documents longer than a range, and with and without a separator at their
-   * end.
-   */
+  /** Files with empty documents, with documents longer than a range, and with and without a separator at their end. */
   const awkward = [
     {
       ending: "jsonl",
@@ -214,8 +211,7 @@ describe("files of ids", () => {
       const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
       expect(await failed.catch((error) => error)).toBe(stopped);
       expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
-      // As if the run had been killed after it renamed this file of a shard, and before the manifest listed
-      // the shard.
+      // As if the run had been killed after it renamed this file of a shard, and before the manifest listed the shard.
       put(broken, `c_${String(failAt).padStart(5, "0")}.bin`, "");
       await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
       expect(filesIn(broken)).toEqual(filesIn(quiet));

@@ -47,8 +47,7 @@ const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean):
   evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
 /**
- * Returns random text: short words, numbers, signs, all kinds of white space, and special tokens, some within
- * words.
+ * Returns random text: short words, numbers, signs, all kinds of white space, and special tokens, some within words.
  */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
@@ -286,7 +285,8 @@ test("a token of parts of one character is not mixed; any other token that is no
   // 80 81 and 80 81 82 may be parts of one character, but 80 81 82 83 may not: at most three bytes follow the first
   // one.
   expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
-  // Parts of several characters or of none: a space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter.
+  // Parts of several characters or of none: a space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter. ED
+  // A0 alone counts as the beginning of a character.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
     notUtf8 + 6,
     mixed + 5,

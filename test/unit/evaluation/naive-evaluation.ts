@@ -1,6 +1,6 @@
 import type { Tokenizer } from "../../../src/library/tokenizer.ts";
 
-// The measures in simple code, with strings and Maps. Texts are valid UTF-8.
+// Computes the measures of an evaluation in simple code, with strings and Maps. Texts must be valid UTF-8.
 
 const whitespace = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 
@@ -36,8 +36,8 @@ export function naivePieces(
 }
 
 /**
- * Measures how a number with `digitCount` digits is cut, by TokEval's formulas. `borders` are the offsets at
- * which its tokens begin, except 0.
+ * Measures how a number with `digitCount` digits is cut, by TokEval's formulas. `borders` are the offsets at which its
+ * tokens begin, except 0.
  */
 export function naiveNumber(digitCount: number, borders: readonly number[]) {
   const groups = (first: number) =>
@@ -58,8 +58,8 @@ export function naiveNumber(digitCount: number, borders: readonly number[]) {
 }
 
 /**
- * Returns the measures of each number in a word. A number is a run of digits in the text of the word's
- * tokens; a special token ends it. A border within the bytes of digit k has the offset k + 0.5.
+ * Returns the measures of each number in a word. A number is a run of digits in the text of the word's tokens; a
+ * special token ends it. A border within the bytes of digit k has the offset k + 0.5.
  */
 function naiveNumbers(tokenizer: Tokenizer, text: string) {
   const specials = new Set(tokenizer.specialTokens.values());

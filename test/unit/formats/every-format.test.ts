@@ -7,9 +7,9 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// A tokenizer in each format is read, extended, renamed, pruned, and converted to each other format. Formats
-// that cannot do this are listed below with their messages. A new format in the table is tested without
-// further changes here.
+// A tokenizer in each format is read, extended, renamed, pruned, and converted to each other format. Formats that
+// cannot do this are listed below with their messages. A new format in the table is tested without further changes
+// here.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
@@ -28,8 +28,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // The probe has neither of these special tokens, because tekken.json never recognizes special tokens in
-  // text.
+  // The probe has neither of these special tokens, because tekken.json never recognizes special tokens in text.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],

@@ -15,8 +15,8 @@ import { huggingFaceIds } from "../tokenizer/made-tokenizer.ts";
 import { fieldsOf } from "./gguf-fields.ts";
 import { cases, control, mark, modelOf, normal, type Piece, userDefined } from "./made-sentencepiece.ts";
 
-// Writes SentencePiece models as tokenizer.json, which HF reads, and as GGUF, which an imitation of llama.cpp
-// reads. The ids of both are compared with those by SentencePiece's definition.
+// Writes SentencePiece models as tokenizer.json, which HF reads, and as GGUF, which an imitation of llama.cpp reads.
+// The ids of both are compared with those by SentencePiece's definition.
 
 const home = scratch();
 const modelPath = join(home, "tokenizer.model");

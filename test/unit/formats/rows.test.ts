@@ -26,8 +26,7 @@ function randomVocabulary(seed: number, mergeCount: number, specialTokens: strin
   const right: number[] = [];
   const lengths: number[] = Array.from({ length: 256 }, () => 1);
   for (let k = 0; k < mergeCount; k++) {
-    // One merge in twenty may make a token of more than 64 bytes. If all merges could, most tokens would be
-    // long.
+    // One merge in twenty may make a token of more than 64 bytes. If all merges could, most tokens would be long.
     const isShort = random(20) > 0;
     let [a, b] = [random(lengths.length), random(lengths.length)];
     while (isShort && lengths[a]! + lengths[b]! > 64) [a, b] = [random(lengths.length), random(256)];

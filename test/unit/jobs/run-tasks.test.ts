@@ -36,7 +36,7 @@ type RangeSink = {
   drain?: Sink<never, RangeStatistics | undefined>["drain"];
 };
 
-/** Counts the documents of each input, which is one range. */
+/** Counts the documents of each input. */
 async function jobOn(threadCount: number, { endRange, drain }: RangeSink, given = inputs): Promise<void> {
   const setup = {
     kernelModule: kernels.sharedModule(),
@@ -175,7 +175,7 @@ test("threads resume in the order of the tasks, even if one has to fetch the nex
   }
 });
 
-/** A task for some bytes of a file, few enough to be batched with others. */
+/** Returns a task for some bytes of a file. */
 function rangeOf(startByte: number, sizeBytes: number): tasks.RangeTask {
   const place = { inputIndex: 0, startByte, endByte: startByte + sizeBytes };
   return { ...place, startsInside: false, endsInside: false, kind: "range", endsInput: false };

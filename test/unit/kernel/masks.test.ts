@@ -58,10 +58,7 @@ function putText({ exports, memory }: Kernel, text: Uint8Array, following = 0x41
   new Uint8Array(memory.buffer, exports.textAddress(), text.length + 128).fill(following).set(text);
 }
 
-/**
- * Compares the ends that masks find in a text with those of the automaton. Returns the position that masks
- * reach.
- */
+/** Compares the ends that masks find in a text with those of the automaton. Returns the position that masks reach. */
 function expectEnds(tables: ScanTables, text: Uint8Array, following?: number): number {
   putText(kernel, text, following);
   const { ends, reached } = maskEnds(kernel, 0, text.length, text.length);
@@ -114,8 +111,8 @@ test("masks find the same ends as the automaton, up to the position they reach, 
         }
       }
     }
-    // Masks stop early at invalid bytes, at characters that are cut off, and where a formula gives no result.
-    // Random text has many of these.
+    // Masks stop early at invalid bytes, at characters that are cut off, and where a formula gives no result. Random
+    // text has many of these.
     expect(knownBytes / allBytes).toBeGreaterThan(0.2);
   }
 });

@@ -29,7 +29,7 @@ function recordsOfWords() {
   return runToEnd(counter.convertToRecords(idLimit, 2))!;
 }
 
-/** Returns the pairs that the kernel lists, call by call, and the number of ids. */
+/** Returns the pairs that the kernel lists, call by call, and the number of ids that it has read. */
 function look({ kernel, flagsStart, positionBytes }: RecordWords, flags: Uint8Array, work: number) {
   const { exports, memory } = kernel;
   new Uint8Array(memory.buffer, flagsStart).set(flags);

@@ -1,5 +1,5 @@
-// Checks of sessions, segments and canonical ids against their definitions, for random tests. A check throws
-// if a definition is violated.
+// Checks of sessions, segments and canonical ids against their definitions, for random tests. A check throws if a
+// definition is violated.
 import assert from "node:assert/strict";
 import type { Session } from "../../../src/library/text-session.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
@@ -9,7 +9,7 @@ import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const names = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] as const;
-/** Returns tokenizers of five patterns. Outside of tests, their files are written into `directory`. */
+/** Returns tokenizers with five patterns. Their files are written into `directory`, which is a new one by default. */
 export const madeBases = (directory?: string): TokenizerJson[] =>
   names.map((name) => jsonOf(writeTokenizer(name, "cs336", directory)));
 
@@ -89,8 +89,8 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /**
- * Makes the same edit in a session and its twin. Returns what the session returns: the number of leading ids
- * that have not changed.
+ * Makes the same edit in a session and its twin. Returns what the session returns: the number of leading ids that have
+ * not changed.
  */
 function editBoth(
   random: Random,
@@ -150,10 +150,9 @@ export function checkEdits(
 const nameOf = (i: number) => `\ue000${i}\ue001`;
 
 /**
- * Encodes segments by their definition. The tokenizer `naive` has the same added tokens under names that no
- * text contains. In the segments, each added token is replaced by its name, except special tokens in
- * untrusted text; then `naive` encodes the joined text. The added tokens must not depend on the text next to
- * them.
+ * Encodes segments by their definition. The tokenizer `naive` has the same added tokens under names that no text
+ * contains. In the segments, each added token is replaced by its name, except special tokens in untrusted text; then
+ * `naive` encodes the joined text. The added tokens must not depend on the text next to them.
  */
 export class MaskedSegments {
   readonly made: Made;
@@ -198,8 +197,8 @@ export class MaskedSegments {
 }
 
 /**
- * Checks the ids of random segments against their definition. With `isolate`, they are the ids of each
- * segment encoded alone.
+ * Checks the ids of random segments against their definition. With `isolate`, they are the ids of each segment encoded
+ * alone.
  */
 export function checkSegments(naive: MaskedSegments, random: Random): void {
   const { tokenizer, tokens } = naive.made;
@@ -224,8 +223,8 @@ export function checkSegments(naive: MaskedSegments, random: Random): void {
 }
 
 /**
- * Checks that ids are called canonical exactly if encoding their text gives them, and that the spans of
- * `recode` map them to the canonical ids.
+ * Checks that ids are called canonical exactly if encoding their text gives them, and that the spans of `recode` map
+ * them to the canonical ids.
  */
 export function checkCanonical({ json, tokenizer, tokens }: Made, random: Random): void {
   // If two tokens share an id, one of them may be empty, so the id cannot be decoded.

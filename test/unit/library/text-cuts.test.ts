@@ -53,10 +53,7 @@ function madeMerges(random: (below: number) => number, text: string): [string, s
   return merges;
 }
 
-/**
- * The rules of `truncate` and `chunks` in simple code, for tokenizers without normalization or a prefix
- * space.
- */
+/** The rules of `truncate` and `chunks` in simple code, for tokenizers without normalization or a prefix space. */
 class NaiveCuts {
   readonly ends: number[];
 
@@ -190,8 +187,8 @@ function keepsForm(text: string, at: number, normalization: string | null): bool
 }
 
 /**
- * Whether two tokens of different bytes may share an id. For example, an added token "Å" would have the id of
- * the byte C5, which the vocabulary spells "Å".
+ * Whether two tokens of different bytes may share an id. For example, an added token "Å" would have the id of the byte
+ * C5, which the vocabulary spells "Å".
  */
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
@@ -234,15 +231,15 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        // In a text without added tokens, the cut changes the normal form only if the part is within one
-        // character and its marks.
+        // In a text without added tokens, the cut changes the normal form only if the part is within one character and
+        // its marks.
         const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
         const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
         const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
         const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
-        // Looks for cuts that give a longer part with at most `n` ids, which are the first (or the last) ids
-        // of the text.
+        // Looks for cuts that give a longer part with at most `n` ids, which are the first (or the last) ids of the
+        // text.
         const [inside, partOf] =
           keep === "start"
             ? [(at: number) => at > cut, (at: number) => text.slice(0, at)]
@@ -372,8 +369,8 @@ test("a part of a text with a prefix space is encoded with a prefix space of its
   // The first token is the prefix space, which is not in the text.
   expect(tokenizer.truncate("bc", 1)).toBe("");
   expect(tokenizer.truncate("bc", 2)).toBe("b");
-  // In "abc", the prefix space is a token of its own, so "ab" takes three tokens. Encoded alone, "ab" is one
-  // token, with its prefix space.
+  // In "abc", the prefix space is a token of its own, so "ab" takes three tokens. Encoded alone, "ab" is one token,
+  // with its prefix space.
   json.model.vocab["\u0120ab"] = 1000;
   json.model.ignore_merges = true;
   json.model.merges = [];

@@ -400,8 +400,8 @@ function work(): void {
 }
 
 /**
- * Returns an iterable, `each`, that works for some time before each value. `turned` returns between how many
- * pairs of adjacent values the event loop ran.
+ * Returns an iterable, `each`, that works for some time before each value. `turned` counts the pairs of adjacent values
+ * between which the event loop ran.
  */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
   let turn = 0;

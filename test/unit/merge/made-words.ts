@@ -43,8 +43,8 @@ export const tableOf = (words: NaiveWords): WordTable =>
   wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
 /**
- * Returns random tuning. It makes rare cases frequent, such as thresholds that prove too high, and arenas
- * that overflow.
+ * Returns random tuning. It makes rare cases frequent, such as thresholds that prove too high, and arenas that
+ * overflow.
  */
 export function makeTuning(random: Random): MergeTuning {
   return {

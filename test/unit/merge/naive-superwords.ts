@@ -12,8 +12,8 @@ export type NaiveSuperwords = {
 };
 
 /**
- * Learns superwords naively, with strings and Maps, and recomputes every count. Follows the reference's rules
- * in docs/superwords.md. A token is its bytes as Latin-1 text.
+ * Learns superwords naively, with strings and Maps, and recomputes every count. Follows the reference's rules in
+ * docs/superwords.md. A token is its bytes as Latin-1 text.
  */
 export function naiveSuperwords(
   pieces: ReadonlyMap<string, number>,

@@ -35,8 +35,8 @@ type NaiveOptions = {
 };
 
 /**
- * Counts all pairs, merges the best one, and starts over. Tokens are numbered: first the start tokens, then
- * the token of each merge.
+ * Counts all pairs, merges the best one, and starts over. Tokens are numbered: first the start tokens, then the token
+ * of each merge.
  */
 function naiveMerges(words: readonly (readonly [number[], number])[], startCount: number, how: NaiveOptions) {
   const texts = words.map(([tokens, count]) => ({ tokens: [...tokens], count }));
@@ -115,14 +115,13 @@ describe("words of start tokens, with random tuning", () => {
         const random = randomNumbers(seed * 7919);
         const count = [4, 7, 30, 256, 257, 3000][random(6)]!;
         const spellings = makeSpellings(random, count);
-        // The last two start tokens occur in no word, so that their ranks can be those of the two tokens in
-        // `known`.
+        // The last two start tokens occur in no word, so that their ranks can be those of the two tokens in `known`.
         const words = makeTokenWords(random, count - 2);
         const ranks = shuffled(random, count);
         const known = [spellings[0]! + spellings[1]!, spellings[1]! + spellings[1]!];
         const knownRanks = ranks.slice(-2);
-        // More existing tokens. No merge produces them: they contain the byte 1, which no start token has.
-        // Some are as long as tokens that merges produce.
+        // More existing tokens. No merge produces them: they contain the byte 1, which no start token has. Some are as
+        // long as tokens that merges produce.
         const neverMade = Array.from({ length: random(50) }, (_, k) => ({
           bytes: bytesOf(`\u0001${known[k % 2]!.slice(random(3))}${k}`),
           rank: 0,
@@ -263,8 +262,8 @@ describe("edges", () => {
     let step = training.next();
     for (; !step.done; step = training.next()) sliceCount++;
     expect(step.value).toEqual(whole);
-    // Layout, counting, tallying, storing and lists take 60,000 steps each. Growing the table takes at least
-    // 57,000 more.
+    // Layout, counting, tallying, storing and lists take 60,000 steps each. Growing the table takes at least 57,000
+    // more.
     expect(sliceCount).toBeGreaterThan((5 * 60_000 + 57_000) / sliceWork);
   });
   test("any number of threads finds the same pairs in a text, and so do their helpers", () => {
@@ -273,8 +272,8 @@ describe("edges", () => {
       [6, 20_000],
     ] as const) {
       const random = randomNumbers(wordLength);
-      // Many pairs occur only once, which makes the tables grow, and some are frequent. The index is rebuilt
-      // between merges.
+      // Many pairs occur only once, which makes the tables grow, and some are frequent. The index is rebuilt between
+      // merges.
       const token = () => (random(2) === 0 ? random(900) : 900 + random(12));
       const word = () => Array.from({ length: wordLength }, token);
       const words = tokenWordsOf(

@@ -38,7 +38,7 @@ function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
   };
 }
 
-/** Converts merges for comparison with HF's naive trainer, which writes bytes as characters. */
+/** Converts merges for comparison with `naiveHuggingface`, which writes bytes as characters. */
 function inCharacters(merges: readonly Pair[]): Pair[] {
   const encode = (bytes: string) => byteCharacters.encode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
   return merges.map(({ left, right, count }) => ({ left: encode(left), right: encode(right), count }));
@@ -267,9 +267,8 @@ describe("words in several memories", () => {
   });
 
   test("if a single memory proves too small later, training starts over with two: too many occurrences", () => {
-    // Each word is "ab" nine times, followed by the number of the word in two bytes. The first merge, of "a
-    // b", needs more arena than the memory has: for its own occurrences, and for those of the pairs that it
-    // creates.
+    // Each word is "ab" nine times, followed by the number of the word in two bytes. The first merge, of "a b", needs
+    // more arena than the memory has: for its own occurrences, and for those of the pairs that it creates.
     const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
     const words = someWords(10_000, (pos) => {
       const [word, k] = [Math.floor(pos / 20), pos % 20];
@@ -388,7 +387,7 @@ test("for superwords, the lists of many cells are in huge pages, and those of fe
       tuning,
     )!.memories;
     const { exports, memory } = first!;
-    // Skips the first 64 KB, which may share a huge page with what precedes them.
+    // Skips 64 KB, because huge pages are requested only from a multiple of 64 KB on.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
   // The word has a boundary cell before and after it.

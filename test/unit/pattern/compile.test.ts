@@ -259,9 +259,8 @@ describe("a pattern", () => {
         expect(error).toBeInstanceOf(UserError);
         continue;
       }
-      // Skips patterns that JavaScript treats differently. If an iteration of a repeat matches the empty
-      // string, our repeat ends, but JavaScript's fails. A pattern of assertions alone has empty matches in
-      // JavaScript.
+      // Skips patterns that JavaScript treats differently. If an iteration of a repeat matches the empty string, our
+      // repeat ends, but JavaScript's fails. A pattern of assertions alone has empty matches in JavaScript.
       if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
       compiledCount++;
       const regexp = new RegExp(
@@ -458,8 +457,8 @@ const seed = 20261122;
 const [gpt2] = patterns.gpt2.sources;
 
 /**
- * Sequences of splits, and the number of automata that each needs. In some, it is known late whether an
- * earlier split matches.
+ * Sequences of splits, and the number of automata that each needs. In some, it is known late whether an earlier split
+ * matches.
  */
 const sequences: readonly (readonly [readonly string[], number])[] = [
   [patterns.falcon.sources, 1],
@@ -467,8 +466,8 @@ const sequences: readonly (readonly [readonly string[], number])[] = [
   [[gpt2, gpt2], 1],
   [["\\s+\\S+|\\s+", gpt2], 1],
   [[gpt2, "abc|a|b", "[^b]"], 1],
-  // After "12", the first split may match "123", or leave both digits to gpt2. One automaton would have to
-  // track gpt2's ends for both cases.
+  // After "12", the first split may match "123", or leave both digits to gpt2. One automaton would have to track gpt2's
+  // ends for both cases.
   [["[0-9]{3}", gpt2], 2],
 ];
 

@@ -16,7 +16,7 @@ type DigitForm = {
   readonly pieces: (text: string) => string[];
 };
 
-/** The published patterns that group digits from the right, with equivalent rules. */
+/** Patterns that group digits from the right, with equivalent rules. */
 export const digitForms: Readonly<Record<string, DigitForm>> = {
   wordEnd: { sources: [wordEnd], pieces: wordEndPieces },
   wordEndAsWritten: {
@@ -88,8 +88,7 @@ const guardedRuns = new RegExp(
 );
 
 /**
- * Groups runs of digits. A run directly before a character of `word` is not grouped, and stays with the text
- * around it.
+ * Groups runs of digits. A run directly before a character of `word` is not grouped, and stays with the text around it.
  */
 function wordEndPieces(text: string): string[] {
   return groupRuns(text, wordEndRuns, fromTheRight);
@@ -105,8 +104,8 @@ function marinPieces(text: string): string[] {
 }
 
 /**
- * Cuts each run between its groups of three. With `cutsBefore`, also cuts before a run whose first group has
- * three characters. Other text stays attached.
+ * Cuts each run between its groups of three. With `cutsBefore`, also cuts before a run whose first group has three
+ * characters. Other text stays attached.
  */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {

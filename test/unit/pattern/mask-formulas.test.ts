@@ -152,9 +152,9 @@ test("a pattern that no formula fits exactly has none", () => {
   const tooFew = [
     String.raw`\w+|[^\w\s]+|\s+`,
     String.raw`\s|\S+`,
-    // Each of the following differs from a family in one thing. In this order: words of at most five letters;
-    // one contraction more; one contraction less; no (?!\S); only ASCII digits; _ as a letter; up to nine
-    // digits; 'k in place of 'm.
+    // Each of the following differs from a family in one thing. In this order: words of at most five letters; one
+    // contraction more; one contraction less; no (?!\S); only ASCII digits; _ as a letter; up to nine digits; 'k in
+    // place of 'm.
     String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     String.raw`'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
@@ -211,8 +211,8 @@ test("the formulas cut like the automata, over whole texts and with claims about
 });
 
 /**
- * The result of a formula. `begins` has the indices of the characters that begin pretokens, and always 0.
- * `firstHard` is the index of the first character from which the formula gives no result, or infinity.
+ * The result of a formula. `begins` has the indices of the characters that begin pretokens, and always 0. `firstHard`
+ * is the index of the first character from which the formula gives no result, or infinity.
  */
 type Run = { begins: number[]; firstHard: number };
 
@@ -243,8 +243,8 @@ function runNaively(
 }
 
 /**
- * Runs a formula with every sequence of claims about the following characters that the text does not refute.
- * Returns a result for each sequence.
+ * Runs a formula with every sequence of claims about the following characters that the text does not refute. Returns a
+ * result for each sequence.
  */
 function runWithClaims(
   member: Member,
@@ -345,8 +345,8 @@ const operators: readonly Operator[] = [
 type Call = (...args: any[]) => any;
 
 /**
- * For each operator, small wrong changes of a call of it. `count` returns how many there are for a call with
- * that many operands.
+ * For each operator, small wrong changes of a call of it. `count` returns how many there are for a call with that many
+ * operands.
  */
 const changes: Record<
   Operator,
@@ -399,10 +399,7 @@ function leaveOutOperand() {
   };
 }
 
-/**
- * Changes that call the operator, because it may keep state, but return one of `results` instead of its
- * result.
- */
+/** Changes that call the operator, because it may keep state, but return one of `results` instead of its result. */
 function resultIs(...results: Call[]) {
   return {
     count: () => results.length,
@@ -468,13 +465,13 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
 const explained = [
   // This operand only lets the kernel look ahead less often.
   "gpt2: and 0, change 0",
-  // The characters in `where` are from `last`, so another character follows each of them. `atEnd` is for runs
-  // that end the text.
+  // The characters in `where` are from `last`, so another character follows each of them. `atEnd` is for runs that end
+  // the text.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe of a contraction begins a pretoken even without `first`. In `modern`, its letters begin
-  // none even without `inside`.
+  // The apostrophe of a contraction begins a pretoken even without `first`. In `modern`, its letters begin none even
+  // without `inside`.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",

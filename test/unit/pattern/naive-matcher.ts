@@ -36,8 +36,8 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
 }
 
 /**
- * Returns the ends of the pretokens in bytes. `parts` are strings and invalid bytes. Each invalid byte is a
- * pretoken. Each string is cut separately, and with `lineWise` each of its lines.
+ * Returns the ends of the pretokens in bytes. `parts` are strings and invalid bytes. Each invalid byte is a pretoken.
+ * Each string is cut separately, and with `lineWise` each of its lines.
  */
 export function textbookEnds(
   sources: readonly string[],

@@ -37,8 +37,8 @@ export function naivePieces(text: string, regexps: readonly RegExp[]): string[] 
 }
 
 /**
- * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between invalid bytes
- * is cut separately; with `lineWise`, each line is.
+ * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between invalid bytes is cut
+ * separately; with `lineWise`, each line is.
  */
 export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
   const ends: number[] = [];
@@ -79,9 +79,7 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
 /** Returns the ends of the pretokens, by the JavaScript twin of the kernel's scan. */
 export const pretokenEnds = cutText;
 
-/**
- * Returns the ends of pretokens up to a cut. Only the character at the cut is read of the text after the cut.
- */
+/** Returns the ends of pretokens up to a cut. Of the text after the cut, only the first character is read. */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;
@@ -126,8 +124,7 @@ export function randomBytes(random: Random, partCount: number): Uint8Array {
 }
 
 /**
- * Returns a text of at least `sizeBytes` bytes. It consists of short pieces of many kinds, a few of which are
- * broken.
+ * Returns a text of at least `sizeBytes` bytes. It consists of short pieces of many kinds, a few of which are broken.
  */
 export function longText(random: Random, sizeBytes: number): Buffer {
   const words = [

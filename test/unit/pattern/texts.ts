@@ -8,7 +8,7 @@ export function tablesOf(...sources: string[]): ScanTables {
 }
 
 /**
- * Returns the tables of a pattern that compiles to one automaton. With `lineWise`, a document may end after each line
+ * Returns the tables of a pattern that compiles to one automaton. With `lineWise`, a document ends after each line
  * feed.
  */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
@@ -17,10 +17,7 @@ export function compiledTables(sources: readonly string[], lineWise: boolean): S
   return compiled.automata[0]!;
 }
 
-/**
- * Characters of every class of every family: letters of each case, marks, digits, white space, signs, kana, and
- * unassigned characters.
- */
+/** Characters of every class of every family in src/pattern/mask-formulas.ts. */
 const tellingCharacters = Array.from(
   "aelrvsdmtxALRESTZ \n\r\t\f'!/“.129\u0001\u00a0\u3000\u0085\u2028ſKéÉǅʰªÃßا中文々がァー〜・゛\u3040\u3099한글ДяѐЯαΩ" +
     "。，\u0301\u093f²Ⅷ٣３𝟎𝒜𝐚😀❤\ufe0f𐐀𐐨𠀀\ud7ff\ue000\uffff",

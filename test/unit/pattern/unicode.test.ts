@@ -99,8 +99,8 @@ test("tiktoken has our \\w, on all code points", () => {
 });
 
 test("tiktoken has our case folding, on all code points", () => {
-  // The classes are numbered. A query has the first member of each class whose number has a certain bit set,
-  // or not set.
+  // The classes are numbered. A query has the first member of each class whose number has a certain bit set, or not
+  // set.
   const classes = unicode.caseClasses().map((members) => unicode.setOf(members));
   const text = textOf(unicode.unionOf(classes));
   for (let bit = 1; bit < classes.length; bit *= 2) {

@@ -21,9 +21,9 @@ import { entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
 
 /**
- * Each thing that might be cut is placed at every distance from the text's beginning. At small scale, each distance
- * is at some edge of a block, slice, window or batch. At the usual scale, the distances are those around the end of
- * the first block.
+ * The distances from a text's beginning at which each of `things` is placed. At small scale, each distance is at some
+ * edge of a block, slice, window or batch. At the usual scale, the distances are those around the end of the first
+ * block.
  */
 const distances = isSmallScale
   ? Array.from({ length: 201 }, (_, distance) => distance)

@@ -2,9 +2,9 @@ import { randomNumbers } from "../../random.ts";
 import type { TokenizerJson } from "../tokenizer/made-tokenizer.ts";
 
 /**
- * Pieces of added tokens and texts. They include characters of one to four bytes, characters that `\w`
- * includes and similar ones that it excludes, white space, and characters that normal forms change, some of
- * them only in newer versions of Unicode.
+ * Pieces of added tokens and texts. They include characters of one to four bytes, characters that `\w` includes and
+ * similar ones that it excludes, white space, and characters that normal forms change, some of them only in newer
+ * versions of Unicode.
  */
 export const pieces = [
   ..."aehtlowx_.<>|'5",

@@ -37,7 +37,7 @@ const normalizations: readonly Normalization[] = [
   ...["NFKC,lowercase", "lowercase,NFC", "NFD,lowercase,NFC", "NFKD,NFC", "NFC,NFD"],
 ];
 
-/** Returns texts of very different kinds: mostly plain, mostly marks, or mostly one character. */
+/** Returns a text of several kinds of characters in random proportions. */
 function madeText(random: ReturnType<typeof randomSource>, length: number): string {
   const weights = pool.map(() => random.below(5) ** 3);
   weights[random.below(2)]! += 1 + random.below(300);
@@ -165,7 +165,7 @@ describe("text is normalized as a whole, however it arrives", () => {
   });
 
   test("the time for a million unordered marks is linear in their number", () => {
-    // Between two marks of a newer Unicode version, marks are sorted.
+    // U+1AC1 is a mark of a newer Unicode version. Other marks are sorted only between two of these.
     const markCount = rounds(150_000);
     const group = "\u0301\u0316\u0344\u0334\u1ac1\uff9f";
     const between = (text: string) => text.split("\u1ac1").slice(1, -1);

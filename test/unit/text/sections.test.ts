@@ -16,7 +16,7 @@ const seed = Number(process.env.TEST_SEED ?? 61);
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(1500));
 const plain = cuttings.plain(compiledPatterns.compile(patterns.none.sources));
 
-/** Characters of texts and tokens: letters, marks, white space, and characters that normalization changes. */
+/** Characters of texts and of added tokens. */
 const characters = [
   ...[
     "a",

@@ -8,7 +8,7 @@ import { madeText } from "./made-merges.ts";
 const home = scratch();
 
 const special = "<|endoftext|>";
-/** Words of several lengths, so that the longest tokens differ in length. */
+/** A text with long words, so that the longest tokens differ in length. */
 const longWords = " extraordinary considerations".repeat(40);
 const text = Array.from({ length: 30 }, (_, seed) => madeText(seed, 400) + longWords).join(special);
 const corpus = put(home, "corpus.txt", text);

@@ -117,8 +117,8 @@ test("the record of an extended tokenizer, and of one like another, has the fing
 });
 
 /**
- * Returns a changed tokenizer.json: a space is put before each text, an added token is new, and all added
- * tokens strip the white space before them.
+ * Returns a changed tokenizer.json: a space is put before each text, an added token is new, and all added tokens strip
+ * the white space before them.
  */
 function likeJson(text: string): string {
   const root = JSON.parse(text);

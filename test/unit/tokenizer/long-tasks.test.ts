@@ -9,7 +9,7 @@ import { writeTokenizer } from "./made-tokenizer.ts";
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");
 const words = "the lowest newest widest é漢 1234, ".repeat(30_000);
-/** A text that cannot be cut, and is longer than any requested range. */
+/** A long text that cannot be cut. */
 const uncut = "widest".repeat(500_000);
 const texts = [words, `${words}${uncut} ${words}`, words];
 
@@ -30,7 +30,7 @@ test("texts that one thread leaves to another keep their position among the othe
 });
 
 test("pages and lines that one thread leaves to another keep their position, too", () => {
-  // One of the pages, and one of the lines, takes long.
+  // The page and one of the lines take long.
   const long = words.repeat(16);
   const records = ["a few words", long, words];
   const columnData = [{ name: "text", data: records, type: "STRING" as const, encoding: "PLAIN" as const }];

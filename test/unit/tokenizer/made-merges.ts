@@ -3,8 +3,8 @@ import type { Merges } from "../../../src/tokenizer/merges.ts";
 import { randomNumbers } from "../../random.ts";
 
 /**
- * GPT-2's pattern in JavaScript's syntax. For texts with U+FEFF or U+0085, it differs from the original,
- * because `\s` has another meaning.
+ * GPT-2's pattern in JavaScript's syntax. It differs from the original for texts with U+FEFF or U+0085, which
+ * JavaScript's `\s` treats differently.
  */
 export const gpt2Pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 

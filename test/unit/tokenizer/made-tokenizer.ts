@@ -60,8 +60,8 @@ function madeVocabulary(compat: Compat): Vocabulary {
 }
 
 /**
- * Writes a tokenizer with three hundred merges in every format that can represent it. Returns the directory,
- * which is a new one by default.
+ * Writes a tokenizer with three hundred merges in every format that can represent it. Returns the directory, which is a
+ * new one by default.
  */
 export function writeTokenizer(
   pattern: PatternName,

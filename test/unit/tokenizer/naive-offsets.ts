@@ -10,9 +10,9 @@ import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
 /**
- * The positions of the tokens in a text: token i is text[starts[i] .. ends[i]). In bytes, each token is where
- * its own bytes are, so the tokens are adjacent. In characters, a token spans every character that has a byte
- * in it, as in HF, and a post-processor may trim spaces.
+ * The positions of the tokens in a text: token i is text[starts[i] .. ends[i]). In bytes, each token is where its own
+ * bytes are, so the tokens are adjacent. In characters, a token spans every character that has a byte in it, as in HF,
+ * and a post-processor may trim spaces.
  *
  * "é" as two tokens is [0, 1), [1, 2) in bytes, and [0, 1) twice in characters.
  */
@@ -81,8 +81,8 @@ export class OffsetFinder {
   }
 
   /**
-   * Returns how many spaces a token begins and ends with. They are counted in the text of an added token, and
-   * in GPT-2's characters of any other token.
+   * Returns how many spaces a token begins and ends with. They are counted in the text of an added token, and in
+   * GPT-2's characters of any other token.
    */
   private spacesOf(id: number): Spaces {
     const { bytes, starts } = this.parts.tokens;
@@ -95,8 +95,8 @@ export class OffsetFinder {
 type Spaces = { readonly before: number; readonly after: number };
 
 /**
- * Trims the characters of a token by HF's rule: at each end, as many as the token has spaces there. With
- * `keepsOne`, a single space at the start of the text stays.
+ * Trims the characters of a token by HF's rule: at each end, as many as the token has spaces there. With `keepsOne`, a
+ * single space at the start of the text stays.
  */
 function trimmed(
   start: number,

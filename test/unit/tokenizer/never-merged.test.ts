@@ -12,7 +12,7 @@ import { encodeWith, encodingWithCuts, uncutEncoding } from "./made-tokenizer.ts
 const seed = Number(process.env.TEST_SEED ?? 9);
 const random = randomNumbers(seed);
 
-/** Returns words without spaces, of characters that share many bytes. */
+/** Returns a text without spaces, of random words whose characters share many bytes. */
 function madeScript(firstCodePoint: number, spread: number, length: number): string {
   const words = Array.from({ length: 60 }, () =>
     Array.from({ length: 1 + random(4) }, () => String.fromCodePoint(firstCodePoint + random(spread))).join(
@@ -65,8 +65,8 @@ test("cuts that no merge crosses change no id, in any script and in random bytes
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
 
 /**
- * Returns merges that produce each of the texts: the bytes of each character are merged from left to right,
- * and then the characters. The ids of the new tokens begin at 256.
+ * Returns merges that produce each of the texts: the bytes of each character are merged from left to right, and then
+ * the characters. The ids of the new tokens begin at 256.
  */
 function mergesThatMake(...texts: string[]): RankedMerges {
   const left: number[] = [];
@@ -148,11 +148,11 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
-    // Next to an ASCII character, a cut is removed if the byte on its other side is the first or the last one
-    // of a whole token.
+    // Next to an ASCII character, a cut is removed if the byte on its other side is the first or the last one of a
+    // whole token.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
-    // In this pretoken, the whole token does not occur.
+    // These pretokens do not contain the whole token.
     expect(cutsOf(cutting, "語文漢語", 0, 6)).toEqual([3]);
     expect(cutsOf(cutting, "語文漢語", 6)).toEqual([9]);
   }
@@ -175,7 +175,7 @@ test("a cached answer for two characters is not used for two others with nearly 
   const multiplier = 0x9e3779b1;
   let inverse = 1;
   for (let n = 0; n < 5; n++) inverse = Math.imul(inverse, 2 - Math.imul(multiplier, inverse));
-  /** A random character of three bytes in UTF-8. */
+  /** Returns the code point of a random character that has three bytes in UTF-8. */
   const madeCharacter = () => 0x1000 + random(0x4000);
   const isThreeBytes = (codePoint: number) =>
     codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
@@ -188,8 +188,8 @@ test("a cached answer for two characters is not used for two others with nearly 
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // This token has the last byte of the first character directly before the first byte of the second, but
-      // neither character as a whole.
+      // This token has the last byte of the first character directly before the first byte of the second, but neither
+      // character as a whole.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);

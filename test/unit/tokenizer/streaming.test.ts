@@ -41,8 +41,8 @@ const wordy: EncodingParts = {
 };
 
 /**
- * A tokenizer whose texts are cut only at special tokens, because its normalization may join the characters
- * on both sides of any other cut.
+ * A tokenizer whose texts are cut only at special tokens, because its normalization may join the characters on both
+ * sides of any other cut.
  */
 const normal: EncodingParts = {
   ...gpt2,

@@ -88,8 +88,8 @@ test("a text longer than a slice of work is encoded completely, with tokens at i
     if (random(3) > 0) bytes.write("<|x|>", block - random(8));
   }
   const expected = encodeBy(links, bytes, 1 << 18);
-  // The first encoding is in pieces, so that the text is moved while tokens are found in it. After that, the
-  // buffer can hold the whole text.
+  // The first encoding is in pieces, so that the text is moved while tokens are found in it. After that, the buffer can
+  // hold the whole text.
   expect(encodeBy(kernel, bytes, 100_000)).toEqual(expected);
   expect(encodeBy(kernel, bytes, bytes.length)).toEqual(expected);
 });

@@ -20,9 +20,9 @@ const madeWord = (lengthMax: number) =>
   Array.from({ length: 1 + random(lengthMax) }, () => pick(letters)).join("");
 
 /**
- * Returns a tokenizer.json with `ignore_merges`. Merges join the bytes of most letters, and some random pairs
- * of tokens. The words in `wholes` are tokens, most of them without merges; sometimes the first bytes of
- * another word are, too.
+ * Returns a tokenizer.json with `ignore_merges`. Merges join the bytes of most letters, and some random pairs of
+ * tokens. The words in `wholes` are tokens, most of them without merges; sometimes the first bytes of another word are,
+ * too.
  */
 function madeJson(): { json: TokenizerJson; wholes: string[] } {
   const json = jsonOf(writeTokenizer("gpt2"));

@@ -229,8 +229,8 @@ test("merges of a byte and a space are late if the byte is visible, at any posit
 });
 
 test("segments of every length, at every position, are merged like in plain merging", () => {
-  // A segment consists of these symbols, and ends at commas or a line feed. Merges may join any two tokens,
-  // also equal ones.
+  // A segment consists of these symbols, and ends at commas or a line feed. Merges may join any two tokens, also equal
+  // ones.
   const symbols = ["a", "b", " "];
   const merges: number[][] = [];
   const ids = [0x61, 0x62, 0x20];

@@ -2,8 +2,8 @@ import { countPairs, encodeWord, mergePair } from "../../../examples/learn.ts";
 import { ranksOf } from "../merge/naive.ts";
 
 /**
- * A naive twin of extending a tokenizer, with Maps, and strings in GPT-2's characters. It counts all pairs,
- * merges the best one, and starts over. A token is its string.
+ * A naive twin of extending a tokenizer, with Maps, and strings in GPT-2's characters. It counts all pairs, merges the
+ * best one, and starts over. A token is its string.
  */
 
 export type NaiveBase = {
@@ -19,7 +19,10 @@ export function naiveTokens({ vocab, merges, ignoresMerges }: NaiveBase, pretoke
   return encodeWord(pretoken, ranksOf(merges));
 }
 
-/** Returns the merges that make `newTokenCount` tokens which the base does not have. Ties go to the smaller strings. */
+/**
+ * Returns the merges that make `newTokenCount` tokens which the base does not have, or fewer if no pair is left. Of
+ * equally frequent pairs, the one with the smaller strings comes first.
+ */
 export function naiveExtension(
   base: NaiveBase,
   words: ReadonlyMap<string, number>,

@@ -8,7 +8,7 @@ import { entriesOf, wordTableOf } from "./generators.ts";
 
 type Counts = Map<string, number>;
 
-/** Returns words of few letters, so that many are equal and many share prefixes. */
+/** Returns words of few letters, so that many share prefixes, and different calls return equal words. */
 function randomCounts(seed: number, wordCount: number): Counts {
   const random = randomNumbers(seed);
   const counts: Counts = new Map();

@@ -107,7 +107,7 @@ describe("a sum of weighted counts", () => {
   });
 });
 
-/** The naive twin, with unbounded integers. */
+/** Adds up weighted counts naively, with unbounded integers. */
 function naiveSum(texts: readonly (readonly [text: string, weight: number])[]): Map<string, number> {
   const sums = new Map<string, bigint>();
   for (const [text, weight] of texts) {

@@ -51,8 +51,8 @@ const refusal = async (lines: readonly string[], fields: readonly keptField.Fiel
 const id = [{ name: "id" }];
 
 /**
- * Returns a number as JSON. From 2^53 on, JavaScript's digits of a whole number are inexact, while digits in
- * JSON are kept exactly: such a number gets an exponent. JavaScript would write -0 as 0.
+ * Returns a number as JSON. Digits in JSON are kept exactly, but JavaScript's digits of a whole number from 2^53 on are
+ * inexact, so such a number gets an exponent. JavaScript would write -0 as 0.
  */
 const numberOf = (value: number) =>
   Object.is(value, -0)

@@ -148,8 +148,8 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
         ]);
       }
     }
-    // Threads that have ended release their memories, up to 4 GB each, only a moment later. The engine limits
-    // the size of all memories together.
+    // Threads that have ended release their memories, up to 4 GB each, only a moment later. The engine limits the size
+    // of all memories together.
     await Bun.sleep(300);
     Bun.gc(true);
   });

@@ -391,8 +391,8 @@ test("runs and bit-packed groups are decoded, and nothing is read after their en
 const draw = randomNumbers(4);
 
 /**
- * Returns a random block of LZ4 and its content. Its literals and matches are short or long, and some matches
- * overlap themselves.
+ * Returns a random block of LZ4 and its content. Its literals and matches are short or long, and some matches overlap
+ * themselves.
  */
 function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {
   const packed: number[] = [];
@@ -437,8 +437,8 @@ test("blocks of LZ4 are decompressed, alone and after their sizes", () => {
 });
 
 test("a block whose first bytes could be sizes is read as a block", () => {
-  // A block of 16 literals: two bytes with their number, then the literals. Read as two sizes, its first
-  // eight bytes would be 0xf0014141 and 0x41414141.
+  // A block of 16 literals: two bytes with their number, then the literals. Read as two sizes, its first eight bytes
+  // would be 0xf0014141 and 0x41414141.
   const plain = new Uint8Array(16).fill(0x41);
   expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
   const high = new Uint8Array(20).fill(0xff);
