@@ -105,7 +105,7 @@ export function copyBytes(
   return end;
 }
 
-/** Returns a function that computes a value on its first call and then returns the same one. */
+/** Returns a function that computes a value on its first call, and returns that value on every call. */
 export function lazy<Made>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {

@@ -31,7 +31,7 @@ export function grow(text: Text, byteCount: number): Text {
   return longer;
 }
 
-/** Copies bytes into a padded text: for tests, examples and small inputs. */
+/** Copies bytes, or the UTF-8 of a string, into a padded text. */
 export function of(content: string | Uint8Array): Text {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const text = allocate(bytes.length);

@@ -645,7 +645,7 @@ export type TaskNews<Part extends OutputPart, Found> =
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job at work. Records its progress, and adds the place to errors. */
+/** One thread of a job at work. Records its progress, and adds the place in the text to an error that is a bug. */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,

@@ -21,7 +21,7 @@ export type Learned = {
 
 export const mergeCountOf = ({ left }: Learned): number => left.length;
 
-/** Returns the tokens in the form that all pages use. */
+/** Returns the vocabulary that a page shows. */
 export function vocabularyOfLearned(learned: Learned): unpacked.Vocabulary {
   const { left, right, ids, createdCounts, endCounts, specialTokens, specialIds, tokensAfter } = learned;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => ids[token]!);

@@ -8,7 +8,7 @@ import { dataOutput, embeddedPages } from "#terminal";
 import { TextEncoding, type TokenizerParts, tokenKeys, tokenTables } from "#tokenizer";
 import { pageFile } from "./page-file.ts";
 
-// This module is loaded only with `--report`, so that other commands start faster.
+// This module is loaded on demand, so that commands that write no page start faster.
 
 /** Compresses at zlib's level 1. Level 6 takes five times as long and saves only a few percent. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>

@@ -24,8 +24,7 @@ import {
   writePage,
 } from "./report-writer.ts";
 
-// The pages of `bpe train` and `bpe inspect`. This module is loaded only with `--report`, so that other commands start
-// faster.
+// The pages of `bpe train` and `bpe inspect`.
 
 /** A finished training. */
 export type Finished = {

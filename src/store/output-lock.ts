@@ -199,10 +199,10 @@ export function tryWrite<T>(path: string, write: () => T): T {
  *   .NAME.bpe-lock     {"host":"web1","pid":4711,"since":"2026-11-20T02:00:00.000Z"}
  *
  * Only the system's lock on the file (flock) matters, not the file's existence. A killed run holds no lock, and the
- * next run takes over the file. The file's content is only for messages.
+ * next run takes over the file. The file's content is for messages, and for processes that cannot lock files (Node).
  */
 export type Lock = {
-  /** Whether the lock is held. If not, the file system has no locks, and a second run is not excluded. */
+  /** Whether the lock is held. If not, locks do not work here, and a second run is not excluded. */
   readonly isHeld: boolean;
   /** Releases the lock. May be called at any time, and more than once. */
   release(): void;

@@ -34,7 +34,7 @@ export function placeOfFile(path: string): Place | null {
 export type Guard = (undo: () => void) => () => void;
 export const noGuard: Guard = () => () => {};
 
-/** Runs `write`, which ends by publishing the staged output. An error, or the end of the process, discards it. */
+/** Runs `write`, which publishes the staged output at its end. After an error, or if the process stops, discards it. */
 export async function use<Staged extends { discard(): void }, Made>(
   staged: Staged,
   guard: Guard,

@@ -142,8 +142,8 @@ export function followLinks(path: string): string {
 const linksMax = 40;
 
 /**
- * Opens a file that the user named for appending, and creates it if it is missing. It may be a pipe or a
- * device, and opening does not block. Throws `Untrusted` for a file that another user may have created.
+ * Opens a file to append to it, and creates it if it is missing. The path, which the user named, may lead to a pipe or
+ * a device, and opening does not block. Throws `Untrusted` for a file that another user may have created.
  */
 export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;

@@ -40,10 +40,7 @@ type Place = RunOutput & {
   readonly isHarmless: boolean;
 };
 
-/**
- * Thrown if an output is an input of the run or contains one, if an output is inside another output, or if the log is
- * also another output.
- */
+/** Thrown if an output is where it must not be: for example, if it is an input of the run or contains one. */
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,
@@ -70,7 +67,9 @@ export class WrittenPlaces {
     this.directories = this.places.filter(isDirectory);
   }
 
-  /** Refuses an output that is also an input of the run, and a directory or cache that contains an input. */
+  /**
+   * Throws if writing an output could harm an input of the run, or if an output directory or cache contains an input.
+   */
   refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
     for (const one of read) {
