@@ -81,8 +81,8 @@ export function findIn(directory: string): string[] {
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /**
- * Returns all paths that may be read when a tokenizer is loaded from `path`. If a training wrote several sizes into the
- * directory, the paths in their subdirectories are included.
+ * Returns the paths that may be read when a tokenizer is loaded from `path`. If a training wrote several sizes into the
+ * directory, the paths in the subdirectories of the sizes are included.
  */
 export function pathsReadAt(path: string): string[] {
   const namesOf = (names: readonly string[]) => [...names, ...companionNames, recordName, tokensTsvName];

@@ -87,8 +87,8 @@ type Extending = {
 };
 
 /**
- * Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. It grows only
- * for a row that is longer, so its size depends on the longest token, not on the file.
+ * Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. So its size depends on the
+ * longest row, not on the file.
  */
 export class Chunk {
   bytes: Uint8Array = new Uint8Array(2 * fullBytes);

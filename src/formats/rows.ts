@@ -135,7 +135,7 @@ const worthYieldingBytes = scaled(1 << 14, 64);
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
 
 /**
- * The vocabulary in the kernel's memory. The process has only one such kernel, so if two vocabularies are written
+ * The vocabulary in the kernel's memory. A thread has only one such kernel, so if two vocabularies are written
  * alternately, each is loaded again before each chunk.
  */
 let loaded: Loaded | undefined;

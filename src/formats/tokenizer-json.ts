@@ -204,8 +204,8 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 /**
  * Returns the field that says whether bos is put before texts. It is for llama.cpp, which also puts bos before texts
  * if the field is missing and the model is a llama3 or tekken model. If bos was not requested, the field is copied from
- * the configuration of the tokenizer of `--like`. If there is none to copy, but the post-processor of that tokenizer
- * adds tokens to a text, the field is left out.
+ * the configuration of the tokenizer of `--like`. If that configuration lacks the field, but the tokenizer's
+ * post-processor adds tokens to a text, the field is left out.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};

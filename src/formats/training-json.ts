@@ -101,7 +101,7 @@ type TrainingOptionsRecord = TokenLimits & {
    */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];
-  /** Whether special tokens have the first ids. Present only if requested. */
+  /** Present if special tokens have the first ids, under a rule that would otherwise give them the last ones. */
   readonly specialTokensFirst?: true;
   /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];

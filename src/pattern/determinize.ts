@@ -344,9 +344,9 @@ export type ThreadProgram = {
 
 /** Follows the threads of a program over one symbol at a time. */
 class Follower {
-  /** For each instruction, the stamp of the last call that followed it. */
+  /** For each instruction, the stamp of the last call of `follow` that followed it. */
   private readonly followedAt: Int32Array;
-  /** For each instruction, the stamp of the last call that reached it, after a character. */
+  /** For each instruction, the stamp of the last call of `follow` that reached it by a `take`. */
   private readonly reachedAt: Int32Array;
   /** The number of calls of `follow`. */
   private stamp = 0;

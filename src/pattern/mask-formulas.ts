@@ -41,8 +41,8 @@ export type Ops<Mask> = {
   span(start: Mask, hold: Mask): Mask;
 
   /**
-   * Returns the characters of `where` that are in a run of the mask `run` which a character of `target` follows. `where`
-   * is a subset of `run`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
+   * Each character of `where` is in a run of the mask `run`. Returns those whose run is directly followed by a character
+   * of `target`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
@@ -333,7 +333,7 @@ type CasedClasses<Mask> = Omit<ModernClasses<Mask>, "letter"> & {
 };
 
 type CasedOptions<Mask> = ModernOptions<Mask> & {
-  /** Whether contractions are suffixes of pretokens of letters. Never set together with `contractions`. */
+  /** Whether a contraction after letters is a suffix of their pretoken. */
   readonly suffixes: Mask;
 };
 

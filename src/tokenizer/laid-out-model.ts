@@ -12,8 +12,8 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * (native/instance.c).
  *
  *   PART        TYPE      MEANING
- *   areas       u32[3]    address, size and fill byte of each area that is not all zeros, by ascending address. The fill
- *                         byte is `isListed` if the bytes of the area are different
+ *   areas       u32[3]    address, size and fill byte of each area that is not all zeros, by ascending address. An area
+ *                         that has several different bytes has `isListed` instead of a fill byte
  *   bytes       u8        the bytes of the areas that have no fill byte, end to end
  *   variables   u32[3]    for each changed variable: `variableKey` of its name (ascending), low and high half of its
  *                         value
