@@ -20,9 +20,9 @@ export type TooSmall = { readonly smallestSize: number };
 
 /**
  * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes all unreachable tokens. Then repeatedly
- * removes the rarest token, of equally rare ones the highest id, and adds its occurrences to its parts, which may be
- * removed next. A token stays as long as it is a part of a kept token that merging reaches. Bytes and added tokens are
- * kept.
+ * removes the rarest token (of equally rare tokens, the one with the highest id) and adds its occurrences to its parts,
+ * which may be removed next. A token stays as long as it is a part of a kept token that merging reaches. Bytes and
+ * added tokens are kept.
  *
  * No kept token loses a part of its derivation, so all kept tokens remain reachable.
  *

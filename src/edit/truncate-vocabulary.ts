@@ -12,7 +12,8 @@ import {
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
 // Truncates a tokenizer to its first merges, and maps its ids to ids of the truncated tokenizer. The mapped ids of a
-// text are those that the truncated tokenizer gives it: docs/internals/encode.md, "The first merges", says why.
+// text equal the ids that the truncated tokenizer gives the text: docs/internals/encode.md, "The first merges", says
+// why.
 
 /**
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank

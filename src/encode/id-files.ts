@@ -40,7 +40,7 @@ export type AskedFiles = {
   readonly ifChanged?: boolean | undefined;
 };
 
-/** Returns the paths to lock: those of the files or, for shards, of their manifest. */
+/** Returns the paths to lock: the paths of the files or, for shards, the path of the manifest. */
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 

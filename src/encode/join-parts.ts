@@ -29,7 +29,7 @@ const partRequest = schema.object({
 
 type Part = ListedShards & {
   readonly asked: schema.Checked<typeof partRequest>;
-  /** The index of the first line of the plan that the part encodes. Its ranges are this line and the following ones. */
+  /** The index of the first line of the plan that the part encodes. The part has this line and the lines after it. */
   readonly firstLine: number;
 };
 

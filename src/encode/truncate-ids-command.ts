@@ -11,7 +11,7 @@ import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
 import { checkHeadFits, idOutputFile } from "./id-output.ts";
 import { truncateIdsOptions } from "./ids-options.ts";
 
-/** `bpe ids truncate`: converts the ids of a larger vocabulary to those of a smaller one. */
+/** `bpe ids truncate`: converts ids of a larger vocabulary to ids of a smaller one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const file = invocation.files[0]!;
@@ -188,7 +188,7 @@ class IdCutter {
 const notOne = 0xffffffff;
 
 /**
- * Writes pieces into `to`, starting with those of id `first`, until it holds `chunkIds` ids, or an id has no
+ * Writes pieces into `to`, starting with the pieces of ids[first], until it holds `chunkIds` ids, or an id has no
  * pieces.
  */
 function cutIds(

@@ -72,7 +72,7 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
 }
 
 /**
- * Returns the tokens that the base's merges do not produce from the token's own bytes. Leaves out tokens whose key has
+ * Returns the tokens that the base's merges do not produce from the tokens' own bytes. Leaves out tokens whose key has
  * characters that represent no byte, because no merge can spell such a key.
  */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {

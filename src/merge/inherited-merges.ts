@@ -218,8 +218,8 @@ class Boundaries {
 type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
 
 /**
- * Renumbers the kept inherited merges. In the result, `counts` are those of the first stage, and
- * `replacedCounts` those of the words of the second stage.
+ * Renumbers the kept inherited merges. In the result, `counts` are from the first stage, and `replacedCounts` from the
+ * words of the second stage.
  */
 export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges): Renumbered {
   const numbers = new Int32Array(byteCount + merges.mergeCount).fill(-1);

@@ -151,7 +151,10 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
   return true;
 }
 
-/** The work of a merge that does not depend on its list: the queue, the hash table, the token. In entries. */
+/**
+ * The work of a merge, in entries, that does not depend on the length of its list: for the queue, the hash table and
+ * the new token.
+ */
 const mergeWork = 64;
 
 /**
@@ -282,7 +285,7 @@ function joinBytePairs(memories: readonly MergeMemory[]): void {
   }
 }
 
-/** Sums the sketches over all memories (src/kernel/merge/rebuild-index.ts). */
+/** Sums the sketches (upper bounds of the counts of pairs) over all memories (src/kernel/merge/rebuild-index.ts). */
 function joinSketches(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const sketches = memories.map(

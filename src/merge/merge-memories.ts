@@ -213,8 +213,8 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // A rebuild divides the threshold by four or more. So it starts at four times the value that the first rebuild may
-  // use: the fixed threshold or, if the threshold rises, a number above every count.
+  // A rebuild divides the threshold by four or more. So the threshold starts at four times the value that the first
+  // rebuild may use: the fixed threshold or, if the threshold rises, a number above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,

@@ -164,7 +164,7 @@ export type MergeTuning = {
   readonly thresholdFromMerge: number;
   /** The exponent with which the threshold rises (merge-memories.ts). */
   readonly thresholdExponent: number;
-  /** The capacity for occurrences, as a multiple of those in the first index. */
+  /** The capacity for occurrences, as a multiple of their number in the first index. */
   readonly arenaSlack: number;
   /** When the capacity is used up, a list is cleaned if its pair has lost more than this share of its count. */
   readonly cleanShare: number;

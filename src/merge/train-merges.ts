@@ -96,8 +96,9 @@ export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: M
 
 /**
  * Estimates the memory of the engine in bytes, in addition to the word table. The estimates for the cells, the order of
- * the words and the arena are nearly exact; those for the longest list and the number of pairs are guesses. Unusual
- * text makes the arena grow. With several memories (src/merge/merge-memories.ts), each has all tokens and pairs.
+ * the words and the arena are nearly exact; the estimates for the longest list and the number of pairs are guesses.
+ * Unusual text makes the arena grow. With several memories (src/merge/merge-memories.ts), each has all tokens and
+ * pairs.
  */
 export function estimateMergeMemoryBytes(size: wordTables.TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;

@@ -75,7 +75,7 @@ export class Pretokens {
     this.scan = scan;
   }
 
-  /** Sets for the following texts whether tokens are searched for, and whether special ones stay text. */
+  /** Sets for the following texts whether tokens are searched for, and whether special tokens stay text. */
   lookForTokens(areFound: boolean, areSpecialKept: boolean): void {
     this.kernel.exports.lookForTokens(areFound, areSpecialKept);
   }

@@ -90,7 +90,7 @@ export class TextChain {
   }
 
   /**
-   * The bytes of pending text for which memory has to be claimed. Those that wait for their normal form count 16 times,
+   * The bytes of pending text for which memory has to be claimed. Bytes that wait for their normal form count 16 times,
    * because sorting a run of combining marks takes that much memory.
    */
   get waitingBytes(): number {

@@ -117,8 +117,8 @@ export class TextSections {
   }
 
   /**
-   * Begins a text, and discards the previous one. It need not be called if the text has no segments and its settings
-   * are those of the previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text
+   * Begins a text, and discards the previous one. It need not be called for a whole text without segments that has the
+   * settings of the previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text
    * follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {

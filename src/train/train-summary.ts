@@ -279,7 +279,7 @@ export function timesText(
 
 /**
  * Parts that took less time than this are left out: writing in the short form, opening files and numbering tokens in
- * both.
+ * both forms.
  */
 const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */

@@ -213,8 +213,8 @@ export async function extensionProduct(
 }
 
 /**
- * Returns the tokenizer that loading the first of the extended files gives. Pattern and special tokens are
- * those of the base where the files do not state them.
+ * Returns the tokenizer that loading the first of the extended files gives. Where the files do not state pattern and
+ * special tokens, the base's are used.
  */
 function extendedParts(
   { parts }: Base,
@@ -270,7 +270,9 @@ const filesIn = ({ sources, companions }: baseFiles.BaseFiles) => [
   ...companions,
 ];
 
-/** Returns the base's files that can hold the result, and warns about the others. Throws a UserError if none can. */
+/**
+ * Returns the base's files that can hold the result, and warns about the other files. Throws a UserError if none can.
+ */
 async function filesThatCanHold(
   { parts, files }: Base,
   extension: changes.Extension,

@@ -85,9 +85,9 @@ type AskedModel = Pick<
 >;
 
 /**
- * Returns the special tokens of a new tokenizer, except those of a chat template, in the order of their ids: those of
- * the tokenizer for --like, then those that the caller names. Without either, they are those that the word counts
- * state.
+ * Returns the special tokens of a new tokenizer in the order of their ids, without the ones that a chat template adds:
+ * first the special tokens of the tokenizer for --like, then the ones that the caller names. Without either, returns
+ * the special tokens that the word counts state.
  */
 const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([

@@ -56,8 +56,8 @@ export class FormerRun {
   }
 
   /**
-   * Returns the sources of the output; undefined if an input cannot be read again, if words were given in memory, or if
-   * the code that made the output cannot be identified.
+   * Returns the sources of the output; undefined if the content of an input or of a counts file is unknown, if words
+   * were given in memory, or if the code that made the output cannot be identified.
    */
   private madeOf(contents: readonly (string | undefined)[]): cacheDirectory.ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;

@@ -28,8 +28,8 @@ export type CountOptions = {
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
   /**
-   * Number of counting threads. The main thread is one of them, unless it has to read inputs in order for the others:
-   * streams, compressed files or JSON files.
+   * Number of counting threads. The main thread is one of them, unless it has to read inputs in order for other
+   * threads: streams, compressed files or JSON files.
    */
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
@@ -168,7 +168,7 @@ const noStatistics = (): RangeStatistics => ({
   crc32: 0,
 });
 
-/** Adds the statistics of a range to those of its input, whose ranges come in order. */
+/** Adds the statistics of a range to the statistics of its input. The ranges of an input come in order. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   // Most inputs are one range, whose checksum is that of the input.
   sum.crc32 = sum.textBytes === 0 ? found.crc32 : joinChecksums(sum.crc32, found.crc32, found.textBytes);
@@ -185,8 +185,8 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
  */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
-  // The thread with the most words comes first: the counter takes over its memory, and adds the others'
-  // words.
+  // The thread with the most words comes first: the counter takes over its memory, and adds the words of the other
+  // threads.
   threads.sort((a, b) => b.words.tables.distinctWordCount - a.words.tables.distinctWordCount);
   for (const { words } of threads) yield* counter.absorb(words);
   yield* counter.finish(runs);
@@ -293,8 +293,8 @@ export type ThreadWords = {
   readonly words: wordCounter.PackedCounts;
   readonly runs: readonly SortedRun[];
   /**
-   * If words were added up in slices: those words of all threads whose hashes are in this thread's slice. `words` is
-   * then consumed.
+   * If words were added up in slices, the words of all threads whose hashes are in this thread's slice. `words` is then
+   * consumed.
    */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;

@@ -101,7 +101,10 @@ export async function countGroups(
 /** What counting finds for a language: its entry in training.json, without the byte and token counts. */
 type CountedLanguage = Omit<trainingRecords.Language, "byteCount" | "tokenCount" | "plainTokenCount">;
 
-/** The text that is counted into one table: all inputs, those of a language, or its dev text, grouped by weight. */
+/**
+ * The text that is counted into one table: all inputs, the inputs of a language, or a language's dev text, grouped by
+ * weight.
+ */
 type CountedText = {
   readonly language: string | undefined;
   readonly isDev: boolean;

@@ -45,7 +45,7 @@ export type CountedWords = {
   readonly words: WordTable;
   /** Occurrences of all words. */
   readonly pretokenCount: number;
-  /** In the order of the inputs; with a cache, only of those in the ranges. */
+  /** In the order of the inputs. With a cache, only inputs in the ranges have statistics. */
   readonly statistics: readonly RangeStatistics[];
 };
 

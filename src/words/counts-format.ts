@@ -112,7 +112,7 @@ const otherOptionsHint =
  *   unicode         string             version of the Unicode tables
  *
  * The compact form also has `wordCount`, `byteCount` and `pretokenCount`. An unknown key is an error, because it may
- * change the meaning of the others.
+ * change the meaning of the other keys.
  */
 export function optionsToState({ patterns, specialTokens, normalization, isLinewise }: CountsOptions) {
   const normalized = normalization ? { normalization } : {};
@@ -529,8 +529,8 @@ export class Reader implements SortedWords {
   }
 
   /**
-   * Reads a varint. A forged number of hundreds of bytes gives infinity or NaN, so callers must compare such that NaN
-   * fails, too.
+   * Reads a varint. A forged number of hundreds of bytes gives infinity or NaN, so callers must use comparisons that
+   * fail for NaN, too.
    */
   private varint(): number {
     const { frame, frameEnd } = this;

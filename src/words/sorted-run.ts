@@ -17,7 +17,7 @@ export type SortedRun = {
   /** The input that all words are from, if words are counted per input; null if they may be from several inputs. */
   readonly inputIndex: number | null;
   readonly totals: wordTables.CountsTotals;
-  /** For a run of one input: whether its words are also in the thread's memory, mixed with those of other inputs. */
+  /** For a run of one input: whether its words are also in the thread's memory, mixed with words of other inputs. */
   readonly isInMemoryToo: boolean;
   /**
    * Why the file could not be written; null if it was written, or if writing it was put off (`table`). A failure is no
