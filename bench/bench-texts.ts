@@ -17,7 +17,7 @@ export class BenchTexts {
   readonly paths: readonly string[];
   private readonly tokenizers = new Map<string, string>();
 
-  /** `corpora` is a directory with `*.txt`. Without it, the text is the declaration of human rights. */
+  /** `corpora` is a directory with `*.txt`. Without it, the text is made from the declaration of human rights. */
   constructor(
     private readonly home: string,
     corpora: string | undefined,

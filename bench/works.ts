@@ -77,8 +77,7 @@ function encode(setting: Setting, path: string): Cost[] {
 }
 
 /**
- * Times commands that take turns. They are given by their names. Peak memory is the largest that any run prints, with
- * `--progress json`.
+ * Times named commands that take turns. Peak memory is the largest that any run prints, with `--progress json`.
  */
 function inTurns(commands: Readonly<Record<string, readonly string[]>>, rounds: number): Cost[] {
   const entries = Object.entries(commands);

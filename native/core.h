@@ -251,8 +251,8 @@ typedef struct {
   size_t span_count;
 } Recoding;
 
-/* Fills in `spans`. If both spell the same text, they are the shortest ones, in order, that differ in ids but have the
- * same bytes. */
+/* Fills in `spans`. If the given and the canonical ids spell the same text, the spans are the shortest ones, in order,
+ * that differ in ids but have the same bytes. */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */

@@ -72,8 +72,9 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, halves the size until it is free,
- * then reserves a quarter of that, but at least 64 MB: the rest is for other instances. */
+/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, halves the size until a
+ * reservation succeeds. Then reserves only a quarter of that size, but at least 64 MB: the rest is for other
+ * instances. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -115,7 +116,7 @@ bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 /* WINDOW: bytes of text that are passed to the kernel at a time. PADDING: bytes after the text that the kernel may
  * read. */
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
-/* `instance_is_large` if the memories have grown by more than this since set-up. */
+/* An instance is large (`instance_is_large`) if its memories have grown by more than this since set-up. */
 #define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
 
 static const char damaged[] = "the image is damaged";
@@ -255,8 +256,8 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Encodes the text up to `stop`. Added tokens must end at or before `end`; more text cannot make one longer that begins
- * before `sure_end`. Bytes before `limit` may be read. `ends_text`: the text ends at `stop`. */
+/* Encodes the text up to `stop`. An added token must end at or before `end`. If it begins before `sure_end`, more text
+ * cannot make it longer. Bytes before `limit` may be read. `ends_text`: the text ends at `stop`. */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
@@ -329,7 +330,7 @@ void advise_huge(uint8_t *start, size_t size) {
 }
 
 /* Counts the bytes that are not ASCII. With sums of one byte, compilers add sixteen bytes at a time; 240 bytes cannot
- * overflow one. */
+ * overflow such a sum. */
 static size_t count_beyond_ascii(const uint8_t *text, size_t size) {
   size_t count = 0;
   while (size > 0) {

@@ -178,7 +178,7 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
 }
 
 /* Takes the model's spare memory; the caller owns it until `give_spare`. Creating a Python object can run a finalizer
- * that encodes with this model, and so must not find this memory in `spare`. */
+ * that encodes with this model. The finalizer must not get the memory that is in use. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -345,7 +345,7 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
 }
 
 /* Unpacks the segments of a text. `_segments.py` packs each into 64 bits: its end, and in the lowest bit whether it is
- * trusted. Returns NULL without memory, if a segment is empty, or if the segments do not cover the text. */
+ * trusted. Returns NULL if there is no memory, if a segment is empty, or if the segments do not cover the text. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
@@ -835,7 +835,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
 }
 
 /* A call of `work` encodes at most PARTS_AT_ONCE parts. PARTS_OF_LANE consecutive parts are meant for one instance:
- * adjacent text is often in one language, and if the batch is encoded again, the instance has its words in the cache.
+ * adjacent text is often in one language, and if the batch is encoded again, their words are in the instance's cache.
  * If all parts that are meant for an instance are taken, it takes the first part that is left. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
@@ -1053,7 +1053,7 @@ static PyObject *session_content(SessionObject *self, PyObject *unused) {
   return Py_BuildValue("(NNi)", text, ids, (int)self->model->image.id_bytes);
 }
 
-/* counts() -> (ids, stable ids, bytes that were encoded) */
+/* counts() -> the numbers of ids, of ids that no appended text can change, and of bytes that edits have encoded */
 static PyObject *session_counts(SessionObject *self, PyObject *unused) {
   (void)unused;
   const Session *session = &self->session;

@@ -226,7 +226,7 @@ function digestOfModule(name: ModuleName): string {
     for (const [, imported] of source.matchAll(/^(?:import|export|\}) [^;]*?from "(\.[^"]+)";/gm))
       names.add(join(dirname(name), `${imported}.ts`));
   }
-  // Assertions contain the numbers of their lines.
+  // Assertions contain line numbers, so comment lines count.
   return digestOf([...names], features.includes("--noAssert") ? withoutComments : withBlankComments);
 }
 

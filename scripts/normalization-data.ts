@@ -75,8 +75,8 @@ function lowerCases(): Change[] {
 }
 
 /**
- * The characters with a nonzero combining class, each with the rank of its class, from 1 on. The runtime does
- * not expose classes, but shows which of two marks goes first.
+ * The characters with a nonzero combining class, each with the rank of its class, from 1 on. The runtime does not
+ * expose classes, but its normalization shows which of two marks goes first.
  */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];

@@ -121,7 +121,7 @@ def measure(ask: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(ask: dict[str, Any]) -> dict[str, Any]:
-    """Measures in a new process. Its answer is a file, because libraries may print to stdout."""
+    """Measures in a new process, which writes its answer to a file, because libraries may print to stdout."""
     environment = {**os.environ, "RAYON_NUM_THREADS": str(ask["threads"])}
     with tempfile.NamedTemporaryFile() as answer:
         command = [sys.executable, __file__, "--answer", answer.name, json.dumps(ask)]

@@ -71,6 +71,6 @@ export type LeavingOut = {
    * The number of merges before the first one that differs from the exact merges.
    */
   readonly sameMergesFirst: number;
-  /** The number of exact merges that are also among these. */
+  /** The number of exact merges that are also learned without the words that were left out. */
   readonly sharedMerges: number;
 };

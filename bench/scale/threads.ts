@@ -3,9 +3,9 @@
 //   node scripts/bun.mjs bench/scale/threads.ts <corpus> [rounds]
 //
 // More threads than cores share the cores, so their elapsed time says nothing; but their processor time shows what each
-// thread costs, and the stages that one thread runs alone take the time they would take anywhere. From both it computes
-// the time on more cores, as if their memory were no slower. Needs dist/bpe (`npm run build`); the corpus should have a
-// gigabyte or more and fit into the page cache. Keeps the record `threads`.
+// thread costs, and the stages that one thread runs alone take the time they would take anywhere. From the two, the
+// script computes the time on more cores, as if their memory were no slower. Needs dist/bpe (`npm run build`); the
+// corpus should have a gigabyte or more and fit into the page cache. Keeps the record `threads`.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

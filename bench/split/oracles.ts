@@ -29,7 +29,10 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const seed = 20261120;
-/** How much of each file is compared: line by line, because only our splitter reads a whole file in bounded time. */
+/**
+ * How many bytes of each file are compared. The file is compared line by line, because only our splitter reads a whole
+ * file in bounded time.
+ */
 const fileSizeBytesMax = 4_000_000;
 /** tiktoken is given every substring of its texts as a token, so it gets only some of the random texts. */
 const tiktokenTextCount = 20_000;

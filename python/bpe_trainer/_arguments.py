@@ -120,7 +120,7 @@ def is_iterable(value: object) -> bool:
 
 
 def refuse_no_list(name: str, value: object, wanted: str) -> None:
-    """Refuses values that are not iterable, and those that are but are no lists: strings, dicts and sets."""
+    """Refuses strings, dicts, sets, and values that are not iterable."""
     if isinstance(value, (str, bytes, bytearray, dict, set, frozenset)):
         raise TypeError(f"{name} is a {'dict' if isinstance(value, dict) else type(value).__name__}: give {wanted}")
     if not is_iterable(value):

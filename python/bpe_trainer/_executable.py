@@ -62,7 +62,7 @@ def find_executable() -> str:
 
 
 def _places() -> Iterator[str]:
-    """Yields where pip puts scripts: in this environment, for the user, and next to a package installed with --target."""
+    """Yields the directories of scripts: the environment's, the user's, and that of a package installed with --target."""
     yield sysconfig.get_path("scripts")
     yield sysconfig.get_path("scripts", f"{os.name}_user")
     yield os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")
@@ -149,7 +149,7 @@ class _Thread:
                 self._ended.release()
 
     def take(self) -> bool:
-        """Claims the work. Returns False if it has been claimed before. After True, only the caller may do it."""
+        """Claims the work. Returns False if it has been claimed before. After True, only the caller may do the work."""
         return self._begun.acquire(False)
 
     def work(self) -> None:
@@ -157,7 +157,7 @@ class _Thread:
         self._works.pop()()
 
     def has_begun(self) -> bool:
-        """Waits until the work has begun. If it has not after a while, takes it, so that it never does, and returns False."""
+        """Waits until the work has begun. If that takes too long, claims the work, so that it never begins, and returns False."""
         deadline, pause = monotonic() + _START_SECONDS, 0.00005
         while not self._begun.locked() and monotonic() < deadline:
             sleep(pause)
@@ -290,8 +290,8 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Up to this many characters are passed as arguments, which is within the limits of every system: Windows has the least,
-#: 32,767 units of UTF-16 for the whole command line, in which a character takes two at most, also if it is escaped.
+#: Up to this many characters are passed as arguments. Windows allows the fewest: 32,767 units of UTF-16 for the whole command
+#: line, in which a character takes at most two, even if it is escaped.
 _TYPED_CHARACTERS = 1 << 13
 #: The quotes and the space of an argument.
 _SEPARATING_CHARACTERS = 3
@@ -453,7 +453,7 @@ class Run:
         with self._reaping:
             while self._exit_code is None:
                 if sys.platform == "win32":
-                    # Ctrl-C does not interrupt a wait there.
+                    # On Windows, Ctrl-C does not interrupt a wait.
                     sleep(0.002)
                     self._exit_code = self._process.poll()
                     continue

@@ -156,7 +156,7 @@ class Learner:
         alphabet: frozenset[str] = _ALPHABET,
         files: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """Returns the model of the learned tokenizer. It has the bytes of the alphabet and of the texts."""
+        """Returns the learned model. Its tokens include the bytes of the alphabet and those that occur in the texts."""
         trainer.refuse_limit(alphabet)
         is_whole = alphabet == _ALPHABET
         special = [token["content"] for token in root["added_tokens"]]

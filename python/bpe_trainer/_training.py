@@ -187,7 +187,7 @@ def _format_renames(name: str, value: t.Any) -> list[str]:
 
 
 def _format_weights(name: str, value: t.Any) -> list[str]:
-    """Formats weights such that no path is read as a name."""
+    """Formats weights. Relative paths begin with ./, because the option would read what is before a = as a name."""
     items = items_of(name, 'a dict of weights by path or glob, as in {"corpus/hi": 3}', value)
     for path, weight in items:
         if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
@@ -346,7 +346,7 @@ def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progre
         line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
         del said[:-100]
-        # Read only lines that are needed, because the first one loads the module json.
+        # Parse only lines that are needed, because the first one loads the module json.
         if show is not None and line.startswith('{"event":"progress"'):
             event = _event(line)
             if event:

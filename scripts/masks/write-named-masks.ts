@@ -38,8 +38,8 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 
 /**
  * Writes entries for lead bytes of two- and three-byte characters. A lead byte of two-byte characters gets an entry if
- * all its characters are of one kind; one of three-byte characters, if all from some second byte on are. Only the two
- * kinds with the most entries are written.
+ * all its characters are of one kind. A lead byte of three-byte characters gets one if all its characters from some
+ * second byte on are of one kind. Only the two kinds with the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();

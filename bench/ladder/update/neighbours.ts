@@ -4,8 +4,8 @@ import { addToCount, type PairCounts, type TokenizedWords, type Update } from ".
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
 /**
- * Reads only the words that the index lists for the pair, and changes only the counts of pairs next to an occurrence.
- * The index may still list words that no longer contain the pair. Reading them is wasted.
+ * Reads only the words that the index has for the pair, and changes only the counts of pairs next to an occurrence.
+ * The index may also have words that no longer contain the pair. Reading them is wasted.
  */
 export function updateNeighbours(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
