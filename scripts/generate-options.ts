@@ -96,7 +96,7 @@ function fieldsOf(node: Node, indent: string): string[] {
 }
 
 const libraryType = () =>
-  `// Made by \`npm run suite options\` of the tables in src/options.
+  `// Made by \`npm run suite options\` from the tables in src/options.
 import type { Texts } from "#corpus";
 import type { StageProgress } from "#jobs";
 import type { GivenWords } from "#words";

@@ -119,9 +119,9 @@ def train(
     and never held. An iterable that is not a list or tuple may be given as ``files``, too, unless it begins with the path
     of a file. Of a data set name the column: ``texts=dataset["text"]``.
 
-    ``vocab_size``: 256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by
-        one run: each is written into a directory of the output that is named by its size. To extend a
-        tokenizer, also how many tokens it gets: "+8000".
+    ``vocab_size``: The size of the vocabulary: 256 bytes, special tokens and merges. Several sizes, as in
+        [16_384, 32_768], are made by one run: each is written into a directory of the output that is named by
+        its size. When a tokenizer is extended, "+8000" is the number of new tokens.
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. The text of a
         special token is never counted, and it has an id of its own. Where several match, the longest wins.
     ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
@@ -182,15 +182,15 @@ def train(
     ``input_format``: Read every input as this format. Default: by name and content.
     ``binary``: Read files that are not text as text. Without it, an archive, an image or a program is an
         error; in a directory, it is skipped and listed.
-    ``languages``: Files by language, instead of files. Each merge is then learned from the language that is
-        worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help
-        docs/clean-and-fair.md). If several are equally badly off, the first of them wins.
+    ``languages``: Files by language, instead of files. Each merge is then learned from the language whose
+        text has the most tokens. If all languages have dev texts, these are compared instead (bpe help
+        docs/clean-and-fair.md). If several have equally many tokens, the first of them wins.
     ``languages_dev``: Text for comparing the languages. Give it for all languages or for none. Nothing is
         learned from it.
     ``language_ratio``: Target bytes per token of each language, relative. One number for each language, in
         their order. The language with the fewest bytes per token, divided by its number, gets the next merge.
-    ``language_window``: In any `size` merges, a language gets at most `alpha` times its share: 100 and 2.0. A
-        language above its limit waits, unless all are above theirs.
+    ``language_window``: In any `size` merges, a language gets at most `alpha` times its share: e.g. in 100
+        merges, at most 2.0 times. A language above its limit waits, unless all are above theirs.
     ``global_merges``: Learn the first N merges from all text together.
     ``weights``: How often the words of some inputs count: the path of an input, a folder above it, or a glob,
         and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input

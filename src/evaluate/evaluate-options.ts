@@ -36,7 +36,7 @@ export const explainOptions = optionTables.of({
   },
 });
 
-/** Options that print all measures, for programs, and so exclude others. */
+/** Outputs that have all measures, and so exclude the options that choose measures. */
 const completeOutputs: readonly optionTables.Exclusion[] = [
   { other: "json", why: "it has everything" },
   { other: "csv", why: "the CSV always has every measure" },

@@ -41,7 +41,7 @@ async function readText(
   const encodersBudget = options.budget.withReserved(encodersBytes(options));
   const pass = { ...options, inputs, workerCount, budget: encodersBudget };
   const { words, invalidBytes } = await countPlacedWords(pass, progress);
-  // The table of counted words, and the table that found equal words, are garbage by now.
+  // Counting the words has left two large tables, which are garbage by now.
   if (corpusInputs.expectedTextBytes(inputs) > smallTextBytes) host.collectGarbage();
   const wordsBytes =
     wordTables.bytesOf(wordTables.sizeOf(words.placed)) + factsBytes * words.placed.wordCount;
@@ -145,7 +145,7 @@ function startThreads(options: EvaluateOptions) {
 /** The main thread may measure texts up to this size, in bytes. Encoding a word of this size takes some 0.1 s. */
 const smallTextBytes = 4e6;
 
-/** The memory of a full-size cache of words: src/kernel/encode/word-cache.ts. */
+/** The size in bytes of a full-size cache of words (src/kernel/encode/word-cache.ts). */
 const cacheBytes = 46e6;
 /** How many times a cache may be halved. */
 const cacheShrinkBitsMax = scaled(5, 0);
@@ -154,8 +154,8 @@ const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
   workerCountFor(Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs))));
 
 /**
- * Returns the number of times that the encoders' caches are halved, so that together they take at most an
- * eighth of the memory. If `cacheShrinkBitsMax` times is not enough, they take more.
+ * Returns how many times the encoders' caches are halved, so that all caches together take at most an eighth of the
+ * memory budget. They take more if halving them `cacheShrinkBitsMax` times is not enough.
  */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
@@ -190,8 +190,8 @@ function encodersBytes(options: EvaluateOptions): number {
 }
 
 /**
- * The memory of a tokenizer per merge, including the table that threads share. Measured with five tokenizers
- * of 100,000 merges.
+ * The bytes that a loaded tokenizer takes for each merge, including the table that threads share. Measured with five
+ * tokenizers of 100,000 merges.
  */
 const loadedMergeBytes = 65;
 
@@ -343,9 +343,9 @@ async function compareOnText(
 export class EvaluationProgress {
   private doneBytes = 0;
 
-  /** @param totalBytes the bytes of all passes; null if unknown */
+  /** @param totalBytes the bytes of all passes */
   constructor(
-    private readonly totalBytes: number | null,
+    private readonly totalBytes: number,
     private readonly report: Report,
   ) {}
 
@@ -402,7 +402,7 @@ export class TokenCounting {
   private constructor(
     private readonly options: TokenCountingOptions,
     private readonly progress: EvaluationProgress,
-    /** Where each tokenizer cuts the text; null if it must be encoded as a whole. */
+    /** The special tokens at which each tokenizer cuts the text; null if it encodes the text as a whole. */
     private readonly cuts: readonly (SpecialCuts | null)[],
   ) {
     for (const [t, cut] of cuts.entries()) {

@@ -16,7 +16,7 @@ type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
   readonly words: textWords.TextWords | null;
-  /** Receives the number of tokens of each placed word, without those that are only whitespace. */
+  /** Receives the number of tokens of each placed word (text-words.ts), not counting those that are only whitespace. */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
@@ -39,7 +39,7 @@ const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<text
 /** Marks a part as done. Returns whether all parts are done: then this thread computes the results over all words. */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
-/** The work of an evaluation thread, which is the main thread or a worker. Keeps the encoders that it used last. */
+/** The job of an evaluation thread, which is the main thread or a worker. It keeps the encoders that it used last. */
 export class EvaluationJob {
   private tokenizers: readonly WordEncoding[] = [];
   /** The encoders by tokenizer, the most recently used last. */
@@ -81,8 +81,8 @@ export class EvaluationJob {
   }
 
   /**
-   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words that
-   * differ; the others return null.
+   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words that are
+   * cut differently; the other threads return null.
    */
   compare(request: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));

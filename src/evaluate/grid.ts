@@ -28,7 +28,7 @@ export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
 
 /** The space between two columns, including the mark of the left one. */
 const gap = 2;
-/** Names are not shortened to fewer columns than this, which would say little: they become numbers. */
+/** Names are not shortened to fewer columns than this, because little would be left. They become numbers instead. */
 const nameColumnsLeast = 8;
 /** The maximum width of the names above columns, if the columns are split into several tables. */
 const splitNameColumns = 12;

@@ -5,9 +5,7 @@ import { type AddedToken, cuttings, normalForms } from "#text";
 import { TextEncoding, TextNotes, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
-/**
- * The data that a thread needs to encode words with a tokenizer. It is plain, and its token table is in shared memory.
- */
+/** The data that a thread needs to encode words with a tokenizer. The token table is in shared memory. */
 export type WordEncoding = {
   readonly parts: tokenizers.EncodingParts;
   readonly tokens: TokenTable;
@@ -23,7 +21,7 @@ type Ids = Uint16Array | Uint32Array;
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
-  /** Notes on the last word. */
+  /** What encoding noted about the last word. */
   private readonly notes = new TextNotes();
   private readonly addedTokens: ReadonlyMap<number, AddedToken>;
   /** Whether the tokens of a pretoken have exactly its bytes. */
@@ -55,7 +53,8 @@ export class WordEncoder {
     tokenCounts: Float64Array,
   ): void {
     const { encoding } = this;
-    // If tokens lack some bytes, several words cannot be encoded together: their ids could not be told apart.
+    // In the ids of several words, the bytes of the tokens show where a word ends. If tokens may lack bytes of a word,
+    // each word is encoded separately.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();

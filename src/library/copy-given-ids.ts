@@ -2,9 +2,8 @@ import { argument, describeValue, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
 /**
- * Returns a caller's ids in an array that represents each number exactly: a Uint32Array or Uint16Array unchanged, a
- * list of numbers as a copy. In an array of 32-bit integers, invalid numbers would wrap to other ids. Throws a usage
- * error for anything else.
+ * Returns a caller's ids: a Uint32Array or Uint16Array unchanged, an array of numbers as a Float64Array, which can also
+ * hold numbers that are no ids, such as -1. Throws a usage error for anything else.
  */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);

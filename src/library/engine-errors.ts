@@ -1,8 +1,8 @@
 import { UserError } from "#runtime";
 
 /**
- * @internal The UserError for callers of the library if the engine does not allow WebAssembly or has no more memory for
- * it; undefined for any other error.
+ * @internal Returns the UserError for callers of the library if `error` says that the engine does not allow
+ * WebAssembly, or has no more memory for it. Returns undefined for any other error.
  */
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
@@ -22,7 +22,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
   });
 }
 
-/** @internal Runs `work`. If the engine refuses WebAssembly, throws a UserError that says how to allow it. */
+/** @internal Runs `work`. If it fails because the engine refuses WebAssembly or memory, throws `engineRefusal`. */
 export function withEngineErrors<T>(work: () => T): T {
   try {
     return work();

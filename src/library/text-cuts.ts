@@ -54,7 +54,7 @@ export class TextCuts {
 
   /**
    * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins and ends later than the previous
-   * part. It begins with the last `overlap` tokens of the previous part, or with fewer next to a character of many
+   * part. A part begins with the last `overlap` tokens of the previous one, or with fewer next to a character of many
    * tokens. Throws NoCut if a single character has more than `idsMax` ids.
    */
   parts(idsMax: number, overlap: number): TextPart[] {

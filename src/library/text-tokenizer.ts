@@ -113,7 +113,7 @@ const decodeOptionKinds = { skipSpecialTokens: flagArgument };
 const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
 const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
 const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
-/** Ids of any kind, which the decoder checks. */
+/** Accepts any value, because the decoder checks ids. */
 const anyArgument = { name: "an array of ids", accepts: () => true };
 const streamOptionKinds = { ...decodeOptionKinds, skipUnknownIds: flagArgument, ids: anyArgument };
 
@@ -525,7 +525,7 @@ export class TextTokenizer {
     this.memory.dispose();
   }
 
-  /** Returns a summary, which consoles show. The content of the tokenizer is in its files. */
+  /** Returns a summary, which consoles show. It does not contain the tokens. */
   toJSON(): {
     readonly kind: string;
     readonly vocabSize: number;
@@ -547,7 +547,8 @@ export class TextTokenizer {
     try {
       return work(encoding);
     } catch (error) {
-      // The state of the encoder after an error must not affect the next text.
+      // After an error, the encoder may be in the middle of a text, which must not affect the next text. NoCut is only
+      // thrown between texts.
       if (!(error instanceof NoCut)) this.memory.dropEncoding();
       throw error;
     } finally {

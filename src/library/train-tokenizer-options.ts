@@ -1,4 +1,4 @@
-// Made by `npm run suite options` of the tables in src/options.
+// Made by `npm run suite options` from the tables in src/options.
 import type { Texts } from "#corpus";
 import type { StageProgress } from "#jobs";
 import type { GivenWords } from "#words";
@@ -23,9 +23,9 @@ export type TrainTokenizerOptions = {
    */
   readonly wordCounts?: GivenWords | undefined;
   /**
-   * 256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by one run: each is
-   * written into a directory of the output that is named by its size. To extend a tokenizer, also how many
-   * tokens it gets: "+8000".
+   * The size of the vocabulary: 256 bytes, special tokens and merges. Several sizes, as in [16_384, 32_768],
+   * are made by one run: each is written into a directory of the output that is named by its size. When a
+   * tokenizer is extended, "+8000" is the number of new tokens.
    */
   readonly vocabSize?: number | readonly number[] | `+${string}` | undefined;
   /**
@@ -142,9 +142,9 @@ export type TrainTokenizerOptions = {
    */
   readonly binary?: "text" | undefined;
   /**
-   * Files by language, instead of files. Each merge is then learned from the language that is worst off: the
-   * one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). If
-   * several are equally badly off, the first of them wins.
+   * Files by language, instead of files. Each merge is then learned from the language whose text has the most
+   * tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If
+   * several have equally many tokens, the first of them wins.
    */
   readonly languages?:
     | readonly {
@@ -159,8 +159,8 @@ export type TrainTokenizerOptions = {
    */
   readonly languageRatio?: readonly number[] | undefined;
   /**
-   * In any `size` merges, a language gets at most `alpha` times its share: 100 and 2.0. A language above its
-   * limit waits, unless all are above theirs.
+   * In any `size` merges, a language gets at most `alpha` times its share: e.g. in 100 merges, at most 2.0
+   * times. A language above its limit waits, unless all are above theirs.
    */
   readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;
   /**

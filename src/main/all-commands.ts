@@ -1,6 +1,6 @@
 import { commandGroups, loadCommands } from "./command-table.ts";
 
-// Loaded on demand, for help, completions and mistakes: any other run needs one command.
+// Loaded on demand, for help, completions and mistakes. Other runs do not need all commands.
 
 /** All commands, in the order of help. */
 export const commands = await loadCommands();

@@ -176,8 +176,8 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly optionT
 }
 
 /**
- * Returns the examples with an option of the topic. If there are none for the topic "input", the simplest example,
- * which has files.
+ * Returns the examples with an option of the topic. If there are none and the topic is "input", returns the simplest
+ * example, because it has files.
  */
 export function topicExamples(command: CommandSpec, topic: optionTables.Topic): CommandSpec["examples"] {
   const own = command.options.filter((option) => option.topic === topic);
@@ -186,8 +186,8 @@ export function topicExamples(command: CommandSpec, topic: optionTables.Topic): 
 }
 
 /**
- * Returns the examples of a command with one of the options; if there are none, the simplest one with a
- * sample option inserted.
+ * Returns the examples of a command that have one of the options. If none has, inserts an option with a `sample` into
+ * the simplest example.
  */
 function examplesWith(
   { name, examples }: CommandSpec,

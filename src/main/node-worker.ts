@@ -1,6 +1,6 @@
 /*
- * Entry of every worker under Node: provides the parts of a web worker's (and Bun's) global scope that worker.ts uses,
- * then loads worker.ts.
+ * Entry of every worker under Node. Provides what worker.ts uses of the global scope of web workers, which Bun has and
+ * Node lacks. Then loads worker.ts.
  */
 import { parentPort, type Transferable } from "node:worker_threads";
 

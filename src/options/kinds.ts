@@ -39,7 +39,7 @@ export type Kind<T> = Typed & {
   };
 };
 
-/** The facts about a value in help and completions. */
+/** What help and completions say about a value. */
 export type Typed = {
   /** The name of the value in help. An option without one is a flag. */
   readonly value?: string;
@@ -267,7 +267,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
   python: { type: union("int, str, t.Sequence[int]"), none: "None", print: "sizes" },
 };
 
-/** The size of a vocabulary; only one. */
+/** A single size of a vocabulary. */
 export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSize(name, text!));
 
 function readSize(name: Message, text: string): AskedSize {

@@ -3,8 +3,8 @@ import type { Option } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
 /**
- * Commands that Python calls with the parameter names of its `train`. Other functions of the Python package name their
- * parameters after the command's options.
+ * Commands whose options have the names of the parameters of `train` in Python. For other commands, Python names
+ * parameters after the options.
  */
 const withParameters = ["train", "image"];
 

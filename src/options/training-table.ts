@@ -71,7 +71,7 @@ export const trainingOptions = optionTables.of({
     description: "vocabulary size, e.g. 32000 or 32k (32 x 1,024)",
     details: phrase`It includes 256 bytes, special tokens and merges. 32k is 32 x 1,024, and 1m is 1,024 x 1,024. Several sizes from one run, separated by commas: ${asOption("vocab-size", "16k,32k", "n")} writes DIR/16384 and DIR/32768.`,
     inCode:
-      '256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by one run: each is written into a directory of the output that is named by its size. To extend a tokenizer, also how many tokens it gets: "+8000".',
+      'The size of the vocabulary: 256 bytes, special tokens and merges. Several sizes, as in [16_384, 32_768], are made by one run: each is written into a directory of the output that is named by its size. When a tokenizer is extended, "+8000" is the number of new tokens.',
   },
   specialTokens: {
     name: "special-token",
@@ -287,7 +287,7 @@ export const trainingOptions = optionTables.of({
     details:
       "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several are equally badly off, the first of them wins.",
     inCode:
-      "Files by language, instead of files. Each merge is then learned from the language that is worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). If several are equally badly off, the first of them wins.",
+      "Files by language, instead of files. Each merge is then learned from the language whose text has the most tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If several have equally many tokens, the first of them wins.",
   },
   languagesDev: {
     name: "language-dev",
@@ -323,7 +323,7 @@ export const trainingOptions = optionTables.of({
     description: "in N merges, a language gets at most FACTOR times its share",
     details: "E.g. 100:2.0. A language above its limit waits, unless all are above theirs.",
     inCode:
-      "In any `size` merges, a language gets at most `alpha` times its share: 100 and 2.0. A language above its limit waits, unless all are above theirs.",
+      "In any `size` merges, a language gets at most `alpha` times its share: e.g. in 100 merges, at most 2.0 times. A language above its limit waits, unless all are above theirs.",
   },
   globalMerges: {
     name: "global-merges",
