@@ -126,8 +126,8 @@ class Sides {
 }
 
 /**
- * Returns the contents of files by name; of compressed files, what they contain. Leaves out files that may differ, such
- * as records and caches.
+ * Returns the contents of files by name; of compressed files, what they contain. Leaves out caches, counts in compact
+ * form, and JSON other than tokenizer.json.
  */
 async function contents(directory: string): Promise<Record<string, unknown>> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
@@ -162,7 +162,7 @@ function readdirIsDirectory(path: string): boolean {
 
 type Made = { readonly name: string; readonly isText: boolean };
 
-/** A file of a random format, with documents, records in odd shapes, and sometimes bytes that are not text. */
+/** Makes a file of a random format, with documents, records in odd shapes, and sometimes bytes that are not text. */
 function makeInput(random: Random, sides: Sides): Made {
   const kind = pick(random, [
     "txt",

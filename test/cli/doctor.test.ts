@@ -68,7 +68,7 @@ function damaged(name: string, damage: (files: Files) => void): string {
   mkdirSync(directory);
   const files: Files = {};
   for (const [file, text] of parsed) files[file] = textFiles.includes(file) ? text : JSON.parse(text);
-  // Otherwise, the damage of one file could be reported as a disagreement between two.
+  // With these files, the damage of one file could be reported as a disagreement between two.
   for (const file of ["vocab.json", "merges.txt", "tokenizer.tiktoken", "training.json", "tokens.tsv"]) {
     if (!keepsAll.has(name)) delete files[file];
   }

@@ -17,7 +17,7 @@ function train(name: string, ...options: string[]) {
 
 const recordIn = (directory: string) => JSON.parse(readFileSync(join(directory, "training.json"), "utf8"));
 
-/** Returns the files with the vocabulary. The token counts are excluded, because an extension counts from its start. */
+/** Returns the files except the record and the token counts, which an extension counts only from its own start. */
 function vocabularyFiles(directory: string): Record<string, string> {
   const { "tokens.tsv": _, ...files } = tokenizerFiles(directory);
   return files;

@@ -70,7 +70,7 @@ function make(format: string): { path: string; files: string[] } {
   return { path: known.length === 0 ? `${format}/${files[0]}` : format, files };
 }
 
-/** Tries the path as every argument. Returns the command lines that end otherwise than expected. */
+/** Tries the path as each tokenizer argument. Returns the command lines that end otherwise than expected. */
 function complaintsOf(path: string, expected: (argument: string) => string | undefined): string[] {
   return tokenizerArguments.flatMap(({ name, lineWith }) => {
     const message = ofOtherKinds[name] ?? expected(name);

@@ -9,7 +9,7 @@ const evil = "\x1b]0;x\x07\nbpe: error: forged\x1b[31m\r\u009b\u202e\u200b";
 const home = scratch();
 const text = `${"the cat sat on the mat. ".repeat(20)}${evil} ${evil}`;
 
-/** Fills `home` with a file of every kind, each with an evil name, and a tokenizer with evil strings in its files. */
+/** Fills `home` with files of many kinds, mostly under evil names, and a tokenizer with evil strings in its files. */
 function prepare(): void {
   put(home, `${evil}.txt`, text);
   put(home, "one.txt", text);

@@ -31,8 +31,8 @@ function train(files: readonly string[], ...options: string[]) {
 }
 
 /**
- * Merges in strings of ids naively: counts all pairs, merges the best one, and starts over. Of equally frequent
- * pairs, the one with smaller ids wins.
+ * Learns merges of ids naively: counts all pairs, merges the best one, and starts over. Of equally frequent pairs, the
+ * one with smaller ids wins.
  */
 function naively(documents: readonly number[][], mergeCount: number, lengthMax = Infinity) {
   const texts = documents.map((ids) => [...ids]);

@@ -16,7 +16,7 @@ eachInNewHome((made) => {
 });
 
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
-/** Matches a line before the record: it begins with its time. */
+/** Matches a line that begins with a time, as all lines do except records. */
 const stamped = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ./;
 
 test("the log has progress and warnings with times, and the record as its last line, whatever stderr shows", () => {

@@ -11,7 +11,7 @@ import { writeFooterBomb, writeTinyRows } from "../stress/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../stress/memory.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 
-/** Declares a slow test, which runs only at night. */
+/** Declares a slow test, which runs only if the tests are thorough. */
 const nightly = test.skipIf(!isThorough);
 
 const home = scratch();

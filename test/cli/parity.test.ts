@@ -51,7 +51,7 @@ test.each([
 
 test("threads, other sizes of the same run and a repeat from its record change nothing", () => {
   const options = ["--language-window", "10:1.5", "--global-merges", "20", "--compat", "huggingface"];
-  // Under HF's rule a special token that a merge spells takes no new id; "qu" can be one.
+  // Under HF's rule, a merge that spells a special token adds no id. A merge may spell "qu".
   const special = ["-s", "<|end|>", "-s", "qu"];
   train("one", ...options, ...special, "-n", "320", "-w", "1");
   train("many", ...options, ...special, "-n", "320", "-w", "3");

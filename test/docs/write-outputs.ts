@@ -6,10 +6,7 @@ import { join } from "node:path";
 import { isShown, play, playedPages, root } from "./play.ts";
 
 const columns = 110;
-/**
- * Formats an output for a page: lines that are too long end in `…` after a whole word, because `isShown` compares
- * words.
- */
+/** Formats an output for a page: a line that is too long is cut after a word, and ends in `…`. */
 const shown = (printed: string) =>
   printed
     .replaceAll(/[ \t]+$/gm, "")

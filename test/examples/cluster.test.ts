@@ -39,7 +39,7 @@ function sharedFolder(name: string): string {
   return run;
 }
 
-/** Runs a task as a separate process that gets only the folder and these variables. */
+/** Runs a task as a separate process, whose environment has only these variables, PATH, BPE and RANGE_SIZE. */
 function start(command: readonly string[], variables: Record<string, string>) {
   return Bun.spawn([...command], {
     env: { PATH: process.env.PATH!, BPE: binary, RANGE_SIZE: "64KB", ...variables },

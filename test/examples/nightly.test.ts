@@ -111,7 +111,7 @@ test("the container's files are all that the executable needs", () => {
   }
   mkdirSync(join(image, "data/corpus"), { recursive: true });
   put(join(image, "data/corpus"), "a.txt", "the cat sat on the mat<|endoftext|>".repeat(100));
-  // Like a container engine: with /proc and /dev, in separate namespaces, and without being root.
+  // Enters the image as a container engine does: with /proc and /dev, in separate namespaces. This does not need root.
   for (const path of ["dev", "proc"]) mkdirSync(join(image, path));
   const inside = 'mount --rbind /dev dev && mount --rbind /proc proc && exec chroot . "$@"';
   const enter = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside, "sh"];

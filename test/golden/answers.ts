@@ -33,13 +33,13 @@ function visible(content: string | Uint8Array): string {
   );
 }
 
-/** Whether the standard output of a command line is for people to read, and not ids, counts, plans, scripts or JSON. */
+/** Whether the standard output of a command line is text for people to read, not data or a script. */
 const printsForPeople = (args: readonly string[]) =>
   (!/^(count|encode|decode|plan|completions)$/.test(args[args[0] === "ids" ? 1 : 0] ?? "") &&
     !/--(json|csv)\b/.test(args.join(" "))) ||
   args.includes("--help");
 
-/** Fields of records that differ from run to run. */
+/** The names of JSON fields whose values differ from run to run. */
 const volatile =
   /^(version|bunVersion|commit|startedAt|endedAt|workingDirectory|timings|\w+Ms|peakMemoryBytes|memoryBytes|estimatedBytes|\w*PerSecond|\d+\/training\.json)$/;
 
@@ -80,7 +80,7 @@ function maskStderr(text: string, directory: string): string {
     .join("\n");
 }
 
-/** Returns the content of a file, without what differs from run to run. `directory` is the working directory. */
+/** Reads an output file. Masks what differs from run to run, also the working directory, `directory`. */
 export async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");
@@ -138,7 +138,7 @@ async function run(binary: string, args: readonly string[], cwd: string, stdin: 
   return { code: child.exitCode ?? String(child.signalCode), stdout, stderr };
 }
 
-/** Runs the lines of a group in a new directory below the corpora, and adds its answers. */
+/** Runs the lines of a group, which write into a new directory below `cwd`, and adds the answers to `answers`. */
 async function runGroup(
   binary: string,
   group: string,

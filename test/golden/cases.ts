@@ -602,7 +602,7 @@ export const smallGroups: Record<string, string> = {
     ${each(["bash", "zsh", "fish"], (shell) => `${shell}: completions ${shell}`)}`,
 };
 
-/** Groups for whole corpora, given by their paths below the working directory. */
+/** Groups for larger corpora, given by their paths below the working directory. */
 export function largeGroups(files: readonly string[]): Record<string, string> {
   const groups = files.map((file): [string, string] => [
     file,

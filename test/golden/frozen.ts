@@ -1,5 +1,5 @@
-// The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then each output with its
-// checksum. `frozen/GROUP.txt` has the texts for people verbatim, so that a diff shows which words changed:
+// The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then the checksums of the
+// outputs that are not for people. `frozen/GROUP.txt` has the texts for people, so that a diff shows changed words:
 //
 //     == NAME
 //     $ bpe ARGUMENTS

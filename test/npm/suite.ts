@@ -71,7 +71,7 @@ const sha256 = (...parts: (string | Uint8Array)[]) => {
   return hash.digest("hex");
 };
 
-/** Returns the results of the executable: hashes of the tokenizer's files, and of ids. */
+/** Returns the results of the executable: hashes of tokenizers and of ids. */
 function expectedOf() {
   const hashOf = (directory: string) => {
     const names = readdirSync(directory).filter((name) => name !== "training.json");

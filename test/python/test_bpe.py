@@ -74,7 +74,7 @@ class Training(Home):
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        # HF's trainer reads files line by line, and so does bpe with its rule.
+        # HF's trainer reads files line by line, and so does bpe with HF's rule.
         parts = [part for text in self.texts for part in text.split(END)]
         theirs.train_from_iterator([line for part in parts for line in part.splitlines(keepends=True)], trainer)
         ours = json.loads(tokenizer.to_hf().to_str())["model"]["merges"]

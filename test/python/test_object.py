@@ -26,7 +26,7 @@ import bpe_trainer as bpe
 from bpe_trainer import cs336
 from test_bpe import END, Home, made_texts
 
-#: Pieces of texts: joined emoji, marks, line ends, white space of all kinds, added tokens and
+#: Pieces of texts: joined emoji, marks, line ends, white space of many kinds, added tokens and
 #: parts of them.
 PIECES = [
     *("a", "b", "e", " ", "  ", "the", " the", "\n", "\r\n", "\t", "'s", "1", "23", "é", "e\u0301", "你", "好", "😀"),

@@ -1,6 +1,6 @@
 """Tokenizers that bpe writes, in HF's tokenizers 1.0 (a release candidate), in a separate environment.
 
-The texts are those of test/oracles/real, which setup.ts sorts by Unicode version. Tests also state what the
+The texts are those of test/oracles/real, which setup.ts groups by Unicode version. Tests also state what the
 engine of 1.0 cannot do, so that docs/comparison.md stays true.
 """
 
@@ -93,7 +93,7 @@ class One(unittest.TestCase):
         return theirs
 
     def refuses(self, path: Path) -> None:
-        """Checks that 1.0 loads the tokenizer, but cannot encode any text."""
+        """Checks that 1.0 loads the tokenizer, but refuses to encode texts."""
         theirs = self.load(path)
         for text in ("a b", "c"):
             with self.assertRaisesRegex(ValueError, NO_ENGINE):

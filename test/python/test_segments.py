@@ -58,7 +58,7 @@ class Segmented(unittest.TestCase):
             added = made.get_added_tokens_decoder().values()
             content = made.to_str()
             learned = {text for pair in json.loads(content)["model"]["merges"] for text in (*pair, "".join(pair))}
-            # A mask is different text from its token, so a token must be recognized in all contexts.
+            # Masks are other texts than their tokens, so only tokens are tried that are recognized in every context.
             if all(token.special and not token.single_word and token.content not in learned for token in added):
                 yield content
         texts = [*made_texts(60), *MARKS, *(made_text(draw) for _ in range(60))]

@@ -24,7 +24,7 @@ const linksOf = (markdown: string) =>
     .map(([, target]) => target!)
     .filter((target) => !/^https?:/.test(target));
 
-/** Returns links whose heading or file does not exist. */
+/** Returns the links that lead neither to another site nor to a heading of the text. */
 function deadLinks(markdown: string): string[] {
   const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(
     ([, title]) =>

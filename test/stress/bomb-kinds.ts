@@ -90,7 +90,7 @@ function waitedMs(pid: number): number | null {
   }
 }
 
-/** The maximum time until a signal ends a run. */
+/** The maximum time until a signal ends a run, in milliseconds. */
 const stopMsMax = 200;
 /** More time, for the system to release the run's memory: about 0.1 s per gigabyte. */
 const takingBackMs = 300;

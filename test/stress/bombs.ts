@@ -77,7 +77,7 @@ function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** Returns the period of the text: the smallest distance in bytes at which it repeats. */
+/** Returns the period of the unit: the smallest distance in bytes at which its bytes repeat. */
 function periodOf(unit: Uint8Array): number {
   for (let period = 1; ; period++) {
     if (Buffer.compare(unit.subarray(period), unit.subarray(0, unit.length - period)) === 0) return period;

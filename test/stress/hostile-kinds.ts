@@ -22,7 +22,7 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
-/** The time after which a run that another user's files block counts as hung. */
+/** The time in milliseconds after which a run counts as hung. */
 const hangMs = 10_000;
 
 /** A file that attacks aim at, and its directory. No run may change them. */
@@ -60,7 +60,7 @@ const plants: Record<string, Plant> = {
   "false file": (path) => writeFileSync(path, '{"release": 1, "fd": 0}'),
 };
 
-/** Returns a name that `bpe` uses next to outputs or in the cache. */
+/** Returns a path that `bpe` may use: next to outputs, in the cache, or for temporary files. */
 function namesOfOurs(world: World, random: Random): string {
   const [out, ids, cache] = [
     join(world.work, "out"),

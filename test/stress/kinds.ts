@@ -29,7 +29,7 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
  */
 let jobMs = 300;
 
-/** Waits for a random time: usually within the time of a whole run, otherwise from when output is being written. */
+/** Waits for a random time: in most trials from the start of the run, otherwise from when output is being written. */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
   const isWriting = () =>
@@ -231,7 +231,7 @@ function flipBit(path: string, random: Random): void {
   writeFileSync(path, bytes);
 }
 
-/** Flips a bit in the cache: the affected words are counted again. */
+/** Flips a bit in a file of the cache: a run with this cache gives the right result. */
 async function damagedCache(world: World, random: Random): Promise<Outcome> {
   const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
   const pristine = join(world.root, "pristine-cache");

@@ -153,7 +153,7 @@ for (const { name, mutate } of [
   });
 }
 
-/** Returns the words of a counts file, read like in a training. */
+/** Reads a counts file as a training does, and returns its words. */
 function trainWords(path: string): Promise<{ words: WordTable }> {
   const countsFiles = new CountsFiles([path]);
   countsFiles.check(countsOptions);

@@ -84,7 +84,7 @@ export function mutateCounts(file: Buffer, random: Random): Buffer {
   return random.below(8) === 0 ? mutated.subarray(0, random.below(mutated.length + 1)) : mutated;
 }
 
-/** Mutates the header or a line of word counts in text form. */
+/** Mutates the header or the lines of word counts in text form. */
 export function mutateTsv(text: string, random: Random): string {
   const [head, ...lines] = text.split("\n");
   const [mark, json] = head!.split("\t") as [string, string];

@@ -6,7 +6,7 @@ export const rules = ["cs336", "huggingface", "rustbpe", "extension"] as const;
 export type Rule = (typeof rules)[number];
 
 export type MadeTraining = {
-  /** The files, by name. */
+  /** The contents of the input files, by name. */
   readonly inputs: ReadonlyMap<string, string>;
   /** The arguments of a training whose tokenizer is continued, or null. */
   readonly base: readonly string[] | null;
@@ -24,7 +24,7 @@ export type PlainTraining = {
   readonly wholeCharacters: boolean;
 };
 
-/** Where `trainings.ts` writes the base. */
+/** The directory of the tokenizer that a training continues. */
 export const baseName = "base";
 const specialTokens = ["<|endoftext|>", "<|end|>", "<s>", "<|endoftext|>x"];
 const alphabets = [

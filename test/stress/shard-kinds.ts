@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
 
-/** A command line that writes `shards/c*`, and the files that an undisturbed run of it writes. */
+/** A command line that writes `shards/c*`, and the files and the duration of an undisturbed run. */
 type Sharded = {
   readonly args: readonly string[];
   readonly wanted: ReadonlyMap<string, Buffer>;
@@ -163,7 +163,7 @@ async function full(world: World, random: Random): Promise<Outcome> {
   return isFull ? met : tooLate;
 }
 
-/** Flips a bit of a shard or of the manifest: the run refuses it by name, or replaces it on request. */
+/** Flips a bit of a shard or of the manifest. A run refuses the file by name, and with --if-changed replaces it. */
 async function damaged(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);
   layOut(world);

@@ -5,7 +5,7 @@ export type OwnMaterial = {
   readonly specialTokens: readonly string[];
   /** Tokens of the vocabulary that are valid text. */
   readonly tokens: readonly string[];
-  /** Tokens that no merges produce. They occur only as a whole pretoken. */
+  /** Tokens that no merges produce: encoding gives them only for a pretoken that is the whole token. */
   readonly unreachable: readonly string[];
 };
 

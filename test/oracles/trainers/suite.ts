@@ -61,7 +61,7 @@ made("train", "learned.txt", "-n", "700,65499,65536,65537", "-s", end, "-o", "ma
 
 type Documents = number[][];
 
-/** Encodes each document separately; the id `end` belongs to the document before it. */
+/** Encodes each document separately. The id of `end` belongs to the document before it. */
 async function encoded(directory: string, file: keyof typeof documents): Promise<Documents> {
   const tokenizer = await Tokenizer.load(directory);
   const all = documents[file].map((text) => [...tokenizer.encode(text)]);

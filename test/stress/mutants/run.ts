@@ -5,7 +5,8 @@
  *
  *   npm run suite mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
  *
- * Works in a copy of the tree. Exits with 1 if survivors have no explanation, or if explained lines no longer exist.
+ * Works in a copy of the tree. Exits with 1 if a survivor has no explanation, if a change could not be tested, or if
+ * an explained line no longer exists.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
@@ -96,7 +97,7 @@ function described({ file, lineIndex, line, changed }: Mutant): string {
   return `${file}:${lineIndex + 1}\n  - ${line.trim()}\n  + ${changed.trim()}`;
 }
 
-/** Picks mutants at random, about as many from each module. */
+/** Picks random mutants, about equally many from each module. */
 function choose(): Mutant[] {
   const random = randomSource(Number(values.seed));
   const wanted = values.module?.split(",");
