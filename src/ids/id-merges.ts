@@ -73,9 +73,8 @@ export function read(path: string): IdMerges {
 }
 
 /**
- * Returns the character of a symbol: its number as a code point, or, from the first surrogate on, that number
- * plus the number of surrogates. So an alphabet of up to 2^20 symbols has different characters, in the order
- * of ids.
+ * Returns the character of a symbol. Symbols are numbered like code points, but without the surrogates. So an alphabet
+ * of up to 2^20 symbols has different characters, in the order of ids.
  */
 export const characterOf = (id: number) =>
   String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);

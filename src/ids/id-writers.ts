@@ -48,8 +48,8 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 /** Receives ids in the order of the inputs, or of the given ranges. */
 export type IdSink = {
   /**
-   * Receives the next ids, which are valid during the call. If they are those of records, also receives the positions
-   * in `ids` where records end, and the kept fields of the records that end.
+   * Receives the next ids, which are valid during the call. For ids of records, also receives the positions in `ids`
+   * where records end, and the kept fields of these records.
    */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly keptField.Value[]): void;
   /** Called at the end of a plain-text input. */

@@ -194,7 +194,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.tasks.close();
   }
 
-  /** `Thread.isExtra` of the workers: if one thread is planned and it is a worker, the main thread is one more. */
+  /**
+   * `Thread.isExtra` of the workers. If the only planned thread is a worker, the main thread is one more than planned.
+   */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
   }
@@ -278,7 +280,7 @@ const batchBytes = scaled(1 << 18, 256);
 /** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);
 
-/** The number of a taker, and whether it leaves a task, and all tasks after it, to the other takers. */
+/** The number of a taker, and whether that taker leaves a task to the other takers. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: tasks.Task) => boolean };
 
 /** Hands out tasks in order, each to one of several takers, and plans some ahead. */

@@ -28,9 +28,9 @@ export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: 
 export type Report = (progress: StageProgress) => void;
 
 /**
- * @internal Returns a report that remembers its last progress, and the function `rest`, to be awaited between slices of
- * work without measurable progress. `rest` yields to the event loop, and reports the last progress again, because
- * `report` may throw to end the run.
+ * @internal Returns a report that remembers its last progress, and a function `rest`. The caller awaits `rest` between
+ * slices of work whose progress cannot be measured. `rest` yields to the event loop, and reports the last progress
+ * again, because `report` may throw to end the run.
  */
 export function repeat(report: Report, first: StageProgress) {
   let last = first;

@@ -54,8 +54,9 @@ function curveSizes(first: number, last: number): number[] {
 const halvingsMax = 5;
 
 /**
- * Returns the last size, half of it, a quarter …: at most five, all above the size without merges. If there are few
- * merges, their number is halved instead, and the size without merges is included. `smaller` is always included.
+ * Returns the last size, its half, its quarter and so on: at most five sizes above the size without merges. If the last
+ * size is below four times the size without merges, the number of merges is halved instead, and the size without merges
+ * is included. `smaller` is always included.
  */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
@@ -77,9 +78,9 @@ export function through(points: readonly CurvePoint[]): Curve {
 }
 
 /**
- * Estimates bytes per token at twice the size. The last doubling gained some fraction of what the previous doubling
- * gained; the next one is assumed to gain the same fraction of the last gain, and at most as much. Null if the curve is
- * too short or does not rise. docs/evaluate.md has the error of the estimate on five corpora.
+ * Estimates bytes per token at twice the size. The gain of a doubling is assumed to be that of the doubling before,
+ * times a constant factor of at most 1; the last two doublings give the factor. Returns null if the curve is too short
+ * or does not rise. docs/evaluate.md has the error of the estimate on five corpora.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;

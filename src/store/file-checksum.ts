@@ -6,8 +6,8 @@ import { type ByteSink, scaled } from "#runtime";
 const headBytesMax = 4096;
 
 /**
- * Detects accidental damage, not tampering: the CRC-32 of all bytes from 4,096 on, continued with the first
- * 4,096. So a head can be overwritten after the rest is written. CRC-32 is the runtime's cheapest hash, and
+ * A checksum that detects accidental damage, not tampering: the CRC-32 of the bytes from 4,096 on, followed by the
+ * first 4,096 bytes. So a head can be overwritten after the rest is written. CRC-32 is the runtime's cheapest hash, and
  * its value does not depend on how the bytes are split.
  */
 export class FileChecksum {

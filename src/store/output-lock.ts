@@ -99,9 +99,9 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
  * Recovers what dead runs of this user left next to the place. If a run died after moving the old output aside and
  * before publishing the new one, nothing is at the path: the old output is moved back, which cannot harm a live run.
  *
- * Everything else requires the lock of the place, except for files of this run that are no longer reserved. An old
- * output that was to be kept is renamed to its kept name (`keepResult`). Other leftovers are removed. Tests pass
- * `isLocal` to simulate a file server.
+ * If this process has the lock of the place, an old output that was to be kept gets its kept name (`keepResult`), and
+ * other leftovers are removed. Leftovers of this run itself need no lock. Tests pass `isLocal` to simulate a file
+ * server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
@@ -146,7 +146,7 @@ export function makeParents(place: Place): () => void {
     try {
       for (let path = place.parent; path.length >= outermost.length; path = dirname(path)) rmdirSync(path);
     } catch {
-      // Usually because a directory is not empty.
+      // Usually, a directory is not empty.
     }
   };
 }

@@ -25,8 +25,8 @@ import { lstatOrNull } from "./output-place.ts";
 
 /**
  * Whether the owner of an entry is trusted in its directory. If everybody may write to the directory, only this user,
- * root and the directory's owner are trusted. Otherwise every owner is, because the directory's owner decides who may
- * write to it.
+ * root and the directory's owner are trusted. Otherwise every owner is trusted, because the directory's owner decides
+ * who may write to the directory.
  */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
