@@ -87,7 +87,7 @@ function readTrainOptions(typed: TypedOptions) {
     output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
-    // With the rule `ids`, --min-frequency defaults to 1 even if `compat` is huggingface, whose own default is 0: a
+    // With "ids" instead of `compat`, --min-frequency defaults to 1 even for huggingface, whose own default is 0: a
     // pair that never occurs is not learned.
     limits: trainings.settleLimits(asked, "ids"),
     workers,

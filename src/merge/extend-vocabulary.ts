@@ -344,9 +344,9 @@ function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTo
 }
 
 /**
- * Returns the reason why a rank file cannot hold the extended tokenizer, or null. tiktoken merges any two
- * neighbours that form a token of the file, so it may produce a token that the base's merges never did, or
- * produce one earlier than in training. Merges each new token as tiktoken does, and compares.
+ * Returns the reason why a rank file cannot hold the extended tokenizer, or null. tiktoken merges any two neighbours
+ * that form a token of the file, so it may produce a token that the base's merges never did, or produce one earlier
+ * than in training. Merges the bytes of each new token as tiktoken does, and checks that they become this token.
  */
 export function* ranksObstacle(
   base: TokenizerParts,

@@ -26,8 +26,8 @@ import { readMerges, readStartCounts } from "./read-merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
 /**
- * Merges, with lengths before the first merge and after the last. `lengths` has an entry for each language's words,
- * then one for each language's dev text.
+ * Merges, and the lengths of texts in tokens, before the first merge and after the last. `lengths` has an entry for
+ * each language's words, then one for each language's dev text.
  */
 export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };

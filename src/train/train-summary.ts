@@ -61,7 +61,10 @@ export const trainingSummary = (
   return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
 };
 
-/** Returns the full summary as names and texts, for the page. The page has a table of all tokens instead of lists. */
+/**
+ * Returns the full summary as names and texts, for the page. Lists of tokens are left out, because the page has a table
+ * of all tokens.
+ */
 export const pageSummary = (
   trained: learning.TrainedVocabulary,
   record: trainingRecords.TrainingRecord,

@@ -47,7 +47,7 @@ export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabu
   Partial<OutputSettings> & {
     readonly training: Training;
     readonly corpus: Pick<learning.Corpus, "inputs" | "languages" | "workerCount">;
-    /** Files that were skipped in the given directories. */
+    /** The paths that were skipped in directories and among the matches of globs. */
     readonly skipped: readonly inputSearch.Skipped[];
     readonly counts: readonly trainingRecords.Counts[];
     readonly trained: Trained;

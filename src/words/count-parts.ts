@@ -74,7 +74,7 @@ const slicingCores = scaled(8, 1);
 /** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
 const slicedWordsLeast = scaled(1e6, 2);
 /**
- * A slice needs some 0.8 MB in each thread, in addition to its words. Setting that up takes a twentieth of the
+ * A slice needs some 0.8 MB in each thread, in addition to its words. Preparing this memory takes a twentieth of the
  * time to count this many words.
  */
 const slicedWordsPerThread = scaled(50_000, 1);

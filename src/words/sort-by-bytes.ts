@@ -4,9 +4,9 @@ import type { WordTable } from "./word-table.ts";
 /**
  * Sorts words by their bytes. The order is an array of word indices.
  *
- * Words are compared by keys of six bytes, which are stored next to the indices. A bucket sort distributes the words
- * into 65,536 buckets by their first two bytes. Then multikey quicksort sorts each bucket: it compares keys at one
- * depth, and where they are equal it goes six bytes deeper.
+ * Words are compared by keys of six bytes, which are stored next to the indices. The depth of a key is the offset of
+ * these bytes in the word. A bucket sort distributes the words into 65,536 buckets by their first two bytes. Then
+ * multikey quicksort sorts each bucket: it compares keys at one depth, and where they are equal it goes six bytes deeper.
  *
  * A key is a whole number below 2^51. Its upper 48 bits are six bytes of the word, the most significant first, with
  * zeros after the word's end; its lowest three bits are the number of bytes from this depth to the word's end, capped

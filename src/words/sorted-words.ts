@@ -96,12 +96,12 @@ export type Summand = { readonly words: SortedWords; readonly times: number };
  * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
  * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
  *
- * A match rarely reads words. Each summand has the length of the prefix that its word shares with the last winner's
- * word (`offsets`), and the next byte after it (`bytes`): an offset-value code. Of two words greater than the last
- * winner, the one that shares the longer prefix with it is smaller; at equal prefixes the next byte decides. Only if
- * both are equal are the words compared, from there on, and the loser gets its offset and byte relative to the winner.
- * All summands on the winner's path to the top lost to it, so their offsets are always relative to the last winner. A
- * word that equals the last winner has the byte -1.
+ * A match rarely reads words, because each summand has an offset-value code: the length of the prefix that its word
+ * shares with the last winner's word (`offsets`), and the byte of its word after that prefix (`bytes`), which is -1 if
+ * the two words are equal. No word is smaller than the last winner's. So of two words, the one with the longer shared
+ * prefix is smaller, and if the prefixes are equally long, the one with the smaller byte. If the bytes are equal, too,
+ * the words are compared from there on, and the loser gets its offset and byte relative to the winner. All summands on
+ * the winner's path to the top lost to it, so their offsets are always relative to the last winner.
  */
 export class SumOfWords implements SortedWords {
   word: Text = textBuffers.allocate(256);

@@ -8,7 +8,7 @@ import type { WordTable } from "./word-table.ts";
 
 /**
  * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. A line
- * of a word always differs from it, because it has a digit after the tab; so even the word `#bpe-counts` may come
+ * with a word always differs from this line, because a digit follows its tab. So even the word `#bpe-counts` may come
  * first.
  */
 const mark = "#bpe-counts";
