@@ -12,8 +12,8 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 export const environment = { TMPDIR: tmpdir() };
 
 /**
- * Turns off the engine's fast WebAssembly memories. With them, the engine collects all garbage before it makes another
- * memory (see scripts/test.mjs).
+ * Turns off the engine's fast WebAssembly memories. With them, the engine collects all garbage before it makes more
+ * than a few memories (see scripts/test.mjs).
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;

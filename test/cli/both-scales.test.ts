@@ -9,8 +9,8 @@ import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, rounds } from "../rounds.ts";
 
 /**
- * The usual build and dist/bpe-small, whose blocks, windows and tables are tiny, must write the same bytes. Most files
- * here fit into one block of the usual build; the small build has to cut them often.
+ * The usual build and dist/bpe-small, whose blocks, windows and tables are tiny, must write the same bytes. The files
+ * here are small, so the usual build rarely reaches the end of a block, and the small build often does.
  *
  * With another seed, longer: BPE_SCALES_SEED=7 BPE_TEST_ROUNDS=50 node scripts/test.mjs test/cli/both-scales
  */

@@ -1,6 +1,6 @@
 /**
- * Tests of another project, which run against bpe_trainer through the adapters next to this file. They are downloaded
- * for each run; this repository contains none of them.
+ * Tests of another project, which run against bpe_trainer through the adapters next to this file. This repository
+ * contains none of them.
  */
 export type Suite = {
   readonly name: string;
