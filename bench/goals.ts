@@ -8,9 +8,9 @@ export type Goal = {
   readonly measure: "seconds" | "processorSeconds" | "megabytes";
   /** Another cost of the row, by name: the goal is about the quotient. Without it, the goal is about `bpe` alone. */
   readonly other?: string;
-  /** The smallest quotient that reaches the goal: the cost of the other, divided by that of `bpe`. */
+  /** The smallest quotient that reaches the goal: the cost of `other`, divided by that of `bpe`. */
   readonly least?: number;
-  /** The largest number that reaches the goal: the cost of `bpe`, divided by that of the other if there is one. */
+  /** The largest number that reaches the goal: the cost of `bpe`, divided by that of `other` if there is one. */
   readonly most?: number;
   /** The goal's number on the day when the goal was set, if it is known. */
   readonly before?: number;

@@ -103,7 +103,8 @@ export function readmeTable(rows: readonly Row[]): string {
 }
 
 /**
- * Returns the page after replacing its table with `made`. The table is found by its first line, which must be the same.
+ * Returns the page after replacing its table with `made`. The table on the page is found by its first line, which must
+ * equal that of `made`.
  */
 export function withTable(page: string, made: string): string {
   const head = made.slice(0, made.indexOf("\n")).replace(/[|*+?.()[\]{}\\^$]/g, "\\$&");

@@ -105,7 +105,9 @@ function own({ before }: Setting, ...args: string[]): Cost[] {
   return inTurns({ bpe: [bpe, ...args], ...older }, shortRounds);
 }
 
-/** Times encoding by a tokenizer with superwords, and by one without, of the same size and text. */
+/**
+ * Times encoding with two tokenizers of the same size, trained on the same text: one with superwords, one without.
+ */
 function encodeWithSuperwords(
   { texts, home, rounds, before }: Setting,
   path: string,

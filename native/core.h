@@ -246,7 +246,7 @@ typedef struct {
 typedef struct {
   const uint32_t *given, *canonical; /* ids that have tokens */
   size_t given_count, canonical_count;
-  bool is_same_text; /* both spell the same text. Otherwise there is one span, from the first difference to the last */
+  bool is_same_text; /* given and canonical ids spell the same text; if not, one span goes from the first difference to the last */
   RecodedSpan *spans; /* the caller frees them, after an error, too */
   size_t span_count;
 } Recoding;

@@ -230,7 +230,7 @@ function digestOfModule(name: ModuleName): string {
   return digestOf([...names], features.includes("--noAssert") ? withoutComments : withBlankComments);
 }
 
-/** Removes comments that begin a line: a module stays the same if only they change. */
+/** Removes comments that begin a line: a module stays the same if only comments change. */
 export const withoutComments = (source: string) => source.replace(commentLines, "");
 
 /** Empties the lines of comments that begin a line. */

@@ -12,7 +12,7 @@ export type ScaleRecord = {
   readonly memoryBytes: number;
   readonly load: string;
   readonly pattern: string;
-  /** Parts of each corpus, each twice as large as the previous one; "all" has the same share of each corpus. */
+  /** Parts of each corpus, each about twice as large as the previous one; "all" has the same share of each corpus. */
   readonly growth: readonly { readonly name: string; readonly points: readonly Point[] }[];
   /** `bpe count -w 1 --save-counts`: processor time of the process, start included; median of the rounds. */
   readonly counting: readonly {

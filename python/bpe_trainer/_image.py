@@ -75,7 +75,7 @@ class Image:
         return len(token) - len(token.lstrip(b" "))
 
     def is_same(self, other: "Image") -> bool:
-        """Whether both encode and decode alike. Other settings of their files may differ."""
+        """Whether the two tokenizers encode and decode alike. Other settings of their files may differ."""
         names = ("specialTokens", "addedTokens", "around")
         return (
             all(self.facts[name] == other.facts[name] for name in names)

@@ -1203,7 +1203,7 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: 
         for other in others:
             await_end(other)
     except BaseException:
-        # Ctrl-C: the others stop soon.
+        # After Ctrl-C, the other threads stop soon.
         errors[0] = errors[0] or BpeError("stopped")
         stop()
         raise

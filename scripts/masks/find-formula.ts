@@ -76,7 +76,7 @@ function guessMember(tables: ScanTables): Member {
   };
 }
 
-/** The largest group of digits that the kernel counts. */
+/** The guess does not distinguish larger groups of digits from groups of any size. */
 const digitCountMax = 8;
 
 /** Returns the formula of a member, in the form that the proof runs. */
@@ -270,7 +270,8 @@ function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
 }
 
 /**
- * Drops the ends that both have settled. Returns undefined if the start of the fresh one turns out not to be an end.
+ * Drops the ends that both automata have settled. Returns undefined if the start of the fresh automaton turns out not
+ * to be an end.
  */
 function compared({ isEnd, whole, fresh }: Pair): Pair | undefined {
   let ends = whole.ends.filter((end) => end !== before);

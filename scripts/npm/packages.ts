@@ -30,7 +30,7 @@ export const tarballFiles = ({ files }: NpmPackage): ArchivedFile[] =>
 
 /**
  * The package `bpe`: the libraries that `compileLibraries` and `declareTypes` put into `built`, and the command, which
- * starts an executable of the other packages.
+ * starts the executable in another of these packages.
  */
 export function libraryPackage(root: string, built: string, notice: string): NpmPackage {
   const { version, description, license } = projectOf(root);

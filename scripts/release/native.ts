@@ -1,6 +1,6 @@
 // The native parts of a release: the module of Python's wheel, and the C library with its header. One machine builds
-// those of every platform with zig, a C compiler that comes with the C libraries of all of them (the package ziglang of
-// PyPI).
+// the parts for every platform with zig (the package ziglang of PyPI), a C compiler that comes with the C libraries of
+// all platforms.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { compile, compileParts, libraryParts, pythonParts } from "../native/build.ts";
