@@ -43,7 +43,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     facts: modelFiles.factsOf(modelFiles.parse(path)),
   };
   const rows = tokenizerRows(described, statistics);
-  // Found before anything is printed, because it may be missing.
+  // The text is looked for before anything is printed, because it may be missing.
   const source = textPath === undefined ? undefined : await findText(parts, textPath, output);
   if (!isJson) await dataOutput.writeLines(summaryRows.rowLines(rows, styling.lineColumns(1), nameColumns));
   const text = source === undefined ? undefined : await countTokensOf(parts, source, output.encoding);
@@ -189,7 +189,7 @@ function describeTemplate(template: string): string {
   return known?.[0] ?? `its own, ${countNoun(template.length, "character")}`;
 }
 
-/** Says what a post-processor adds to a text. `bpe encode` does not add it. */
+/** Says which tokens a post-processor adds to a text, and that `bpe encode` does not add these tokens. */
 function describePostProcessing(parts: TokenizerParts, types: string | undefined): string {
   const { postProcessing } = parts;
   if (postProcessing === undefined) return types ?? "none";

@@ -204,7 +204,7 @@ export class TextTokenizer {
    * Returns the ids of a text and the position of each token in it: `text.slice(starts[i], ends[i])`. In a string,
    * positions are those of HF: a token with a part of a character has the position of the whole character, spaces that
    * `tokenizer.json` trims are left out, and ids around the text are at 0. In bytes, the tokens follow each other
-   * without gaps. Throws an error if the tokenizer normalizes text or lacks tokens for some bytes.
+   * without gaps. Throws an error if the tokenizer has no offsets, e.g. because it normalizes text or lacks some bytes.
    */
   encodeWithOffsets(text: string | Uint8Array, options: EncodeModelOptions = {}): EncodedWithOffsets {
     const call = "encodeWithOffsets";

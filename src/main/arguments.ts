@@ -65,7 +65,10 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
-/** Whether standard input is read: the command can read it, it is a pipe or a file, and a needed file is not named. */
+/**
+ * Whether standard input is read: the command can read it, it is a pipe or a file, and a file is needed, but none is
+ * named.
+ */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {

@@ -41,9 +41,7 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
-/**
- * Installs a handler by which an uncaught error, as in an event of the runtime, ends the run as any other error does.
- */
+/** Installs handlers by which an uncaught error, such as one in an event, ends the run like any other error. */
 export function serveCrashes(fail: (error: unknown) => number): void {
   const end = (error: unknown) => {
     undoAll();
