@@ -30,7 +30,7 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
 }
 
 /**
- * Returns the options, each read once, without those that are undefined. Throws a UserError for a value of the wrong
+ * Reads each option once, and returns the options that are not undefined. Throws a UserError for a value of the wrong
  * kind or an unknown option.
  */
 export function checkOptions<Options extends object>(

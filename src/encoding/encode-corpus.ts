@@ -417,7 +417,7 @@ export function startEncoding(setup: EncodeSetup): TaskEncoder {
 
 /** Gathers ids as parts of the output. */
 export class IdsOutput implements taskRunner.PartMaker<IdsPart> {
-  /** Whether the ids are those of records. */
+  /** Whether the ids are from records, so that parts have `recordEnds`. */
   hasRecords = false;
   private kept: keptField.Value[] = [];
   private keptBytes = 0;

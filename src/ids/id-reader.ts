@@ -120,8 +120,8 @@ export function* readNumbers(fd: number, path: string, startByte: number, endByt
 }
 
 /**
- * Yields bytes [startByte, endByte) of a file, window by window: always the same buffer, and the number of
- * bytes in it.
+ * Yields bytes [startByte, endByte) of a file, window by window, as a buffer and the number of bytes in it. The buffer
+ * is reused for the next window.
  */
 function* windowsOf(fd: number, path: string, startByte: number, endByte: number) {
   const window = new Uint8Array(windowBytes);

@@ -86,7 +86,7 @@ export function writerFor(path: string | undefined, type: IdType, out: ByteSink)
   return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
 }
 
-/** Writes raw little-endian ids, those of all inputs one after the other. */
+/** Writes raw little-endian ids, with nothing between inputs. */
 export class BinaryWriter implements IdWriter {
   idCount = 0;
   private converted: Uint16Array | Uint32Array = new Uint16Array(0);

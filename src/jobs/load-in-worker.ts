@@ -79,8 +79,8 @@ function noTokens(): never {
 const loadedHereMsMax = 100;
 
 /**
- * Estimates the time of loading in milliseconds: that of the slowest file, at 40 ns a byte for a tokenizer.json, which
- * is scanned, and 130 ns for any other file.
+ * Estimates the time of loading the slowest file, in milliseconds: 40 ns a byte for a tokenizer.json, which is scanned,
+ * and 130 ns a byte for any other file.
  */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {

@@ -140,8 +140,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // Signals are handled between preparing the tasks and posting the first ones: with 100,000 special tokens, each of
-    // the two takes 0.1 s.
+    // Signals are handled here, because with 100,000 special tokens, preparing the tasks takes 0.1 s, and posting the
+    // first ones takes 0.1 s, too.
     await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers get their tasks before this thread begins its own.

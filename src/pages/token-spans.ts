@@ -1,14 +1,14 @@
 /**
- * A span of a text that starts and ends at boundaries of both tokenizers, and has no such boundary inside. `left` and
- * `right` are the ranges [first, end) of each tokenizer's tokens in the span.
+ * A span of a text from one common boundary of both tokenizers to the next. `left` and `right` are the ranges
+ * [first, end) of each tokenizer's tokens in the span.
  */
 export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
   Record<"left" | "right", readonly [first: number, end: number]>
 >;
 
 /**
- * Returns the spans of a text. `left` and `right` are the token lengths of its two cuts, which have the same
- * bytes.
+ * Returns the spans of a text. `left` and `right` are the lengths of each tokenizer's tokens in bytes; both have the
+ * same sum.
  */
 export function spansOf(left: readonly number[], right: readonly number[]): Span[] {
   const spans: Span[] = [];

@@ -147,8 +147,8 @@ const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array }
 const foundMax = 40;
 
 /**
- * Returns the token with the id for a query `#id`. For any other query returns up to 40 tokens: first the token that
- * equals it, then the one with a space before it, then those that begin with it, then those that contain it.
+ * Returns the token with the id for a query `#id`. For any other query returns up to 40 tokens, in this order: tokens
+ * that equal the query, equal the query with a space before it, begin with the query, or contain the query.
  */
 export function search({ byId, tokens }: Vocabulary, query: string): Token[] {
   if (/^#\d+$/.test(query)) {

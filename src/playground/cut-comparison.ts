@@ -1,10 +1,11 @@
 import { ascii } from "#bytes";
 import type { excerpts } from "#evaluation";
 
-/** The paragraphs with the same main script: their size, and how many tokens of each tokenizer begin in them. */
+/** Counts for all paragraphs of a text that have the same main script. */
 export type ScriptCounts = {
   readonly script: string;
   readonly byteCount: number;
+  /** How many tokens of each tokenizer begin in these paragraphs. */
   readonly tokenCounts: readonly [left: number, right: number];
 };
 

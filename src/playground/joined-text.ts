@@ -99,7 +99,8 @@ function joinPretoken(
 }
 
 /**
- * Calls `take` with the tokens of bytes [from, end) after the first `merges` merges; both ends are token boundaries.
+ * Calls `take` with the tokens of bytes [from, end) after the first `merges` merges. `from` and `end` must be token
+ * boundaries.
  */
 export function forEachToken(
   { bytes, joinedBy }: JoinedText,

@@ -3,7 +3,7 @@ import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
 /**
- * What a training learned, for a page. Token numbers are those of the merge engine: merge k makes 256 + k
+ * What a training learned, for a page. Tokens are numbered as in the merge engine: merge k makes token 256 + k
  * (src/tokenizer/merges.ts, src/tokenizer/token-counts.ts). This is plain data, which the worker sends to the page.
  */
 export type Learned = {

@@ -155,7 +155,7 @@ export function makeParents(place: Place): () => void {
  * Checks, before hours of work, that an entry can be created in the parent: creates one with the longest name that will
  * be needed, and removes it. Permissions alone do not reveal quotas, read-only mounts and names that are too long.
  *
- * The caller holds the lock of the place. Otherwise another run would take the entry for one of a dead run.
+ * The caller must hold the lock of the place. Otherwise another run would remove the entry as a leftover.
  */
 function checkParent(place: Place): void {
   const probe = reserve(place, longestKind);

@@ -82,7 +82,7 @@ const namePattern = /^\.bpe-\w{6}(-gone)?$/;
 
 function createDirectory(parent: string): Created {
   for (let attempt = 1; ; attempt++) {
-    // Other runs would take an unlocked directory with the usual name for one that a dead run left.
+    // Other runs would remove an unlocked directory with the usual name as a leftover.
     const path = mkdtempSync(join(parent, canLock() ? ".bpe-" : ".bpe-unlocked-"));
     try {
       const fd = lockIn(path);
@@ -93,8 +93,7 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Another run took the directory for one that a dead run had left, and removed it before this run had the lock.
-    // Tries again.
+    // Another run removed the directory as a leftover, before this run had the lock. Tries again.
   }
 }
 

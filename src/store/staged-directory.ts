@@ -226,7 +226,7 @@ class StagedDirectory {
   }
 
   private settlePermissions(former: Stats | null): void {
-    // On Windows, which has no such permissions, the directory is already closed.
+    // On Windows, the directory is already closed, and there are no permissions to settle.
     if (this.fd === null) return;
     const innerFds = [...this.openDirectories.values(), ...this.openFiles.values()];
     trustedFiles.settlePermissions(

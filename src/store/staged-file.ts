@@ -184,8 +184,8 @@ class StagedFile implements ByteSink {
 }
 
 /**
- * Finds the file that writing to a path would replace. Links are followed, as by a shell's `>`: the link's target is
- * replaced, not the link.
+ * Finds the file that writing to a path would replace. Links are followed: the target of a link is replaced, not the
+ * link.
  */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));

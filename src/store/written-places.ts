@@ -36,7 +36,7 @@ type Place = RunOutput & {
   readonly ids: ReadonlySet<string>;
   /** Like `ids`, but rounded to JavaScript numbers, as `device` and `inode` of an input are. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether writing cannot harm an input: the output is an open descriptor, and not one of a file with content. */
+  /** Whether the output is an open descriptor of anything but a file with content, so that writing harms no input. */
   readonly isHarmless: boolean;
 };
 

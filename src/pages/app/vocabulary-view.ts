@@ -228,7 +228,9 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   ];
 }
 
-/** Returns the names of the flags that are set, except `special`, which most tokens have: its absence is named. */
+/**
+ * Returns the names of the flags that are set. Most tokens are special, so `special` is named only if it is not set.
+ */
 const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
   ...(special ? [] : ["not special"]),
   ...Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : [])),
