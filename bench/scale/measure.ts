@@ -245,8 +245,8 @@ function measureMerging(): ScaleRecord["merging"][number] {
 }
 
 /**
- * Returns the measurements of bench/merge/peers.ts. The merge engine has 72 million cells for its words: one for each
- * byte, and one more for each word.
+ * Returns the measurements of bench/merge/peers.ts. The merge engine has 72 million cells for the words of that
+ * script: one for each byte, and one more for each word.
  */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");

@@ -341,8 +341,8 @@ export class BitOps implements Ops<boolean> {
   };
 
   /**
-   * Remembers two numbers. One counts down from the apostrophe of a contraction to the character after it, where it is
-   * 1; elsewhere it is 0. The other is a claim (see below).
+   * Remembers two numbers: how many of the next characters are letters of a contraction or the character after it, and
+   * a claim (see below).
    */
   readonly contractions = (apostrophes: boolean, fold: boolean, apart: boolean): Contractions<boolean> => {
     const ahead = this.recall();
