@@ -5,8 +5,8 @@ import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
 /**
- * A file of a tokenizer's directory. Its bytes come in chunks, so that no whole file is in memory. A chunk is
- * valid until the next one is requested.
+ * A file of a tokenizer's directory. Its bytes come in chunks, so that a large file need not be in memory as a whole. A
+ * chunk is valid until the next one is requested.
  */
 export type OutputFile = {
   readonly name: string;
@@ -60,11 +60,11 @@ export type TokenizerFormat = {
     readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: tokenizers.LoadOptions) => TokenizerParts;
-  /** Reads a file of JSON without checking it; null if it is unusual or wrong. Absent for other formats. */
+  /** Scans a `tokenizer.json` without checking it; null if it is unusual or wrong. Absent for other formats. */
   readonly scan?: (file: SourceFile) => ScannedJson | null;
   /**
-   * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent if the format stores
-   * nothing else.
+   * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent for formats from which `--like`
+   * takes nothing else.
    */
   readonly frame?: (file: SourceFile) => json.JsonObject;
   /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */

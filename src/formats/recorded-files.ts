@@ -17,7 +17,7 @@ export function readRecordedSizes(path: string): readonly number[] | undefined {
   return Array.isArray(sizes) && sizes.length > 0 && sizes.every(Number.isSafeInteger) ? sizes : undefined;
 }
 
-/** Returns the files that a record lists, including itself; undefined if there is no record at this path. */
+/** Returns the files that a record lists. Returns undefined if there is no record, or if it does not list itself. */
 export function readRecordedFiles(path: string): readonly string[] | undefined {
   if (!files.isFile(path)) return undefined;
   const listed = (readJson(path) as { files?: unknown } | null)?.files;

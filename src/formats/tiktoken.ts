@@ -149,8 +149,8 @@ function kindOf(known: KnownRanks | undefined): string {
 }
 
 /**
- * Parses lines of a base64 token, a space and a rank. A line ends with LF, CRLF or the end of the file. Empty
- * lines are skipped. Returns null for anything else; `refuseRanks` then finds the faulty line.
+ * Parses lines of a base64 token, a space and a rank. Empty lines are skipped. Returns null if a line is faulty;
+ * `refuseRanks` then finds it.
  */
 export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));

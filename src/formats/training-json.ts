@@ -123,7 +123,7 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly wholeTexts?: true;
   /** Present only if texts were not cut at special tokens, as when HF trains on files. */
   readonly specialTokensAsText?: true;
-  /** The path, as typed, of the tokenizer whose settings were used. Present only if there is one. */
+  /** The path or name, as typed, of the tokenizer whose settings were used. Present only if there is one. */
   readonly like?: string;
   /**
    * Settings for a model: the special token of each role, and the other fields of `ModelSettings` except `proposed` and

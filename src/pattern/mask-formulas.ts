@@ -7,8 +7,8 @@
 
 /**
  * The operators of a formula. A mask has a bit for each character of a text. A formula receives masks (which characters
- * are letters, which are digits), and computes where pretokens begin. It is written once, in terms of this interface,
- * which has two implementations:
+ * are letters, which are digits), and computes where pretokens begin. It is written once, in terms of this interface.
+ * Implementations are in:
  *
  *   prove-formula.ts         `Mask` is a boolean, and the text comes character by character: the formula is compared
  *                            with the automaton

@@ -347,7 +347,7 @@ function takesNothing(node: Node): boolean {
   }
 }
 
-/** Whether a node matches the empty string at every position. Backwards, a possessive repeat does not. */
+/** Whether a node is known to match the empty string at every position. Backwards, a possessive repeat does not. */
 function isOptional(node: Node, backwards: boolean): boolean {
   switch (node.kind) {
     case "repeat":

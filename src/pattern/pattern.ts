@@ -38,10 +38,7 @@ export function resolve(
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/**
- * Returns the main name of a pattern, by any of its names. Throws a UserError for an unknown name, and suggests the
- * closest known one.
- */
+/** Returns the main name of a pattern, by any of its names. Throws a UserError for an unknown name. */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>

@@ -160,8 +160,8 @@ export class EncodingKernel {
   }
 
   /**
-   * Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. Creates a view only after
-   * memory has grown.
+   * Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. Creates a new view of the
+   * memory only if the last one is too short.
    */
   mergesTo(id: number, lengthBytes: number): boolean {
     const { exports, memory } = this.kernel;

@@ -38,14 +38,14 @@ export type AskedModelSettings = {
 
 /**
  * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges. Plain
- * data. The ids are those of the existing tokenizer.
+ * data. An id is the one in the existing tokenizer, or -1 if the token has no id there.
  */
 export type Like = {
   /** A path or a name, as typed. */
   readonly path: string;
-  /** The special tokens in the order of their ids. They get new ids in this order. */
+  /** The special tokens, in the order in which they get new ids. */
   readonly specialTokens: readonly AddedToken[];
-  /** Added tokens that are not special: their ids follow the requested size, as in `transformers`. */
+  /** Added tokens that are not special in the tokenizer's own files. Their new ids follow the requested size. */
   readonly laterTokens: readonly AddedToken[];
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
@@ -167,7 +167,7 @@ export function settleAsked(specialTokens: readonly string[], asked: AskedModelS
   };
 }
 
-/** Combines the requested settings with those of the tokenizer for --like. Requested settings take precedence. */
+/** Combines the requested settings with those of the tokenizer for `--like`. Throws usage errors. */
 export function settle(like: Like | null, specialTokens: readonly string[], asked: AskedModelSettings) {
   if (like === null) return settleAsked(specialTokens, asked);
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));

@@ -92,8 +92,8 @@ export function findDocumentEndId(parts: TokenizerParts, name?: string): number 
 }
 
 /**
- * Returns the id of the special token with this text. If there is none, throws an error that names other special
- * tokens. `use` says what the token is for.
+ * Returns the id of the special token with this text. Throws a UserError if there is none. `use` says in the error what
+ * the token is for.
  */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);

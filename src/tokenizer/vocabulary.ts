@@ -244,12 +244,12 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  */
 
 /**
- * The maximum number of bytes of all special tokens together. Each counting thread has a table of them, which takes
- * some 20 bytes for each byte.
+ * The maximum number of bytes of all special tokens together. Each counting thread has a table of them, which is many
+ * times larger.
  */
 const specialBytesMax = 4e6;
 
-/** Checks special tokens as far as possible before training. Throws a usage error that names the special token. */
+/** Checks special tokens as far as possible before training. Throws usage errors. */
 export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
