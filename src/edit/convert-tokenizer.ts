@@ -126,7 +126,10 @@ function checkSameCharacters(
     refuse("its added tokens would match different text");
 }
 
-/** Returns the parts to compare: special tokens are treated alike, whether or not they are found in a text. */
+/**
+ * Returns the parts to compare. In them, control tokens, which are never found in a text, are added tokens like all
+ * others.
+ */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));
@@ -153,7 +156,9 @@ export type Conversion = Opened & {
   readonly guard?: stagedFile.Guard;
 };
 
-/** Writes a tokenizer in other formats. Before the files are published, they are loaded and compared. */
+/**
+ * Writes a tokenizer in other formats. Before the files are published, they are loaded and compared with the original.
+ */
 export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = stagedFile.noGuard } = options;
   const thread = jobs.start<ReturnType<typeof convertingJob>>("converting");

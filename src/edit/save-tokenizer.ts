@@ -17,7 +17,7 @@ export type Saving = {
 
 /**
  * Copies the files of a tokenizer into a directory, all of them or none. Before the copy is published, it is loaded and
- * compared, so that settings from options or from other files are not lost.
+ * compared with the original, so that settings from options or from other files are not lost.
  */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   placesToWrite.checkDirectory(output);

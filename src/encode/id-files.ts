@@ -431,9 +431,9 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
 }
 
 /**
- * Removes shards, the last one first, and then the manifest. If it is interrupted, the next run with `ifChanged` finds
- * the manifest and removes the other shards. Shards that follow the listed ones are removed as well, up to a gap in
- * their numbers.
+ * Removes shards, the last one first, and then the manifest. If the removal is interrupted, the next run with
+ * `ifChanged` finds the manifest and removes the other shards. Shards that follow the listed ones are removed as well,
+ * up to a gap in their numbers.
  */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.entries.find(

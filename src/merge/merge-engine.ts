@@ -348,7 +348,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
 
 /**
  * While the index is rebuilt, adds the pairs of the other memories and their counts to the first memory. Returns false
- * if the pairs do not fit into it.
+ * if the pairs do not fit into the first memory.
  */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];

@@ -203,8 +203,8 @@ export const defaultTuning: MergeTuning = {
 
 /**
  * Start tokens: the tokens that words consist of before the first merge. Their ids are 0 to count - 1, and merge k
- * makes token count + k. Usually they are the 256 bytes. They may also be the tokens of a vocabulary that is extended,
- * whole pretokens, or symbols without bytes.
+ * makes token count + k. Usually they are the 256 bytes. They may also be the tokens of a base, the tokens of a first
+ * stage, or symbols without bytes.
  */
 export type StartTokens = {
   readonly count: number;

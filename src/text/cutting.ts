@@ -77,8 +77,8 @@ const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /**
- * Whether the pattern sees a text unchanged, except that added tokens are removed. Added tokens are then found in one
- * search, and none of them depends on its neighbours.
+ * Whether the pattern sees a text unchanged, except that added tokens are removed: either none are found, or all are
+ * found in one search and none of them depends on its neighbours.
  */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

@@ -6,7 +6,8 @@ import type { WordTable } from "./word-table.ts";
  *
  * Words are compared by keys of six bytes, which are stored next to the indices. The depth of a key is the offset of
  * these bytes in the word. A bucket sort distributes the words into 65,536 buckets by their first two bytes. Then
- * multikey quicksort sorts each bucket: it compares keys at one depth, and where they are equal it goes six bytes deeper.
+ * multikey quicksort sorts each bucket: it compares keys at one depth, and where they are equal, it goes six bytes
+ * deeper.
  *
  * A key is a whole number below 2^51. Its upper 48 bits are six bytes of the word, the most significant first, with
  * zeros after the word's end; its lowest three bits are the number of bytes from this depth to the word's end, capped
@@ -36,8 +37,8 @@ const fewWords = scaled(2048, 5);
 const insertionMax = scaled(16, 2);
 
 /**
- * Memory per word, in addition to the table, of the sort by counts (tsv.ts): two arrays of indices and two of numbers.
- * The sort by bytes needs half of it.
+ * The memory per word that the sort by counts (tsv.ts) needs in addition to the table: two arrays of indices and two of
+ * numbers. The sort by bytes needs half of it.
  */
 export const sortBytesPerWord = 24;
 

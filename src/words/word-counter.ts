@@ -4,8 +4,8 @@ import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
 /**
- * `TokenWords` in the memory of the kernel that counted them, as contiguous records (src/kernel/words/word-records.ts).
- * The memory in [freeStart, freeEnd) is unused, and zero.
+ * `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records
+ * (src/kernel/words/word-records.ts). The memory in [freeStart, freeEnd) is unused, and zero.
  */
 export type RecordWords = {
   readonly kernel: kernels.Kernel;
@@ -24,8 +24,8 @@ export type RecordWords = {
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };
 
 /**
- * The locations of words in a memory, as plain data; addresses and sizes are in bytes. Any thread may read them once
- * counting has stopped.
+ * The locations of words in a memory, as plain data; addresses and sizes are in bytes. Any thread may read the words
+ * once counting has stopped.
  */
 export type PackedTables = {
   readonly buffer: ArrayBufferLike;
