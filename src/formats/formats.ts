@@ -27,8 +27,8 @@ export type Entry = {
 };
 
 /**
- * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`: field 1 (0A) with its
- * length; in it, field 1 (0A) with the length of the text, the text, and field 2, the score (15).
+ * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`. This field has the tag 0A and a
+ * length of one byte. In it are the text (the tag 0A, a length of one byte, the bytes) and then the score (the tag 15).
  */
 const isSentencePiece = (head: string) =>
   head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";

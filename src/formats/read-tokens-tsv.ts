@@ -48,7 +48,7 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
   // Occurrences of a pair of equal tokens may overlap ("a a" in "aaa"), so fewer may be replaced than were counted. The
-  // table has only the number of replaced ones, which is used here for the count.
+  // table has only the number of replaced occurrences, so that number is used here.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>

@@ -76,8 +76,9 @@ export type Count = { readonly name: string; readonly value: number };
 
 /**
  * The classes of characters of a family's formula. In ASCII they are fixed, because the kernel compares bytes. A
- * non-ASCII character has the classes of the *example* that the automaton treats like it in all states. So a pattern
- * with other letters than \p{L} also has a formula, if its automaton distinguishes no more kinds of characters.
+ * non-ASCII character has the classes of an *example*: a character that the automaton treats in the same way in all
+ * states. So a pattern whose letters are not \p{L} may also have a formula, if its automaton distinguishes no more kinds
+ * of characters.
  */
 export type ClassSystem = {
   /** The ASCII characters of each class. */

@@ -189,8 +189,8 @@ class NfaBuilder {
   }
 
   /**
-   * Adds the iterations of a repeat. `lastEmpty` and `lastTaken` follow iteration `max`, if that is finite; `empty` and
-   * `taken` follow if the repeat ends earlier.
+   * Adds the iterations of a repeat. After iteration `max`, the program continues at `lastEmpty` or `lastTaken`. If the
+   * repeat ends earlier, it continues at `empty` or `taken`.
    */
   private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },

@@ -195,8 +195,8 @@ export function codePointRange(first: number, last: number = first): CodePointSe
 }
 
 /**
- * Returns the union of sets. It sweeps over all firsts and all lasts, sorted separately: a code point is in the union
- * while any range is open.
+ * Returns the union of sets. It sweeps over the first and the last code points of all ranges, sorted separately: a code
+ * point is in the union while any range is open.
  */
 export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   if (sets.length === 1) return sets[0]!;

@@ -1,4 +1,4 @@
-// A tokenizer as a value: encoding, decoding, vocabularies made from others. No files.
+// A tokenizer as a value: its vocabulary and merges, encoding and decoding. No files.
 // It is one module because a tokenizer is one value: training builds it, formats read and write it, and pruning,
 // truncating and encoding need the same tables of tokens and merges.
 
