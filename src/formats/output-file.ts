@@ -78,8 +78,8 @@ export type TokenizerFormat = {
 /** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
   /**
-   * Returns the files with the new tokens inserted. If a file's vocabulary lacks added tokens, these are inserted first.
-   * The chunks of a large file may be empty: each of these ends a slice of the work.
+   * Returns the files with the new tokens inserted. If a file's vocabulary lacks added tokens, these are inserted
+   * first. The chunks of a large file may be empty: each of these ends a slice of the work.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
@@ -87,8 +87,8 @@ type Extending = {
 };
 
 /**
- * Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. So its size depends on the
- * longest row, not on the file.
+ * Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. So its size depends on
+ * the longest row, not on the file.
  */
 export class Chunk {
   bytes: Uint8Array = new Uint8Array(2 * fullBytes);

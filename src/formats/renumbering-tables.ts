@@ -37,9 +37,9 @@ function* idRows(tokens: TokenTable, { newIds }: changes.Numbering): Generator<U
 }
 
 /**
- * Yields a table that maps each token of a new tokenizer to tokens of an old one, for the rows of an embedding. It has a
- * row for each new id that has a token, ascending. `new` is that id. `old` is the old id of the same token or, if there
- * is none, the old ids of its pieces, separated by spaces. `token` is the token in byte-to-character form.
+ * Yields a table that maps each token of a new tokenizer to tokens of an old one, for the rows of an embedding. It has
+ * a row for each new id that has a token, ascending. `new` is that id. `old` is the old id of the same token or, if
+ * there is none, the old ids of its pieces, separated by spaces. `token` is the token in byte-to-character form.
  *
  * A token's text is encoded like any text, but without a prefix space. Bytes that are not whole characters
  * are merged as one pretoken.

@@ -283,8 +283,9 @@ function jsonFile(value: object): Uint8Array {
 }
 
 /**
- * Reads HF's `tokenizer.json` of a BPE that is byte-level, or whose merging begins with characters. Refuses settings that
- * cannot be reproduced exactly. The post-processor, truncation and padding are not applied, as `notes` of the result say.
+ * Reads HF's `tokenizer.json` of a BPE that is byte-level, or whose merging begins with characters. Refuses settings
+ * that cannot be reproduced exactly. The post-processor, truncation and padding are not applied, as `notes` of the
+ * result say.
  *
  * @param path the path of the file, for messages
  * @param asksForBos whether bos was requested in the training; then no note says that encoding does not add it

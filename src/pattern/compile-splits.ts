@@ -15,7 +15,9 @@ import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, type Node, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 
-/** Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError if they cannot be compiled. */
+/**
+ * Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError if they cannot be compiled.
+ */
 export function compileSplits(
   sources: readonly string[],
   { lineWise = false }: CompileOptions = {},

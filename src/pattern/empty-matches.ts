@@ -12,7 +12,8 @@ import * as unicode from "./unicode.ts";
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
  * What matters is the first alternative that can be empty, in the engine's order of preference. Alternatives before it
- * consume characters. Alternatives after it are tried only where it has a condition that does not hold, such as `$`.
+ * consume characters. Alternatives after it are tried only if it has a condition, such as `$`, and where that does not
+ * hold.
  */
 
 /** How a node can match the empty string. */

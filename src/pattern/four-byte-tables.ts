@@ -2,9 +2,9 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
 
 /**
  * FourByteTables: four ASCII bytes (a *quad*) in one step. The effect of a quad is a function from states to (next
- * state, slots written, commits). Many of the 128^4 quads have the same function. A quad's function is that of its first
- * two bytes, followed by that of its last two. So lookups that do not depend on the state give the number of the quad's
- * function, and one lookup with the state gives the effect of four bytes.
+ * state, slots written, commits). Many of the 128^4 quads have the same function. A quad's function is that of its
+ * first two bytes, followed by that of its last two. So lookups that do not depend on the state give the number of the
+ * quad's function, and one lookup with the state gives the effect of four bytes.
  *
  *   ARRAY         TYPE         LENGTH                       MEANING
  *   pairs         Uint8Array   65536                        pair function of two bytes, at first | second << 8

@@ -16,7 +16,9 @@ const usualSetUpAfter: SetUpAfter = {
   masksBytes: scaled(1 << 20, 64),
 };
 
-/** A pattern's automata in the kernel (src/kernel/scan), with tables that make the scan by the first automaton faster. */
+/**
+ * A pattern's automata in the kernel (src/kernel/scan), with tables that make the scan by the first automaton faster.
+ */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built. */
   private wantsFourBytes: boolean;

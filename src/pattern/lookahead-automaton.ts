@@ -58,8 +58,8 @@ export function buildLookaheadAutomaton(splits: readonly Split[], steps = new Co
 /**
  * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. The annotations encode
  * only where the instructions of these alternatives lead to a match, so most characters are unchanged. For example, to
- * group digits from the right, only digits are annotated. The second pass has levels (see `Level` in determinize.ts), as
- * for a split without long lookarounds, but drops threads that do not lead to a match.
+ * group digits from the right, only digits are annotated. The second pass has levels (see `Level` in determinize.ts),
+ * as for a split without long lookarounds, but drops threads that do not lead to a match.
  */
 export function buildPartialLookaheadAutomaton(
   splits: readonly Split[],
@@ -312,9 +312,9 @@ const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
  * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If a class has the
- * same symbol in every state, its characters represent themselves. The characters of all other classes may represent any
- * symbol. If these characters are too few, rare characters of the first kind of class are borrowed. If a text contains a
- * borrowed character, another character that represents its symbol replaces it.
+ * same symbol in every state, its characters represent themselves. The characters of all other classes may represent
+ * any symbol. If these characters are too few, rare characters of the first kind of class are borrowed. If a text
+ * contains a borrowed character, another character that represents its symbol replaces it.
  *
  * @param symbols `symbols[state][class]`: the symbol of a character of the class, if the first pass has the state after
  * it
@@ -509,8 +509,8 @@ function liveRows(set: unicode.CodePointSet): Uint8Array {
  * 1 more than the value of the instruction at which the *first* such path arrives. A value depends on the character at
  * the position, on the previous one (look-behinds of one character), and on the values at the next position. So one
  * pass from the right finds all values, and the vectors of values, which are finitely many, are the states of an
- * automaton. A state has the values of the instructions that follow a character, once for each group of symbols that may
- * precede.
+ * automaton. A state has the values of the instructions that follow a character, once for each group of symbols that
+ * may precede.
  *
  *   FIELD       LENGTH                       MEANING
  *   next        stateCount * symbolCount     the state before a symbol, by the state after it and the symbol

@@ -1,8 +1,8 @@
 /*
  * Formulas over masks that compute where pretokens begin: their operators, the classes of characters that they use, and
  * a formula for each family of patterns. The build turns the formulas into loops of the kernel
- * (scripts/generate-mask-loops.ts). A pattern is cut by a formula only if the build has proved that the formula is right
- * for it (scripts/masks). docs/internals/masks.md explains the method.
+ * (scripts/generate-mask-loops.ts). A pattern is cut by a formula only if the build has proved that the formula is
+ * right for it (scripts/masks). docs/internals/masks.md explains the method.
  */
 
 /**
@@ -41,8 +41,8 @@ export type Ops<Mask> = {
   span(start: Mask, hold: Mask): Mask;
 
   /**
-   * Each character of `where` is in a run of the mask `run`. Returns those whose run is directly followed by a character
-   * of `target`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
+   * Each character of `where` is in a run of the mask `run`. Returns those whose run is directly followed by a
+   * character of `target`; `run` and `target` are disjoint. `atEnd` is the result for a run that ends the text.
    */
   before(where: Mask, run: Mask, target: Mask, atEnd: Mask): Mask;
 
@@ -77,8 +77,8 @@ export type Count = { readonly name: string; readonly value: number };
 /**
  * The classes of characters of a family's formula. In ASCII they are fixed, because the kernel compares bytes. A
  * non-ASCII character has the classes of an *example*: a character that the automaton treats in the same way in all
- * states. So a pattern whose letters are not \p{L} may also have a formula, if its automaton distinguishes no more kinds
- * of characters.
+ * states. So a pattern whose letters are not \p{L} may also have a formula, if its automaton distinguishes no more
+ * kinds of characters.
  */
 export type ClassSystem = {
   /** The ASCII characters of each class. */
@@ -122,8 +122,8 @@ const like = (text: string, ...classes: string[]): Example[] =>
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
 /**
- * Classes in which "a" is the example for ordinary letters, because it is in no contraction. The letters of contractions
- * are examples, too, for letters that equal one of them without regard to case, such as the long s.
+ * Classes in which "a" is the example for ordinary letters, because it is in no contraction. The letters of
+ * contractions are examples, too, for letters that equal one of them without regard to case, such as the long s.
  */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
@@ -227,8 +227,8 @@ type Gpt2Options<Mask> = {
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
  * A run of letters, digits or signs begins a pretoken, unless the space before it already did. If other characters
- * follow a run of whitespace, `\s+(?!\S)` leaves out the last character of the run. So that character begins a pretoken:
- * by itself, or as the space before a word.
+ * follow a run of whitespace, `\s+(?!\S)` leaves out the last character of the run. So that character begins a
+ * pretoken: by itself, or as the space before a word.
  */
 function gpt2<Mask>(
   ops: Ops<Mask>,

@@ -13,7 +13,9 @@ export type NamedPattern = {
    * text matters, because `tokenizers` 1.0 recognizes some patterns by their text (see `nanochat` below).
    */
   readonly huggingfaceSources?: readonly string[];
-  /** The form that other programs write to tokenizer.json. Left out if `sources` or `huggingfaceSources` is that form. */
+  /**
+   * The form that other programs write to tokenizer.json. Left out if `sources` or `huggingfaceSources` is that form.
+   */
   readonly foreignSources?: readonly string[];
   /** Present if some text may have a character outside all matches. */
   readonly mayLeaveGaps?: true;

@@ -568,8 +568,8 @@ class Parser {
   }
 
   /**
-   * Returns the set or, if `negated`, its complement. Under `(?i)`, if the dialect folds each item of a class by itself,
-   * case is folded before the set is negated.
+   * Returns the set or, if `negated`, its complement. Under `(?i)`, if the dialect folds each item of a class by
+   * itself, case is folded before the set is negated.
    */
   private negatedIf(negated: boolean, set: unicode.CodePointSet): unicode.CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;

@@ -11,8 +11,8 @@
  * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is
  * never read), then settle `commits` slots. The scanner carries the entry itself from step to step.
  *
- * Columns 0-127 are the ASCII characters. Any other character has the column `firstClassColumn` + its class. A byte that
- * is not part of valid UTF-8 has `invalidColumn`, and the end of the document has `endColumn`.
+ * Columns 0-127 are the ASCII characters. Any other character has the column `firstClassColumn` + its class. A byte
+ * that is not part of valid UTF-8 has `invalidColumn`, and the end of the document has `endColumn`.
  *
  * columnBlocks, by the bytes of the character without their marker bits (110…, 10…):
  *   two bytes    b0                              blocks 0-1 are invalid (overlong)

@@ -39,8 +39,8 @@ export type FirstCharacters = {
   readonly characters: PackedTokens;
   /**
    * The unknown token, which represents characters without a token. If `id` is `droppedByte`, such characters are
-   * dropped. If `isFused` is set, adjacent ones become one token. If there is no unknown token (null), characters without
-   * a token begin as the tokens of their bytes.
+   * dropped. If `isFused` is set, adjacent ones become one token. If there is no unknown token (null), characters
+   * without a token begin as the tokens of their bytes.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
   /**

@@ -5,8 +5,8 @@ export const name = "tokenizer.image";
 export const magic = "bpeimage";
 
 /**
- * Whether `image` is an image that another build has compiled than `own`, by the version and the digest in the heads of
- * both (image.ts).
+ * Whether `image` is an image that was not made by the build that made `own`. The versions and the digests in the heads
+ * of both are compared (image.ts).
  */
 export const isOfOtherBuild = (image: Uint8Array, own: Uint8Array): boolean =>
   Buffer.from(image.subarray(0, 8)).toString("latin1") === magic &&

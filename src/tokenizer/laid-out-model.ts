@@ -12,9 +12,9 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * (native/instance.c).
  *
  *   PART        TYPE      MEANING
- *   areas       u32[3]    address, size and fill byte of each area that is not all zeros, by ascending address. An area
- *                         that has several different bytes has `isListed` instead of a fill byte
- *   bytes       u8        the bytes of the areas that have no fill byte, end to end
+ *   areas       u32[3]    address, size and fill byte of each area that is not all zeros, by ascending address. The
+ *                         value `isListed` instead of a fill byte means that the bytes of the area are in `bytes`
+ *   bytes       u8        the bytes of the areas with `isListed`, end to end
  *   variables   u32[3]    for each changed variable: `variableKey` of its name (ascending), low and high half of its
  *                         value
  */
@@ -66,8 +66,8 @@ const blockBytes = 256;
 /** Replaces the fill byte of an area that is represented by all of its bytes. */
 export const isListed = 256;
 /**
- * The maximum number of bytes in areas with a fill byte. Further blocks are represented by all of their bytes, so that a
- * small image cannot make an instance write much more memory than this.
+ * The maximum number of bytes in areas with a fill byte. Further blocks are represented by all of their bytes, so that
+ * a small image cannot make an instance write much more memory than this.
  */
 export const filledBytesMax = 2 ** 24;
 

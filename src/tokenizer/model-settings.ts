@@ -37,8 +37,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges. Plain
- * data. An id is the one in the existing tokenizer, or -1 if the token has no id there.
+ * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges.
+ * Plain data. An id is the one in the existing tokenizer, or -1 if the token has no id there.
  */
 export type Like = {
   /** A path or a name, as typed. */

@@ -9,8 +9,8 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 type Ids = ArrayLike<number>;
 
 /**
- * `unknownIndex` is the index of the first id without a token, or -1 if all ids have tokens. `bytes` has the bytes of the
- * ids before that index, or of all ids.
+ * `unknownIndex` is the index of the first id without a token, or -1 if all ids have tokens. `bytes` has the bytes of
+ * the ids before that index, or of all ids.
  */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
@@ -142,9 +142,9 @@ export class TokenDecoder {
   }
 
   /**
-   * Compares given ids, all of which have tokens, with canonical ids. Returns the shortest spans that have different ids
-   * but the same bytes. `isSameText` says whether the two lists of ids spell the same text. If not, returns one span:
-   * everything between the ids that are equal at the start and those that are equal at the end.
+   * Compares given ids, all of which have tokens, with canonical ids. Returns the shortest spans that have different
+   * ids but the same bytes. `isSameText` says whether the two lists of ids spell the same text. If not, returns one
+   * span: everything between the ids that are equal at the start and those that are equal at the end.
    */
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;

@@ -72,7 +72,9 @@ const bytesByCharacter = () =>
     (a, b) => byteCharacters.characters[a]!.charCodeAt(0) - byteCharacters.characters[b]!.charCodeAt(0),
   );
 
-/** Whether an entry is not a byte or a learned token, but a special token, one of `others`, or an id without a token. */
+/**
+ * Whether an entry is not a byte or a learned token, but a special token, one of `others`, or an id without a token.
+ */
 export function isSpecialEntry(entry: number): boolean {
   return entry < 0;
 }
