@@ -10,8 +10,8 @@ import type { Vocabulary } from "./vocabulary.ts";
  *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; for a start token, before
  *                                                the first merge
  *   endCounts      Float64Array  tokenCount      occurrences after all merges
- *   pairCounts     Float64Array  mergeCount      occurrences of the merged pair before its merge. The new token may have
- *                                                fewer, because of two overlapping occurrences only one is replaced
+ *   pairCounts     Float64Array  mergeCount      occurrences of the merged pair before its merge. The new token has
+ *                                                fewer if some overlap, because only one of two is then replaced
  *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus after the first k merges
  *
  * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1], endCounts = [a: 0, b:
