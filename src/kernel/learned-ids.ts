@@ -2,7 +2,7 @@ import { endsStart, reserveFixed, textStart } from "./regions";
 
 /**
  * The encoding of a short text by applying all merges in the order in which they were learned. The encoder in encode/
- * instead always merges the pair of the lowest rank. Both give the same ids, because a pair that contains a token was
+ * always merges the pair of the lowest rank instead. The ids are the same, because a pair that contains a token was
  * learned after that token. Applying merges in order needs no table of all merges, only one of the pairs in the text. A
  * token is stored at the position of its first byte.
  *
@@ -14,8 +14,8 @@ import { endsStart, reserveFixed, textStart } from "./regions";
  *                                          merge joins tokens across such a position
  *   slots     u32          1 << slotBits   hash table of `pairs`, linear probing: 1 + index of a pair; 0: free
  *   pairs     Pair         3 * size        the pairs that have occurred
- *   places    Place        3 * size        a list of the positions of each pair, ascending unless two merges make the
- *                                          same token; stale ones are not removed
+ *   places    Place        3 * size        a list of the positions of each pair. A position stays in the list when
+ *                                          the pair no longer occurs there
  *
  * Why 3 * size is enough: at first there is at most one pair for each byte, and each replacement removes a token and
  * adds at most two pairs.
@@ -144,8 +144,8 @@ function mergeAll(pair: Pair, id: i32): void {
     let position = place.position;
     // Since the position was added, one of the two tokens may have been merged with another one.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
-    // A run of equal tokens is merged from its start. The list may have its positions in another order, if two merges
-    // make that token.
+    // A run of equal tokens is merged from its start. If two merges make the same token, the list may have the
+    // positions of the run in another order.
     if (left === right) position = startOfRun(position, left);
     const middle = endOf(position);
     const end = endOf(middle);

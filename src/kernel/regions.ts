@@ -55,7 +55,7 @@ export let recordsStart: usize = 0;
 /** The size of a sixteenth in bytes. */
 export let sixteenth: usize = 0;
 
-/** The maximum number of bytes that are scanned before ends are processed. Each byte may add one end. */
+/** The maximum number of bytes of a block: the text that one call of `scanTo` scans. Each byte may add one end. */
 export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
 /**
@@ -171,7 +171,7 @@ export function memoryBytes(): f64 {
 }
 
 /**
- * The memory of a thread that encodes has other regions. It grows when more is needed:
+ * The memory of a thread that encodes grows when more is needed, and has other regions:
  *
  *   REGION   CONTENT
  *   fixed    the arrays above; the model, the word cache and other tables, which are laid out once
@@ -237,8 +237,9 @@ export function workAddress(): usize {
   return workStart;
 }
 
-/** The limit of the memory's size in bytes, and the last size that was refused; 0 if none was. */
+/** The limit of the memory's size in bytes. */
 let endMost: u64 = addressLimit;
+/** The last size that was refused, or 0. */
 let refusedEnd: u64 = 0;
 
 /** Limits the growth of the memory to `byteCount` bytes from now on. */

@@ -40,7 +40,7 @@ import { countPretokens } from "./words/word-tables";
 
 /**
  * Processes a text in the kernel: finds added tokens, cuts the text between them into pretokens by the pattern's
- * automata, and passes these to the taker. An added token ends a document.
+ * automata, and passes the pretokens to the taker. An added token ends a document.
  */
 
 /**
@@ -56,7 +56,7 @@ let taker: u32 = countsWords;
 /** The added tokens that are searched for while a text is cut. */
 let addedTokens: TokenSearch = changetype<TokenSearch>(0);
 let findsTokens: bool = false;
-/** Whether special tokens stay text. Even then, no other token is found inside one. */
+/** Whether special tokens stay text. Even then, no other token is found inside a special token. */
 let keepsSpecial: bool = false;
 let areAllSpecial: bool = false;
 /** The length in bytes of the token that was found last. */
@@ -80,8 +80,8 @@ let searchPos: i32 = 0;
 let pausePos: i32 = 0;
 
 /**
- * Tokens are searched for up to this many bytes beyond a block, because masks read ahead there, and must not mistake a
- * token for text.
+ * Tokens are searched for up to this many bytes beyond a block, because masks read ahead that far, and must not mistake
+ * a token for text.
  */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 

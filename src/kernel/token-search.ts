@@ -27,7 +27,8 @@ import { reserveTable } from "./regions";
  *                                           exclusive, by ascending label
  *   fallbacks       i32    states           the state to continue in if no child fits: that of the longest proper
  *                                           suffix of the state's string that is also a state
- *   ends            u32    states           the longest token that the state's string ends with: its number + 1, or 0
+ *   ends            u32    states           1 + the number of the longest token whose reversed bytes end the state's
+ *                                           string, or 0
  *   rootChildren    i32    256              the child of state 0 by its label; 0: none
  *   places          i32    blockBytesMax    the positions in the block where tokens begin, from last to first
  *   numbers         u32    blockBytesMax    the number of the longest token at each of these
@@ -328,7 +329,7 @@ export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
 /**
  * Returns the position of the first token that begins in [from, stop) and ends by `limit`, or `stop` if there is none.
  * Sets `found` to the token's number. Until the next `openSearch`, `from` must not be lower than any earlier `from` or
- * result. Callers pass a near `stop` to search text while it is in the L1 cache.
+ * result.
  */
 export function findToken(search: TokenSearch, from: i32, stop: i32, limit: i32): i32 {
   if (search.longestBytes === 0) return stop;

@@ -98,7 +98,7 @@ export function encodePretokens(endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Returns the number of ends, from `first` on, of the pretokens whose late merges are made in one call. */
+/** Returns the number of ends, from index `first` on, of the next group of pretokens (late-merges.ts). */
 function groupCount(first: u32, endCount: u32): u32 {
   const start = load<u32>(endsStart + (first << 2));
   let last = endCount - 1;
@@ -148,7 +148,7 @@ function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Like `encodeEnds`, for a model with late merges: also notes where pretokens end. */
+/** Does the same as `encodeEnds`, and notes where pretokens end, for the late merges. */
 function encodeLines(ends: usize, endCount: u32, room: usize): bool {
   let lineEnd = lineEndsAddress();
   for (let first: u32 = 0; first + 1 < endCount; first += batchWordsMax) {
@@ -204,8 +204,9 @@ function emit(word: u32, wordCount: u32): u32 {
 let unkeptCount: u32 = 0;
 
 /**
- * Returns the result of a word that was missing when the batch was looked up. If it was cached since then, finds it;
- * otherwise merges and caches it. Returns `missing` if the word cannot be cached: its ids are then at `wordIds`.
+ * Returns the result of a word that was missing when the batch was looked up. If the word has been cached since then,
+ * finds it there; otherwise merges and caches it. Returns `missing` if the word cannot be cached: its ids are then at
+ * `wordIds`.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {

@@ -12,9 +12,9 @@ import { beginIds, idsEnd } from "./word-cache";
  * encoded by the other merges with the word cache; then the late merges are made in the result.
  *
  * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone`), so a late
- * merge creates only late pairs. Merging the lowest rank first therefore makes all other merges before the first late
- * one. If a merge may create a pair of lower rank (a file that lists merges in another order), if merges are tied, or
- * if an id can be made in two ways, no merge is late (build-model.ts), and whole pretokens are merged.
+ * merge creates only late pairs. Merging the lowest rank first therefore makes a late merge only after all other
+ * merges. If a merge may create a pair of lower rank (a file that lists merges in another order), if merges are tied,
+ * or if an id can be made in two ways, no merge is late (build-model.ts).
  *
  * Most neighbours never become one token. The ids are cut into *segments* wherever there is no seam (seams.ts), and
  * each segment is merged alone. Nearly all segments have one, two or three ids.
@@ -75,7 +75,7 @@ const chunkWords: u32 = chunkIdsMax / 64 + 1;
 /** Segments of five to this many ids are merged by `mergeFew`, and longer ones by merge-word.ts. */
 const fewIdsMax: u32 = isSmallScale ? 6 : 16;
 
-/** The maximum size in bytes of all pretokens of one call of `mergeLate`, unless there is only one. */
+/** The maximum total size in bytes of the pretokens of a group, unless the group is a single pretoken. */
 export const groupBytesMax: u32 = isSmallScale ? 32 : 1 << 15;
 
 function reserveChunk(): bool {
@@ -100,10 +100,10 @@ function reserveChunk(): bool {
   return true;
 }
 
-/** The address of the first id of the pretokens whose late merges are made next. */
+/** The address of the first id of the current group of pretokens. */
 let firstId: usize = 0;
 
-/** Begins a group of pretokens, of at most `groupBytesMax` bytes if they are more than one. */
+/** Begins a group of pretokens, whose late merges are made together. */
 export function beginGroup(): void {
   firstId = idsEnd;
   lineEndsEnd = lineEnds;
@@ -116,8 +116,8 @@ export function endPretoken(): void {
 }
 
 /**
- * Makes the late merges in the ids of the group, which encode its pretokens by all other merges. The memory from `room`
- * on is free. Returns false if memory runs out.
+ * Makes the late merges in the ids of the group, in which all other merges have been made. The memory from `room` on is
+ * free. Returns false if memory runs out.
  */
 export function mergeLate(room: usize): bool {
   if (firstId === idsEnd) return true;
@@ -136,7 +136,7 @@ function mergeIds<T>(last: usize, room: usize): usize {
   while (first <= last) {
     const count = min(<u32>((last - first) / size), chunkIdsMax);
     markChunk<T>(first, count);
-    // A segment that may continue after the chunk is left to the next one.
+    // A segment that may continue after the chunk is left to the next chunk.
     const isLast = first + <usize>count * size === last;
     const idCount = isLast ? count + 1 : lastEnd(count);
     if (idCount === 0) {
@@ -154,7 +154,7 @@ function mergeIds<T>(last: usize, room: usize): usize {
   return out;
 }
 
-/** Marks the joints among `count` ids from `first` on. There is none where a pretoken ends. */
+/** Marks the joints (seams.ts) among `count` ids from `first` on. The last id of a pretoken is no joint. */
 function markChunk<T>(first: usize, count: u32): void {
   markJoints<T>(first, count, joints);
   const before = <u32>((first - firstId) / sizeof<T>());
@@ -192,8 +192,8 @@ function findSegmentEnd<T>(id: usize, last: usize): usize {
 }
 
 /**
- * Merges the segments of `count` ids at `first`; the last one is no joint. Writes the result to `out`, which is not
- * after `first`. Returns its end, or 0 if memory runs out.
+ * Merges the segments of `count` ids at `first`; the last id is no joint (seams.ts). Writes the result to `out`, which
+ * is not after `first`. Returns the end of the result, or 0 if memory runs out.
  *
  * Most segments of more than one id have two, three or four. Each of these lengths is merged in a loop of its own,
  * without branches that a processor could not predict.
@@ -215,7 +215,7 @@ function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize
     const index = load<u32>(at);
     keepAfter(index, mergeFour<T>(first + <usize>index * sizeof<T>()));
   }
-  // All ranks first, so that cache misses overlap.
+  // All ranks are looked up first, so that cache misses overlap.
   for (let at = longer; at < longerEnd; at += 8) {
     const last = load<u32>(at) + load<u32>(at, 4) - 1;
     for (let i = load<u32>(at); i < last; i++)
@@ -263,7 +263,7 @@ function listSegments(count: u32): void {
       let length = 1 + <u32>ctz(~(rest >> start));
       rest &= rest + (rest & -rest);
       if (start + length > base + 64) {
-        // The last joint is the last one of the word, so the segment continues in the next word.
+        // The last bit of the word is a joint, so the segment continues in the next word.
         while (isJoint(start + length - 1)) length++;
         done = start + length;
       }
@@ -294,8 +294,8 @@ function keepAfter(index: u32, count: u32): void {
 }
 
 /**
- * Moves those of `count` ids at `id` whose bits are set in `left` to `out`, which is not after `id`. Returns the end of
- * the result. Writes nothing after the last id that is read.
+ * There are `count` ids at `id`. Moves those whose bits are set in `left` to `out`, which is not after `id`. Returns
+ * the end of the result. Writes nothing after the last id that is read.
  */
 function pack<T>(id: usize, count: u32, left: u64, out: usize): usize {
   if (ASC_FEATURE_SIMD) {
@@ -333,7 +333,7 @@ function mergeThree<T>(id: usize): u32 {
   );
 }
 
-/** Writes three ids to `id`, or those into which they merge, given the ranks of both pairs. Returns their number. */
+/** Merges three ids, given the ranks of both pairs, and writes the ids that are left to `id`. Returns their number. */
 function joinThree<T>(id: usize, left: u32, middle: u32, right: u32, rank: u32, nextRank: u32): u32 {
   const lower = min(rank, nextRank);
   if (lower === noLateRank) {
@@ -366,7 +366,7 @@ function mergeFour<T>(id: usize): u32 {
   return joinThree<T>(id, left, middle, right, select(rank0, rank, isLast), select(rank2, nextRank, isFirst));
 }
 
-/** Writes two ids to `id`, or the id into which they merge. Returns their number. */
+/** Merges two ids, and writes the id or the ids that are left to `id`. Returns their number. */
 function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
   const rank = findRareLate(keyOf<T>(left, right));
   const isMerged = rank !== noLateRank;
@@ -376,7 +376,7 @@ function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
 }
 
 /**
- * Merges up to `fewIdsMax` ids in place: compares all ranks for each merge. `pairRanks` has the rank of each pair.
+ * Merges up to `fewIdsMax` ids in place. For each merge, all ranks are compared. `pairRanks` has the rank of each pair.
  * Returns the number of ids left.
  */
 function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {

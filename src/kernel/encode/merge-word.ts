@@ -7,13 +7,13 @@ import { findPair, guessPair, guessPairs, isRankOf, mergedBy, mergeOf, noRank } 
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Merges one word into ids: at each step the adjacent pair of the lowest rank, and among equal pairs the leftmost.
- * There are two algorithms, for short and for long words, which give the same ids.
+ * Merges one word into ids. Each step merges the adjacent pair with the lowest rank, and the leftmost if there are
+ * several. Short and long words have different algorithms, which give the same ids.
  */
 
 /** Words of at most this many bytes are merged in reserved memory. */
 const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
-/** With at most this many symbols, all ranks are compared for each merge; with more, a heap is faster. */
+/** Up to this number of symbols, all ranks are compared for each merge. With more symbols, a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
 /** Sets `scannedSymbolsMax`, to at most `scannedBytesMax`, for tests. */
@@ -97,8 +97,8 @@ export function canScan(symbolCount: u32): bool {
 const space: u64 = 0x20;
 
 /**
- * Writes the ids with which merging a word begins: those of its bytes, or of whole characters. Drops bytes that the
- * vocabulary lacks. Returns the number of ids.
+ * Writes the ids with which merging a word begins: the ids of its bytes or whole characters (characters.ts). Drops
+ * bytes that the vocabulary lacks. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
@@ -160,9 +160,9 @@ function fillByteRanks(start: usize, length: u32): void {
 }
 
 /**
- * Merges a short word in place. `ids` has `symbolCount` ids of 32 bits, and `ranks` for each id a guess of its rank
- * with the next one (pair-ranks.ts). The time is quadratic, but for short words this is the fastest algorithm. Returns
- * the number of ids left.
+ * Merges a short word in place. `ids` has `symbolCount` ids of 32 bits. `ranks` has a guess of the rank of each pair of
+ * neighbours (pair-ranks.ts). The time is quadratic, but for short words this is the fastest algorithm. Returns the
+ * number of ids left.
  */
 export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
   let count = symbolCount;

@@ -15,22 +15,22 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Only long pretokens are cut: short and middle ones occur repeatedly, so looking for cuts would cost more than it
- * saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. If pretokens are words, only
- * positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If pretokens are lines
- * (`cutPlaces` of the model is `everywhere`, or there are late merges), every position is checked, because no merge
- * that is made before the late ones crosses most spaces between words.
+ * Without late merges, only long pretokens are cut: short and middle ones occur repeatedly, so looking for cuts would
+ * cost more than it saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. If pretokens
+ * are words, only positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If
+ * pretokens are lines (`cutPlaces` of the model is `everywhere`, or there are late merges), every position is checked,
+ * because few merges except late ones cross a space between words.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at right << 8 | left: whether there is a cut between these bytes:
  *                                             `never`, `always` or `byContext`; `unknown`: not computed yet
  *   isWholeEdge  u8        512                at b: 1 if a whole token begins with byte b; at 256 + b: ends with it
- *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes: low 15 bits of hash << 1 | may
- *                                             be cut. 0: free, or a pair with hash bits 0 that must not be cut; reading
- *                                             a free slot as such a pair changes no id
+ *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes each: low 15 bits of their hash
+ *                                             << 1 | may be cut. A free slot is 0. A pair with hash bits 0 that
+ *                                             finds a free slot is not cut, which changes no id
  *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
  *                                             be cut. All bits set: free
- *   finer        u32       finerEndsMax       the ends together with the cuts, a full array at a time
+ *   finer        u32       finerEndsMax       the ends together with the cuts, as many at a time as fit
  *   lineEnds     u16       finerEndsMax       if there are late merges: the indices in `finer` where pretokens end,
  *                                             except the last pretoken of all
  */
@@ -138,7 +138,7 @@ let cutEnds: usize = 0;
 /** The end of `lineEnds`. */
 export let lineEndsEnd: usize = 0;
 
-/** Begins to cut the pretokens between `count` ends, which are at least two, from `first` on. */
+/** Begins to cut the pretokens between the `count` ends from index `first` on. `count` is at least 2. */
 export function beginCuts(first: u32, count: u32): void {
   next = first + 1;
   endCount = first + count;
@@ -150,8 +150,8 @@ export function beginCuts(first: u32, count: u32): void {
 }
 
 /**
- * Writes the next ends, cuts included, to `cutEndsAddress`; the first is the start of the first part. Returns their
- * number, or 0 when all pretokens are done.
+ * Makes `cutEndsAddress` the address of the next ends, cuts included. The first one is where the first part starts.
+ * Returns their number, or 0 when all pretokens are done.
  */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
@@ -376,9 +376,9 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 0 if some join fits around `here`, if a mark may be there, or if fewer than three bytes precede it. Otherwise
- * returns `byContext` if a whole token may begin or end there, or else 1. May read bytes beyond the pretoken: a join
- * that fits only because of such bytes prevents a cut, which changes no id.
+ * Returns 0 if some join fits around `here`, if a mark may be next to `here`, or if fewer than three bytes of text
+ * precede `here`. Otherwise returns 1, or `byContext` if a whole token may begin or end at `here`. May read bytes
+ * beyond the pretoken: a join that fits only because of such bytes prevents a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -447,8 +447,8 @@ export function reserveJoins(model: EncodingModel): bool {
 
 /**
  * Adds the joins of all merges, and marks their pairs of bytes in `adjacency`. With `mayBeLate` it first finds the late
- * merges, and omits their joins. Returns false, without joins, if `findEdges` does. `firsts` and `lasts` are scratch
- * for the edges of each id.
+ * merges, and omits their joins. Returns false, and adds no joins, if `findEdges` returns false. `firsts` and `lasts`
+ * are scratch for the edges of each id.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
@@ -481,8 +481,8 @@ function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // Skips left halves that end in non-ASCII bytes: even ordinary tokenizers merge Unicode's spaces with a following
-    // space.
+    // Skips left halves that end in white space or a control character. Also skips those that end in a non-ASCII byte,
+    // because even ordinary tokenizers merge Unicode's spaces with a following space.
     if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;
@@ -540,7 +540,10 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   return true;
 }
 
-/** Writes the edges of the tokens of characters. The mark shares its id with a space, and keeps the space's edges. */
+/**
+ * Writes the edges of the tokens of characters. The mark U+2581 may have the id of a space (first-characters.ts); then
+ * the id keeps the space's edges.
+ */
 function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usize): void {
   for (let token: u32 = 0; token < characters.count; token++) {
     const at = (<u32>tokenId(characters, token)) << 2;

@@ -5,8 +5,9 @@ import { EncodingModel } from "./model-layout";
  * The rank of each pair of ids. Lookups are rare and scattered, so the number of cache lines of the table matters most.
  *
  *   ARRAY    TYPE      LENGTH            MEANING
- *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
- *                                        rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
+ *   slots    u32       2^slotBits        hash table with linear probing, at most half full. A slot has rank + 1 in its
+ *                                        low `rankBits` bits. Above these is the *tag*: low bits of the pair's hash. A
+ *                                        free slot is 0
  *   halves   i32,i32   mergeCount        left and right id of each rank
  *   filter   u32       2^(slotBits - 3)  a bit for each pair: the hash's top bits select the word, its lowest five the
  *                                        bit. Most pairs that are looked up do not merge, and the filter rejects most
@@ -15,9 +16,9 @@ import { EncodingModel } from "./model-layout";
  * The home slot of a pair is the top `slotBits` bits of its hash.
  *
  * Most pairs need only a *guess*: the rank of the first slot with the right tag. Ranks are added in ascending order, so
- * the slots that a pair probes before its own were added before it. So a guess is never above the true rank. Only the
- * lowest guess of a word is checked, by comparing the pair with `halves`, before that pair is merged. That saves half
- * of the cache misses.
+ * the slots that are probed before a pair's own slot have lower ranks. So a guess is never above the true rank. Only
+ * the lowest guess of a word is checked, by comparing the pair with `halves`, before that pair is merged. That saves
+ * half of the cache misses.
  */
 
 /**
@@ -40,8 +41,8 @@ let halves: usize = 0;
 let filter: usize = 0;
 let mergedIds: usize = 0;
 /**
- * The id that rank 0 makes, if each later rank makes the next id, as in most vocabularies; ids are then computed.
- * Otherwise -1.
+ * The id that rank 0 makes, if each later rank makes the next id, as in most vocabularies. Then ids are computed
+ * instead of loaded. Otherwise -1.
  */
 let firstMerged: i32 = -1;
 
@@ -49,8 +50,8 @@ let firstMerged: i32 = -1;
 let isExact: bool = false;
 
 /**
- * i32[mergeCount]: for each merge, the first one with the same priority. 0: no merges are tied. Tied merges share a
- * priority, the rank of the first of them, and are made from left to right.
+ * The address of an array i32[mergeCount], or 0 if no merges are tied. Tied merges share a priority, which is the rank
+ * of the first of them, and are made from left to right. The array has that rank for each merge.
  */
 let firstTied: usize = 0;
 
@@ -130,7 +131,7 @@ export function guessPair(left: i32, right: i32): i32 {
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), isExact);
 }
 
-/** Whether a guessed rank is the pair's true rank. If merges are tied it always is, because no rank is guessed. */
+/** Whether a guessed rank is the pair's true rank. If merges are tied, no rank is guessed, and the result is true. */
 export function isRankOf(rank: i32, left: i32, right: i32): bool {
   return firstTied !== 0 || load<u64>(halves + (rank << 3)) === bothOf(left, right);
 }

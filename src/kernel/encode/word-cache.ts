@@ -31,8 +31,9 @@ import {
 } from "../words/word-slots";
 
 /**
- * The word cache: words already encoded, with their results (below), in three tables by length. The tables are laid out
- * as for counting, with the result instead of the count. The result of the sentinel of short words is `missing`.
+ * The word cache: words that have been encoded, with their results (below), in three tables by length. The tables have
+ * the layout of those that count words, with the result in place of the count. The result of the sentinel of short
+ * words is `missing`.
  *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
@@ -138,8 +139,8 @@ export function keepLong(slot: usize, hash: u32, start: usize, length: u32, resu
 }
 
 /**
- * Keeps `count` ids of 32 bits that `packedResult` cannot pack: too many, or none. Returns the result that refers to
- * them, or `missing` if there is no room for them.
+ * Keeps `count` ids of 32 bits that `packedResult` cannot pack, because there are too many or none. Returns the result
+ * that refers to them, or `missing` if there is no room for them.
  */
 export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
   const bytes: usize = isNarrow ? 2 * count : 4 * count;
@@ -254,8 +255,7 @@ export function emitWide(word: u32, wordCount: u32): u32 {
 }
 
 /**
- * Writes the kept ids of a result. Returns the address after them. Up to 6 bytes from that address on are overwritten,
- * as with results that are not kept.
+ * Writes the kept ids of a result. Returns the address after them. Up to 6 bytes from that address on are overwritten.
  */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
   let kept = keptStart + ((<usize>keptOffset(result)) << 1);
@@ -330,8 +330,8 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
 }
 
 /**
- * Looks up the middle words: of the `longerCount` words in the list `longer`, those that are not among the first
- * `longCount` words of the list `long` (regions.ts).
+ * Looks up the middle words. These are the `longerCount` words in the list `longer`, except the `longCount` words in
+ * the list `long` (regions.ts).
  */
 export function lookUpMiddle(table: SlotTable, longerCount: u32, longCount: u32): void {
   const end = endOfSlots(table);

@@ -105,14 +105,15 @@ function kindMaskAt(kind: u32): usize {
 }
 
 // The rest of this file classifies the non-ASCII characters of a block of 64 bytes by kind. Some lead bytes determine
-// the kind, alone or together with a second byte of at least a certain value: Han, Hangul, and for most patterns
-// Cyrillic. Characters with such lead bytes are classified all at once, others one by one. Invalid UTF-8 is left to the
-// automaton.
+// the kind, alone or together with a second byte of at least a certain value: those of Han, Hangul, and for most
+// patterns Cyrillic. Characters with these lead bytes are classified all at once, other characters one by one. Invalid
+// UTF-8 is left to the automaton.
 
 /** The continuation bytes (0x80 to 0xBF) of the block that was classified last. */
 export let continuationBytes: u64 = 0;
 
-// The character that began in the previous block and continues in this one: a mask of its bytes here, and its kind.
+// A character may begin in one block and continue in the next. `spill` is a mask of its bytes in the next block, and
+// `spillKind` its kind.
 let spill: u64 = 0;
 let spillKind: u32 = 0;
 
@@ -120,7 +121,7 @@ export function forgetSpill(): void {
   spill = 0;
 }
 
-/** Returns a mask of the bytes of characters of a kind, in the block that was classified last. */
+/** Returns a mask of the bytes in the block that was classified last whose characters are of a kind. */
 export function kindMask(kind: u32): u64 {
   return load<u64>(kindMaskAt(kind));
 }

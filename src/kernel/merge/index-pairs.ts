@@ -34,14 +34,15 @@ import { stepCount, stepOf } from "./word-layout";
  *                                              evenly among the parts
  *   queue        see below cursorSlots a part  while lists are written: a table of cursors, the entries where a part
  *                                              writes its next occurrence of each kept pair
- *   pairBatches  u32       4 x batchCells      for each part: positions, the slot of each, and its key of 64 bits
+ *   pairBatches  u32       4 x batchCells      for each part and each pair of a batch: its position, the
+ *                                              address of its slot, and its key of 64 bits
  *
  * Both kinds of tables are hash tables with linear probing. Home slots ascend with the hashes. In a table of counts,
  * `overflowSlots` more slots follow the last home slot, and the very last slot is always free. A table of cursors wraps
  * around, and always has free slots. So every lookup ends. A slot has, with cells of two or four bytes:
  *
- *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 their total weight
- *   cursors  key: left and right, a cell each   u32 the next entry; 0: the slot is free
+ *   counts   left and right id, each as large as a cell   u32: occurrences, 0 in a free slot   u64: their total weight
+ *   cursors  left and right id, each as large as a cell   u32: the next entry, 0 in a free slot
  */
 
 function theJob(): Job {

@@ -28,7 +28,7 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPai
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
- * The main loop: brings the top of the queue up to date, makes the token of that pair, and merges the pair's
+ * The main loop: brings the top of the queue up to date, makes the token of the pair on top, and merges the pair's
  * occurrences. The loop does small merges; the caller does large ones in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
@@ -70,9 +70,9 @@ let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Starts the engine with only the start tokens. `mergesWanted` is `mergeCountMax`. A merge with more entries than
- * `workOfSlice` is large. If the arena is full, lists are cleaned whose pair lost more than `shareToClean` of its
- * count. `doSmallerWin`: if a tie is decided by bytes, the smaller ones win (tie-rules.ts).
+ * Starts the engine. At first there are only the start tokens. `mergesWanted` becomes `mergeCountMax`. A merge with
+ * more entries than `workOfSlice` is large. A list may be cleaned once its pair has lost more than `shareToClean` of
+ * its count (occurrences.ts). `doSmallerWin`: if a tie is decided by bytes, the smaller ones win (tie-rules.ts).
  */
 export function startEngine(
   mergesWanted: u32,
@@ -328,8 +328,8 @@ export function startMakingRoom(): void {
 }
 
 /**
- * Ends a compaction. Returns false if space is still missing and the arena has its maximum size; then all lists can be
- * cleaned, once.
+ * Ends a compaction. Returns false if space is still missing although the arena has its maximum size. Then
+ * `startCleaningAll` may help.
  */
 export function endMakingRoom(): bool {
   return endCompaction(neededEntries);

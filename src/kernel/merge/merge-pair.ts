@@ -87,7 +87,7 @@ export function endWalk(): void {
   joinSums();
 }
 
-/** A value of `slot`: the neighbour is already listed in part 0, although part 0 has no occurrence of it. */
+/** A value of `slot`: the neighbour is among those seen in part 0, although part 0 has no occurrence of it. */
 const isListed: u32 = 0xffffffff;
 
 /** Adds the weights and distinct neighbours of all parts to part 0. */
@@ -108,9 +108,9 @@ function joinSide(part: u32, side: u32): void {
 }
 
 /**
- * Returns the sum in part 0 for a neighbour of any part or memory. Lists the neighbour in part 0 if it is not listed
- * yet. `weight` of the sum is then a total of all parts, but `count` is only that of part 0, because slots in lists are
- * assigned part by part.
+ * Returns the sum in part 0 for a neighbour of any part or memory. Adds the neighbour to the neighbours seen in part 0
+ * if it is not among them. In this sum, callers make `weight` the total of all parts. `count` stays that of part 0,
+ * because slots in lists are assigned part by part.
  */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);
@@ -180,8 +180,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.left, k);
     const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
-    // If the left neighbour is `id`, this merge made it, too. The old pair between the two, (y, x), loses its count
-    // when the right neighbours are processed.
+    // If the left neighbour is `id`, this merge made that one, too. The old pair (y, x) between the two occurrences
+    // loses its count when the right neighbours are processed.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
@@ -191,8 +191,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.right, k);
     let weight = sumAt(sumsOf(0, Side.right), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
-    // In "xyxy" the first occurrence has x as its right neighbour, which the second one replaces. So no pair (id, x) is
-    // created there.
+    // In "xyxy" the first occurrence has the right neighbour x, but the second occurrence replaces that x. So this
+    // weight does not count for the pair (id, x).
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const listStart = isBorn ? createPair(id, t, weight, countInAllParts(Side.right, t)) : noSlot;

@@ -1,8 +1,8 @@
 /**
  * Regions: the memory layout of a merge engine. The main thread plans them once; helper threads plan the same layout
  * from the same numbers. Regions never move: each has address space for its maximum size, which costs nothing until it
- * is written. The engine relies on memory that is new and all zeros. If the words are records, the regions are in the
- * text region of the memory in which the words were counted (words/word-records.ts).
+ * is written. The engine relies on regions that are all zeros at first. If the words are records, the regions are in
+ * the text region of the memory in which the words were counted (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -11,7 +11,7 @@
  *   cells           u16 or u32   cellCount + 1             word-layout.ts
  *   weightEnds      u32          wordCount + 1             word-layout.ts
  *   weights         u64          wordCount + 1             word-layout.ts
- *   rareCells       u32          2,048 a part              word-layout.ts
+ *   rareCells       u32          rareCountEnd a part       word-layout.ts
  *   numbers         u32          numberCount               word-layout.ts
  *   lefts, rights   u32          tokenCapacity             merge-tokens.ts
  *   lengths, sizes  u32          tokenCapacity             merge-tokens.ts
@@ -48,7 +48,8 @@
  *   nextInBucket    u32          pairCapacity              pair-queue.ts
  *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
  *
- * The words to lay out use the region of `entries`: they are read for the last time before the first entry is written.
+ * The words to lay out are in the region of `entries`, because they are read for the last time before the first entry
+ * is written.
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
  *   wordStarts      u32          wordCount + 1             offset of each word in the tokens of all words
@@ -110,17 +111,19 @@ export let frequentCells: usize = 0;
 export let wordTokens: usize = 0;
 
 export let wordCount: u32 = 0;
-/** The number of tokens in all words to lay out, and the size in bytes of each in `wordTokens`: 1, 2 or 4. */
+/** The number of tokens in all words to lay out. */
 let positionCount: u32 = 0;
+/** The size in bytes of a token in `wordTokens`: 1, 2 or 4. */
 export let positionBytes: u32 = 1;
 export let cellCount: u32 = 0;
-/** The number of memories with words, each of which has an engine. */
+/** The number of memories that contain words. Each memory has its own engine. */
 export let memoryCount: u32 = 1;
 /** Whether this is the first memory, which leads (memory-exchange.ts). */
 export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
-/** The number of start tokens, and the total number of their bytes; 0 if they have no bytes. */
+/** The number of start tokens. */
 export let startCount: u32 = 0;
+/** The total number of bytes of the start tokens. */
 export let startByteCount: u32 = 0;
 /** Whether pairs of start tokens have dense tables (byte-pairs.ts). */
 let hasBytePairs: bool = false;
@@ -145,7 +148,7 @@ export let isWide: bool = false;
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
-/** The number of slots for existing tokens (tie-rules.ts): a power of two. */
+/** The number of slots in `specialSlots`: a power of two. */
 export let specialSlotCount: u32 = 1;
 /** The maximum number of parts of a list or of the text: one for each thread. */
 export let partCount: u32 = 0;
@@ -157,8 +160,9 @@ export let entryCapacityMax: u32 = 0;
 export let firstWordStart: u32 = 0;
 
 /**
- * Describes the words to lay out in this memory: their number; the offset of the first one in the tokens of all words;
- * the number of their tokens, and the size of one; and the maximum number of their cells (word-layout.ts).
+ * Describes the words to lay out in this memory. `firstStart` is the offset of the first word in the tokens of all
+ * words. `positions` is the number of tokens in these words, and `cells` the maximum number of cells that they take
+ * (word-layout.ts).
  */
 export function describeWords(
   count: u32,
@@ -177,13 +181,14 @@ export function describeWords(
 /** Whether the words are records in this memory (words/word-records.ts). Then the regions begin at `firstByte`. */
 export let areRecords: bool = false;
 let firstByte: usize = 0;
-/** Whether the ids in the words are mapped to other ids in the cells, and the number of ids that are mapped. */
+/** Whether `numbers` maps the ids in the words to the start tokens in the cells. */
 export let hasNumbers: bool = false;
+/** The number of ids that `numbers` maps. */
 let numberCount: u32 = 0;
 
 /**
- * Sets where the regions begin if the words are records in this memory; 0: they are not. Also sets the number of ids
- * that are mapped; 0: none are.
+ * `first` is the address where the regions begin if the words are records in this memory, else 0. `idLimit` is the
+ * number of ids that `numbers` maps, or 0.
  */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
@@ -198,10 +203,7 @@ export function setCellCount(count: u32): void {
   cellCount = count;
 }
 
-/**
- * Sets the number of memories, the index of this one, and the number of cells in all of them. The first memory has
- * records for the pairs of all memories.
- */
+/** Sets the number of memories, the index of this one, and the number of cells in all of them. */
 export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
   isFirst = index === 0;
@@ -251,11 +253,9 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 }
 
 const alignment: u64 = 64;
-/**
- * The log2 of the smallest number of cells of a sketch (rebuild-index.ts), and the bytes of 8 such sketches: at most 8
- * threads merge (src/merge/merge-options.ts).
- */
+/** The log2 of the smallest number of cells of a sketch (rebuild-index.ts). */
 export const sketchBitsMin: u32 = 4;
+/** The bytes of 8 sketches of the smallest size. There is one for each thread, and at most 8 threads merge. */
 const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
 export const halvesBytes: u32 = 512;
@@ -264,11 +264,12 @@ export const halvesBytes: u32 = 512;
  */
 const pairCapacityMin: u64 = 2 * bytePairCount;
 /**
- * Counts below this are rare. In each part of the words, every rare count has positions of its own (word-layout.ts).
+ * Counts below this are rare: `rareCells` has an element for each of them in each part of the words (word-layout.ts).
  */
 export const rareCountEnd: u32 = isSmallScale ? 3 : 2048;
-/** The number of cells whose pairs are looked up together, and the size of an entry in bytes (index-pairs.ts). */
+/** The number of cells whose pairs are looked up together (index-pairs.ts). */
 export const batchCells: u32 = isSmallScale ? 3 : 128;
+/** The size in bytes of an entry of a batch. */
 export const batchEntryBytes: usize = 16;
 export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
 /** The engine needs at least one pair record per this many cells. English text used one per 360. */
@@ -276,8 +277,8 @@ const cellsPerPairMax: u64 = 128;
 /** The minimum number of entries per cell with which the engine begins. */
 const entriesMin: f64 = 1.25;
 /**
- * The maximum number of entries per cell. More are never needed: a cleaned arena has at most one, and created pairs
- * have at most two.
+ * The maximum number of entries per cell. More are never needed: the cleaned lists have at most one entry per cell, and
+ * the lists that one merge creates have at most two.
  */
 const entriesMax: u64 = 3;
 
@@ -394,8 +395,7 @@ function place(byteCount: u64): usize {
 }
 
 /**
- * Records: elements of regions with several fields. A record is read and written in place; none is allocated or freed.
- * The file of the region explains its use.
+ * Records: elements that have several fields. They are read and written in their regions; none is allocated or freed.
  */
 
 /** A pair of start tokens while the first index is made (byte-pairs.ts). */
@@ -407,7 +407,7 @@ export class BytePair {
   weight: f64;
   /** The number of its occurrences in the part. */
   count: u32;
-  /** The index in the arena for its next occurrence, or `noStart`. */
+  /** The index in the arena where its next occurrence is written, or `noStart`. */
   start: u32;
 }
 
@@ -423,11 +423,13 @@ export class Pair {
    */
   count: u64;
   /**
-   * The value of `count` when the list was written or last cleaned. The ratio of the two shows how stale the list is.
+   * The value of `count` when the list was written or last cleaned. The lower `count` is compared with it, the more
+   * entries are stale.
    */
   listCount: u64;
-  /** The start of its list in the arena (occurrences.ts), and the number of entries, including stale ones. */
+  /** The start of its list in the arena (occurrences.ts). */
   listStart: u32;
+  /** The number of entries in the list, including stale ones. */
   listLength: u32;
 }
 
@@ -453,8 +455,8 @@ export class Sum {
   /** The number of occurrences next to this neighbour. */
   count: u32;
   /**
-   * The index in the arena for the created pair's next occurrence, or `noSlot`. While sums are joined: `isListed`
-   * (merge-pair.ts).
+   * The index in the arena where the next occurrence of the created pair is written, or `noSlot`. It may be `isListed`
+   * while the sums of parts are joined (merge-pair.ts).
    */
   slot: u32;
 }
@@ -474,9 +476,9 @@ export class Merge {
 }
 
 /**
- * Part: a piece of parallel work, and its progress. A list of occurrences, the text, or during layout the words, is one
- * part, or is cut into at most one part for each thread. The frequent words are one part more (lay-out-words.ts). Only
- * the thread that works on a part writes it.
+ * Part: a piece of parallel work, and its progress. The work is a list of occurrences, the text, or, during layout, the
+ * words. It is cut into at most one part for each thread. During layout, the frequent words are another part
+ * (lay-out-words.ts).
  *
  *   FIELD            UNIT       MEANING
  *   state            State      atomic: which thread may work on it (merge-threads.ts)
@@ -493,7 +495,7 @@ export class Merge {
  *   countSlots       slots      home slots of its table of counts (index-pairs.ts)
  *   countedPairs     pairs      pairs in its table of counts
  *   isFull           bool       1 if its table of counts cannot grow any more
- *   voidWeight       weight     weight of right neighbours that the next occurrence replaced, as in "xyxy"
+ *   voidWeight       weight     weight of right neighbours that begin the next merged occurrence, as in "xyxy"
  */
 @unmanaged
 export class Part {
@@ -558,7 +560,7 @@ export class Special {
   /** Its bytes are specialBytes[start .. start + length). */
   start: u32;
   length: u32;
-  /** The tie key of the token that spells it. */
+  /** The tie key of a token that spells it, if ids decide ties. */
   key: u64;
 }
 

@@ -11,12 +11,13 @@ import { layOutWords, setStepCount, stepCount } from "./word-layout";
  * helper that has not begun.
  *
  * A part's state changes from `open` to `taken` by an atomic exchange, then possibly to `awaited`, and finally to
- * `done`. A thread that takes a part sees everything written before it was opened; a thread that finds it done sees
- * everything that the helper wrote.
+ * `done`. A thread that takes a part sees everything that was written before the part was opened. The main thread, once
+ * it finds the part done, sees everything that the helper wrote.
  */
 
 /**
- * The number of checks before a thread sleeps. Spinning forever would take a core from the compiler and other programs.
+ * The number of checks before a thread sleeps. A thread that never sleeps would take a core from the compiler and other
+ * programs.
  */
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept this long returns to its event loop, where it can be terminated. */
@@ -57,7 +58,7 @@ enum State {
   done,
   open,
   taken,
-  /** Taken by a helper, and the main thread sleeps until it is done. */
+  /** Taken by a helper, and the main thread sleeps until the part is done. */
   awaited,
 }
 

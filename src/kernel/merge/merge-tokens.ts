@@ -26,7 +26,7 @@ import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
  *   rights        u32      tokenCapacity           token id of the right half
  *   lengths       u32      tokenCapacity           number of cells that the token covers: one for each start token
  *   sizes         u32      tokenCapacity           number of bytes of the token; the same region as `lengths` unless
- *                                                  some start token has several bytes. 1 for a start token without bytes
+ *                                                  some start token has several bytes; 1 for a token without bytes
  *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, mapped so that they sort as
  *                                                  the tie rule demands
  *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])
@@ -163,8 +163,7 @@ export function pushHalves(top: usize, token: u32): usize {
 
 /**
  * Facts about the words in a token, for tokens that may span spaces. Words are the parts between spaces (0x20). The
- * facts decide which tokens contain too much of a sentence. The facts of a merged token follow from those of its
- * halves.
+ * facts decide whether a token may be made (`mayMerge`). The facts of a merged token follow from those of its halves.
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
  *   wordFacts   u8        tokenCapacity   the bits below for each token; JavaScript writes those of the start tokens
@@ -219,10 +218,7 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
   if (hasWordFacts) store<u8>(wordFacts + id, <u8>joinedFacts(left, right));
 }
 
-/**
- * The limits that decide which pairs may be merged. A pair that may not be merged gets no record when it is created or
- * indexed, so it costs nothing later.
- */
+/** The limits that decide which pairs may be merged. A pair that may not be merged gets no record (pair-table.ts). */
 
 /** The maximum size in bytes of a merged token. */
 let sizeMax: u32 = 0;

@@ -34,8 +34,7 @@ let share: f64 = 0;
 let exponent: f64 = 0;
 
 /**
- * Sets the initial threshold, `countMin`, and how the threshold rises. With a `shareOfTop` of 0 it never rises;
- * rebuilding the index may still lower it.
+ * Sets the initial threshold, `countMin`, and how the threshold rises. If `shareOfTop` is 0, the threshold never rises.
  */
 export function startThreshold(
   first: f64,
@@ -69,9 +68,9 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach; to 1 if there are fewer
- * pairs. Lowers it at least to a quarter, so that few steps suffice, but never below `countMin`. `tally` is u32[64]:
- * element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
+ * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach, or to 1 if there are fewer
+ * pairs. The new threshold is at most a quarter of the old one, so that few steps suffice, and at least `countMin`.
+ * `tally` is u32[64]: element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let power = 63;
@@ -85,8 +84,8 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
 
 /**
  * Queue: a lazy priority queue of pairs, ordered by count and the tie rule. The queue is not updated when a count
- * falls. So the count of an entry is an upper bound, and the loop that removes the top puts it back with its true count
- * if that is lower.
+ * falls. So the count of an entry is an upper bound. If the top has a lower true count, it is put back with that count
+ * (`lowerTop`).
  *
  * Pairs are in buckets of about equal counts. A bucket is an unordered list, so adding a pair takes two stores. Only
  * the pairs of the highest non-empty bucket are ordered, in a binary heap. Towards the end of training thousands of

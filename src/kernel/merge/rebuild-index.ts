@@ -50,10 +50,11 @@ import {
  * pairs that may reach it; keeps those that do; and writes their lists. This is done when the threshold was too high
  * (pair-queue.ts); before the first merge, if there are too many start tokens for dense tables (first-index.ts); and
  * when parity-aware merges may need too many records (merge-loop.ts). Each thread processes a part of the text
- * (index-pairs.ts). All work is done in slices.
+ * (index-pairs.ts).
  *
- * If words are in several memories, each counts its own pairs, with a sketch of all words. The first memory adds up
- * these counts (memory-exchange.ts), and keeps the pairs that reach the threshold. The others keep the same pairs.
+ * If words are in several memories, each counts its own pairs, with a sketch of all words. The first memory adds up the
+ * counts of all memories (memory-exchange.ts), and keeps the pairs that reach the threshold. Each other memory keeps
+ * the pairs that the first memory kept, if it has them itself.
  */
 
 enum Stage {
@@ -67,16 +68,19 @@ enum Stage {
   end,
 }
 
-/** The next record of a walk over the records, and their number. `entryCount` is the total length of the lists. */
+/** The next record of the current walk over the records. */
 let nextPair: u32 = 0;
+/** The number of records before `keepPairsSome` removes those that are not kept. */
 let pairEnd: u32 = 0;
+/** The total length of the lists of the pairs that are kept. */
 let entryCount: f64 = 0;
 /** Whether another memory decides which pairs are kept. */
 let keepsGiven: bool = false;
 /** The current stage of counting or writing. */
 let stage: Stage = Stage.walk;
-/** The part whose table is read, and its next slot. */
+/** The part whose table of counts is read. */
 let partTaken: u32 = 0;
+/** The next slot of that table. */
 let nextSlot: u32 = 0;
 /** Whether the pairs need more records than fit into their region. */
 let hasNoRoom: bool = false;
@@ -316,8 +320,8 @@ export function writePairsSome(work: u32): bool {
 
 /**
  * Assigns to each part its section of the lists, for the next `work` slots or records. Parts are processed from last to
- * first: each takes the end of the list and subtracts its occurrences from `listLength`, and the first part gets the
- * rest. Returns true when all are done.
+ * first. Each part gets the end of what is left of a pair's list, and the number of its occurrences is subtracted from
+ * `listLength`. The first part gets the rest. Returns true when all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {

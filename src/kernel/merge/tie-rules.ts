@@ -39,14 +39,14 @@ import { pairAt } from "./pair-table";
  *   smaller id     smaller (left id, right id)               2^32 minus the token's rank: `startRanks` if it
  *                                                            is a start token, else its id
  *
- * Bytes are compared as stored in `startBytes`. For another order of bytes, JavaScript fills `startBytes` with other
- * numbers.
+ * Bytes are compared as the numbers in `startBytes`. If the order is another one than that of byte values, JavaScript
+ * replaces each byte by its place in that order.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
- *   startRanks    i32      startCount            the rank of each start token: its id under the rule; if it spells a
- *                                                special token, a negative number, so that it wins against all
- *                                                others; unused if bytes are compared
+ *   startRanks    i32      startCount            the rank of each start token: its id in the imitated trainer, or a
+ *                                                negative number if it spells a special token, which then wins
+ *                                                against all others. Unused if bytes are compared
  *   specials      Special  specialCount          tokens that exist before the first merge and that a merge may spell
  *                                                again: special tokens, and tokens of a base
  *   specialBytes  u8       2 x specialByteCount  their bytes, followed by space for the token that is looked up
@@ -207,12 +207,11 @@ function sharedAt(place: u32): u32 {
   return load<u32>(shared + ((<usize>place) << 2));
 }
 
-/**
- * The result of a search: an index in `sorted`, and the number of bytes that a token inserted there shares with its
- * neighbours.
- */
+/** The result of a search: the index in `sorted` where a token is inserted. */
 let place: u32 = 0;
+/** The number of bytes that the token shares with the one before that place. */
 let sharedBelow: u32 = 0;
+/** The number of bytes that the token shares with the one after it. */
 let sharedAbove: u32 = 0;
 
 /** Inserts a new long token into `sorted`. */
@@ -263,8 +262,8 @@ function findPlace(id: u32): void {
  * Finds the place of a token that begins with the long token `left`. In `sorted`, the tokens with that prefix follow
  * `left`, so the walk starts there. At each step, two numbers are compared: how many bytes sorted[place] has in common
  * with sorted[place - 1] (`shared`), and how many the new token has in common with sorted[place - 1] (`sharedBelow`).
- * If they differ, they decide; bytes are read only if they are equal. So a token that grows step by step to megabytes
- * is cheap to insert.
+ * If the two numbers differ, they decide the order; only if they are equal are bytes read. So a token that grows step
+ * by step to megabytes is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -302,8 +301,9 @@ let sharedBytes: u32 = 0;
 
 /**
  * Compares two tokens whose first `agreed` bytes are equal, and sets `sharedBytes`. It walks both derivations in
- * parallel, and skips a token that both have at the same position. `doneA` bytes of the token on top of the first
- * stack are already compared, and `doneB` bytes of the one on top of the second; only start tokens are partly compared.
+ * parallel, and skips a token that both have at the same position. `doneA` is the number of bytes that are already
+ * compared of the token on top of the first stack, and `doneB` that of the second stack. Only a start token can be
+ * partly compared.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);

@@ -9,8 +9,8 @@ import { columnAt } from "./columns";
  *
  *   FIELD          TYPE   MEANING
  *   steps          u32    at state << 8 | column: the upper 16 bits are the state before the character. The lower 16
- *                         replace it: an ASCII byte for a character of one byte; for others, an index into
- *                         `replacements`, or 0 to leave it unchanged
+ *                         say what replaces the character: an ASCII byte if it has one byte; otherwise an index into
+ *                         `replacements`, or 0 if it stays unchanged
  *   replacements   u32    at index << 2 | length - 1: the bytes, the first one lowest
  *   quiet          u16    the state before a character of the column if it is the same whatever follows; else
  *                         `notQuiet`
@@ -19,7 +19,8 @@ import { columnAt } from "./columns";
  *   runStart              the start of the current run: characters that are not quiet, followed by a quiet one
  *   runEnd                the end of the run, as far as it was read
  *   isEnded               1 if the run ends at `runEnd`
- *   markCount             the number of marks: known states within the run, the ones nearest to its end first
+ *   markCount             the number of marks. A mark is a position in the run with its state; the one nearest to the
+ *                         run's end is first
  *
  * The head is followed by the marks (u32 position, u32 state) and the annotated text of a block.
  */
@@ -45,7 +46,7 @@ const markBytes: i32 = blockBytes;
 const readBytesMax: i32 = isSmallScale ? 64 : 1 << 20;
 /** The maximum length of a run in bytes. Texts at small scale are smaller than 1 MB. */
 const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
-/** Enough marks for the longest run, and some more for each interrupted call. */
+/** The maximum number of marks: enough for the longest run, and four for each call that reads a part of it. */
 const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
 const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
 
@@ -94,7 +95,7 @@ export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i3
   const replacements = annotation.replacements;
   const live = annotation.live;
   let known = stop;
-  /** The state at `last`, the character that was read last. */
+  /** The state at position `last`, where the character begins that was read last. */
   let state = unknown;
   let last: i32 = -1;
   let at = from + ((stop - from + 15) & ~15);

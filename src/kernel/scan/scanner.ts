@@ -8,7 +8,7 @@ import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from 
  * The state of the scan of a document. Positions are relative to the text's start.
  *
  *   ends[0]                                   start of the first pretoken that was not processed
- *   ends[1 .. endCount)                       ends of the settled pretokens
+ *   ends[1 .. endCount)                       ends of the settled pretokens, which later text cannot change
  *   ends[endCount .. endCount + slotCount)    the slots: positions that may become ends, part of the automaton's state
  *
  * `entry` is the entry of `transitions` for the last step: its upper 16 bits are the state, which is 0 at the start of
@@ -75,7 +75,7 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** With fewer bytes left, masks do not pay off, because the tables have to scan the end of each text anyway. */
+/** With fewer bytes left, masks do not pay off, because the end of each text is scanned by tables anyway. */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
@@ -293,7 +293,7 @@ class Automaton {
   next: usize;
 }
 
-/** The current automaton. Loops read copies of its fields. */
+/** The current automaton. */
 let automaton: Automaton = changetype<Automaton>(0);
 let transitionsStart: usize = 0;
 let slotCount: u32 = 0;

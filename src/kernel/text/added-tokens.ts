@@ -56,12 +56,14 @@ export class Group {
   search: TokenSearch;
   /** Whether some token depends on the text next to it: has `lstrip`, `rstrip` or `single_word`. */
   looksAround: u32;
-  /** Whether some token has `lstrip`, and whether some token has `rstrip`. */
+  /** Whether some token has `lstrip`. */
   stripsLeft: u32;
+  /** Whether some token has `rstrip`. */
   stripsRight: u32;
   areAllSpecial: u32;
-  /** Whether tokens are searched for in this text, and whether special ones stay text at the current position. */
+  /** Whether tokens are searched for in this text. */
   isSearched: u32;
+  /** Whether special tokens stay text at the current position. */
   keepsSpecial: u32;
   /** 1: text is emitted in whole characters. */
   keepsCharacters: u32;
@@ -81,15 +83,14 @@ export class Group {
   /** 1: the last token also strips the white space from `done` on. */
   isSkipping: u32;
 
-  /**
-   * The item that `nextItem` found: first `skippedBytes` of white space, which the previous token strips; then the text
-   * [from, to).
-   */
+  /** The item that `nextItem` found begins with this many bytes of white space, which the previous token strips. */
   skippedBytes: u32;
+  /** The text of the item is [from, to). */
   from: i32;
   to: i32;
-  /** The token that ends the item, and the number of bytes of white space before it that it strips. */
+  /** The token that ends the item. */
   token: u32;
+  /** The number of bytes of white space before `token` that it strips. */
   spaceBytes: u32;
 }
 
@@ -196,8 +197,8 @@ function sureEndOf(group: Group): i32 {
 }
 
 /**
- * Emits the text up to the next token, and that token, and returns true. If no token is left, emits the remaining final
- * text, and returns false.
+ * Finds the next item, which is the text up to a token, and that token. Returns true. If no token is left, the item is
+ * the remaining final text, and the result is false.
  */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;

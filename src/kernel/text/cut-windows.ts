@@ -25,8 +25,8 @@ import {
 } from "./utf8";
 
 /**
- * The preparation of a part of a text for the search for safe cuts (safe-cuts.ts). It is needed for tokenizers that
- * change texts before they cut them, or have tokens that depend on their neighbours.
+ * The preparation of a part of a text for the search for safe cuts (safe-cuts.ts). It is needed if a tokenizer changes
+ * texts before it cuts them, or has tokens that depend on the text next to them.
  *
  * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of it whose
  * content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after a
@@ -39,10 +39,11 @@ import {
  *     two parts are in normal form as well (UAX #15, section 9: normal forms are closed under substringing). Positions
  *     inside other stretches are barred. An incomplete or a long stretch is a hole, so that a cut depends on few bytes
  *     after it.
- *   - Added tokens. Which ones are found depends on text before the window, on segments, and on `single_word`. But each
- *     is an occurrence of its content: in the given text, or for late tokens in normalized text between holes. So every
- *     occurrence is a hole, and so is text at the edges that may belong to an occurrence that is not entirely inside
- *     the window. No cut is next to an occurrence, so tokens have the same neighbours as in the whole text.
+ *   - Added tokens. Which added tokens are found depends on text before the window, on segments, and on `single_word`.
+ *     But an added token is always an occurrence of its content: early ones in the given text, late ones in normalized
+ *     text between holes. So every occurrence is a hole, and so is text at the edges that may belong to an occurrence
+ *     that is not entirely inside the window. No cut is next to an occurrence, so tokens have the same neighbours as in
+ *     the whole text.
  *   - White space that a token strips belongs to its hole. If some token strips white space before it, long white space
  *     is a hole, because such a token may follow the window.
  *   - If the pattern sees an inserted space before a section, the state at the start of the text is unknown. Text after
@@ -71,8 +72,9 @@ let taken: i32 = 0;
 let window: usize = 0;
 let windowCapacity: u32 = 0;
 let windowBytes: i32 = 0;
-/** Half-open ranges of positions in the window, ascending. */
+/** The holes: half-open ranges of positions in the window, ascending. */
 let holes: Pairs = changetype<Pairs>(0);
+/** The barred positions: half-open ranges, ascending. */
 let barred: Pairs = changetype<Pairs>(0);
 /**
  * Pairs of a position in the given text and the corresponding one in the window, ascending. Between two anchors the
@@ -91,9 +93,9 @@ export function windowReach(): u32 {
 }
 
 /**
- * Returns the part of `windowReach` for early tokens and stretches. If every early token begins a new stretch, the
- * longer one of the two suffices. Otherwise they add up, because the boundary that ends a stretch may lie inside an
- * occurrence of a token.
+ * Returns the part of `windowReach` for early tokens and stretches. It is the size of the longest early token or that
+ * of a stretch, whichever is greater, if every early token begins a new stretch. Otherwise the two add up, because the
+ * boundary that ends a stretch may be inside an occurrence of a token.
  */
 function stretchReach(): u32 {
   const search = early.search;

@@ -6,9 +6,9 @@ import { characterSize } from "./utf8";
  * Parts of a text that have at most N ids each when they are encoded on their own. The tokens of the text have been
  * located before (offsets.ts).
  *
- * Definition. A part begins and ends at an edge of a token of the text, or the nearest position next to it that is not
- * inside a character or inside a stretch that normalization changes as a whole. A part has N tokens of the text, or the
- * largest smaller number for which its own ids are at most N. If not even its first token fits, it has as many
+ * Definition. A part begins and ends at an edge of a token of the text. If that edge is inside a character, or inside a
+ * stretch that normalization changes as a whole, the part is shortened to the next position outside. A part has N
+ * tokens of the text, or fewer if it has more than N ids on its own. If not even its first token fits, it has as many
  * characters as fit; then it may divide a changed stretch.
  *
  * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
@@ -23,14 +23,14 @@ import { characterSize } from "./utf8";
  */
 let idsMax: u32 = 0;
 let edgeKind: u32 = 0;
-/** The token, or the position, of edge 0. `fixedEdge` is the other end of the part. */
+/** The token, or the position, of edge 0. */
 let edgeBase: u32 = 0;
+/** The position of the other end of the part, while edges are tried. */
 let fixedEdge: u32 = 0;
 
 /**
- * The values of `edgeKind`: whether edges are tried as the end or as the start of a part, and whether these are edges
- * of tokens, or of the characters in one token. Each edge makes the part shorter than the previous edge did, or leaves
- * it unchanged.
+ * The values of `edgeKind`: whether edges are tried as the end or as the start of a part, and whether they are the
+ * edges of tokens or of the characters in one token. They are tried in an order in which the part never becomes longer.
  */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;
@@ -123,8 +123,8 @@ function takePart(start: u32, end: u32): bool {
 }
 
 /**
- * Returns the first of `count` edges with which the part fits, or `noEdge`. Once the distance between attempts has
- * doubled, edges in between are skipped.
+ * Returns the first of `count` edges with which the part fits, or `noEdge`. From attempt `triesOneByOne` on, the
+ * distance between attempts doubles each time.
  */
 function firstFitting(kind: u32, base: u32, count: u32): u32 {
   edgeKind = kind;

@@ -5,7 +5,7 @@ import { changeWords, normalizationData } from "./normalization-data";
  * The effect of a list of normalization steps on each character, unpacked from Unicode's data.
  *
  *   ARRAY        TYPE       LENGTH         MEANING
- *   targets      u32        targetMax      the code points of the current entry
+ *   targets      u32        targetMax      the code points of the entry of `normalizationData` that was read last
  *   tries        u16        trieLength     for each of four tries: the number of the block for each 128 code points
  *   changes      u32        changeWords+1  for each replacement of a character: its number of code points, then these
  *                                          code points. Word 0 is unused
@@ -44,13 +44,13 @@ export const nfkd: u32 = 3;
 export const lowercase: u32 = 4;
 
 export const classMask: u32 = 0xff;
-/** Some step changes the character, even without others around it. */
+/** Some step changes the character, whatever is next to it. */
 export const changesBit: u32 = 1 << 8;
 /** The character may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
 /**
  * There is no boundary before the character (normalize.ts): it is a mark, may be composed with a character before it,
- * or becomes text that begins with such a character.
+ * or becomes text that begins with a character of these two kinds.
  */
 export const noBoundaryBit: u32 = 1 << 10;
 /** The character has a decomposition or lower case that some step may use. */
@@ -62,7 +62,10 @@ const firstLeading: u32 = 0x1100;
 const leadingCount: u32 = 19;
 const firstVowel: u32 = 0x1161;
 const vowelCount: u32 = 21;
-/** The code point before the first trailing consonant: index 0 of the formula, for no trailing consonant. */
+/**
+ * The code point before the first trailing consonant. In the formula, the index 0 means that there is no trailing
+ * consonant.
+ */
 const noTrailing: u32 = 0x11a7;
 const trailingCount: u32 = 28;
 
@@ -128,8 +131,8 @@ export function factsOf(codePoint: u32): u32 {
 }
 
 /**
- * Returns the address in `changes` of what a step replaces a character by: its full decomposition, or its lower case.
- * Returns 0 if `changes` has none, as for Hangul syllables and ASCII letters.
+ * Returns the address in `changes` of the replacement of a character in a step: its full decomposition, or its lower
+ * case. Returns 0 if `changes` has no replacement, as for Hangul syllables and ASCII letters.
  */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
@@ -237,9 +240,11 @@ function readClasses(): bool {
   return true;
 }
 
-/** The last entry that was read from a list of changes; `targets` has its code points. */
+/** The character of the entry that was read last from a list of changes. */
 let codePoint: u32 = 0;
+/** The number of code points that it becomes, which are in `targets`. */
 let targetCount: u32 = 0;
+/** Whether NFC leaves that character unchanged. */
 let staysInNfc: bool = false;
 /** The number of entries left in the list. */
 let entriesLeft: u32 = 0;
@@ -247,7 +252,7 @@ let entriesLeft: u32 = 0;
 let repeatsLeft: u32 = 0;
 /** The difference between the code point of an entry and that of the previous one. */
 let gap: u32 = 0;
-/** The address of the differences of the last entry, which entries that repeat it share. */
+/** The address of the differences of the last entry. Entries that repeat it read them again. */
 let differencesPos: usize = 0;
 
 function beginEntries(): void {
@@ -287,8 +292,8 @@ function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
-  // A full decomposition of n characters composes as the composite of its first n - 1 characters with the last one. So
-  // shorter decompositions are read first.
+  // To compose a full decomposition of n characters, first its first n - 1 characters are composed, and then the result
+  // and the last one. So shorter decompositions are read first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {

@@ -29,9 +29,9 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *   REGION   CONTENT
  *   input    [pendingStart, inputEnd): text that has not been emitted yet
  *   log      if a log is kept, u32[4] for each changed stretch of two bytes or more of the last call: its start
- *            and end in the input and in the output, in bytes from the start of the text
+ *            and end in bytes of the text, and in bytes of the normalized text
  *   output   [outputStart, outputEnd), after all tables: the result of the last call, until other tables take the
- *            memory. If no stretch was normalized, it is in the input
+ *            memory. If no stretch was normalized, the result is in the input instead
  *   work     after the output, while a stretch is processed: its characters as u32; the characters after a step, with
  *            the rank of the combining class in bits 24 to 31 if the step is a normal form; memory for sorting
  *
@@ -42,14 +42,14 @@ import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
  *
  * Why a stretch can be normalized alone (UAX #15, section 9.1, and UAX #44 on Canonical_Combining_Class): reordering
  * moves only characters whose class is not 0, and none across a starter. Composition joins a character with the last
- * starter before it. Text after a boundary never begins with such characters, before or after any step. So no step
- * reaches across a boundary.
+ * starter before it. The text after a boundary never begins with a character that is moved or composed in these ways,
+ * neither before nor after any step. So no step reaches across a boundary.
  *
  * Why most stretches need no work (UAX #15, section 9, "Detecting Normalization Forms"): a text is in normal form if no
  * character changes by itself, no combining class is lower than that of the mark before it, and no character may be
  * composed (quick check NO or MAYBE). A character that may be composed also stays if a character between it and the
  * last starter blocks it, or if it has no composite with the last starter. The composite is looked up only if the last
- * starter has no decomposition, because then NFC has the same starter there.
+ * starter has no decomposition, because then it is the last starter in the normalized text, too.
  *
  * The work is linear: when more text arrives, the scan continues where it stopped; and long runs of marks are sorted by
  * counting their classes.
@@ -64,19 +64,22 @@ let keepsLog: bool = false;
 let outputStart: usize = 0;
 let outputEnd: usize = 0;
 let stepCount: u32 = 0;
-/** The number of bytes of the text before `pendingStart`, and of the output for them. */
+/** The number of bytes of the text before `pendingStart`. */
 let bytesTaken: u32 = 0;
+/** The number of bytes that have been emitted for these. */
 let bytesGiven: u32 = 0;
 
-/** The state of the scan: where it stopped; the last boundary; whether the stretch from there on may change. */
+/** The address where the scan stopped. */
 let scanPos: usize = 0;
+/** The last boundary before `scanPos`. */
 let boundary: usize = 0;
+/** Whether a step may change the stretch that begins at `boundary`. */
 let mayChange: bool = false;
-/**
- * The combining class of the character before `scanPos`; the last starter of the stretch, or -1; the facts about it.
- */
+/** The rank of the combining class of the character before `scanPos`. */
 let lastClass: u32 = 0;
+/** The last starter of the stretch, or -1. */
 let starter: i32 = -1;
+/** The facts about `starter` (normalization-tables.ts). */
 let starterFacts: u32 = 0;
 
 /** The input before this address has been copied to the output. */
@@ -278,8 +281,8 @@ function lookBack(codePoint: u32, facts: u32): void {
 }
 
 /**
- * Appends to the output the text before the current stretch, and then the stretch, which ends at `end`, after all
- * steps.
+ * Appends to the output the text before the current stretch, and then what all steps make of the stretch, which ends at
+ * `end`.
  */
 function changeStretch(end: usize): bool {
   const start = boundary;

@@ -47,15 +47,17 @@ let position: u32 = 0;
 let nextNote: usize = 0;
 /** The address of the next note of a change. */
 let nextChange: usize = 0;
-/** The last change that begins before `position`: its start and end in the text. */
+/** The start in the text of the last change that begins before `position`. */
 let changeStart: u32 = 0;
+/** The end of that change in the text. */
 let changeEnd: u32 = 0;
-/** The start and end of that change in the sections. */
+/** The start of that change in the sections. */
 let changeTo: u32 = 0;
+/** The end of that change in the sections. */
 let changeToEnd: u32 = 0;
 /** The number of ids placed. */
 let placedCount: u32 = 0;
-/** The number of characters that begin before byte `counted`. */
+/** The number of characters that begin before the byte at position `counted`. */
 let characters: u32 = 0;
 let counted: u32 = 0;
 
@@ -243,16 +245,14 @@ function countTo(end: u32): void {
   for (; counted < end; counted++) characters += u32((load<u8>(text + counted) & 0xc0) !== 0x80);
 }
 
-/**
- * The number of spaces at the start and at the end of a token's spelling. Both are equal if the spelling has only
- * spaces.
- */
+/** The number of spaces at the start of a token's spelling. */
 let spacesBefore: u32 = 0;
+/** The number of spaces at the end of the spelling. If there are only spaces, it is the same number. */
 let spacesAfter: u32 = 0;
 
 /**
- * Counts the spaces at both ends of [from, to). In text, any white space counts, and `spelledSpace`. In the bytes of a
- * token, only 0x20 does: HF counts in GPT-2's characters, which spell tabs and line ends as letters.
+ * Counts the spaces at both ends of [from, to). In text, white space and `spelledSpace` count as spaces. In the bytes
+ * of a token, only 0x20 does, because HF counts GPT-2's characters, which spell tabs and line ends as letters.
  */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;

@@ -88,7 +88,7 @@ const continuesSection: u32 = 8;
 let description: usize = 0;
 /** Finds early tokens. Its buffer receives the pieces. */
 export let early: Group = changetype<Group>(0);
-/** Finds late tokens. Its buffer has the sections, unless `usesLate` is false; then they are in `early`. */
+/** Finds late tokens. Its buffer has the sections if `usesLate`; otherwise the buffer of `early` has them. */
 export let late: Group = changetype<Group>(0);
 export let normalizes: bool = false;
 export let addsSpace: bool = false;
@@ -112,8 +112,9 @@ let hasLateEdges: bool = false;
 let waitingEdges: Edges = changetype<Edges>(0);
 /** The number of bytes so far of the part that is being normalized. */
 let inputBytes: i32 = 0;
-/** How many normalized bytes of this part were emitted, and how many bytes of the part they come from. */
+/** The number of normalized bytes of this part that were emitted. */
 let givenBytes: i32 = 0;
+/** The number of bytes of the part that these come from. */
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been emitted. */
 let hasBytes: bool = false;
@@ -323,7 +324,7 @@ function moveWaitingEdges(size: i32): bool {
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
-  // The position in `late` minus that in the input, for the text from the last changed stretch before `position` on.
+  // A position in `late` minus the same position in the input, after the last changed stretch before `position`.
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
     const position = edgePosition(waitingEdges, waitingEdges.first);

@@ -16,10 +16,11 @@ import {
  * slot is free. The rest depends on the kind of the table, which its slot size identifies: 8 bytes for long words, 16
  * for short ones, 24 for middle ones.
  *
- * The home slot of a key is the top `slotBits` bits of its hash, or, in the table of a slice (below), of the hash's
- * position in the slice. So keys are nearly in hash order at every size. This lets two tables be added up by walking
- * both from front to back, and lets a table grow in place. A *slice* of all hashes is a run of slots in every table, so
- * each thread can add up one slice of all tables (`setSlice`).
+ * The top `slotBits` bits of a key's hash are its home slot. So keys are nearly in hash order at every size. This lets
+ * a table grow in place, and lets two tables be added up by walking both from front to back.
+ *
+ * A *slice* is a range of hashes, so in any table it is a run of slots. Each thread can add up one slice of all tables
+ * (`setSlice`). In the table of a slice, the position of a hash in the slice takes the place of the hash.
  *
  * The head of a table, 32 bytes with the fields of `LongTable`:
  *
@@ -263,8 +264,8 @@ export function hashShort(key: u64): u64 {
 
 /**
  * Returns the hash of a middle word. The top byte of a factor affects only the top byte of a product. So the first
- * product is mixed before the second key is added; otherwise words that differ only in bytes 7 and 14 would share 256
- * hashes.
+ * product is mixed before `tailKey` is added; otherwise words that differ only in bytes 7 and 14 would have only 256
+ * different hashes.
  */
 function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
@@ -425,7 +426,7 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
     const head = load<u64>(text + start);
     const tailKey = middleTailKey(text + start, length);
     const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
-    // Writes to both lists and advances only one, to avoid a branch.
+    // Writes the word as a middle one and as a long one, and keeps only one of these, to avoid a branch.
     store<u64>(keys, tailKey);
     store<u64>(keys, head, 8);
     store<u32>(homes, <u32>home);
@@ -482,7 +483,7 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
 
 /**
  * Adds the words of the slots [from, end) of another table, including the sentinel, if they are in the slice. The table
- * must have space for them. With `stops`, it stops at the first free slot, and returns whether there was one.
+ * must have space for them. With `stops`, it stops at the first free slot. Returns whether it stopped there.
  */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;

@@ -60,7 +60,8 @@ import {
  * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in
  * one instruction. Each table has its own small loop over a batch of pretokens, without unpredictable branches.
  *
- * The words, their counts and these heads are all in the memory, so an instance in another thread can take over:
+ * The memory contains the words, their counts and the heads of the tables, so an instance in another thread can take it
+ * over:
  *
  *   OFFSET   TYPE        MEANING
  *   0        SlotTable   short words
@@ -149,7 +150,7 @@ export function addWord(length: u32, count: f64): bool {
   return reserve(long, 1) && addLongWord(long, at, length, hashLong(at, length), added);
 }
 
-// Functions for JavaScript that take a table's number: 0 is short, 1 middle, 2 long.
+// Functions for JavaScript. `kind` is the number of a table: 0 is short, 1 middle, 2 long.
 
 function tableOf(kind: u32): SlotTable {
   return kind === 0 ? short : kind === 1 ? middle : long;
@@ -209,13 +210,15 @@ export function hasRecords(byteCount: f64): bool {
 /**
  * Adds the words of the slots at the text's start, which are a copy from another table of short or middle words. Leaves
  * out words that are not in the slice (`setSlice`). The table must have space for the words. With `stops`, it stops at
- * the first free slot, and returns whether there was one.
+ * the first free slot. Returns whether it stopped there.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/** Returns how many keys this table lacks of the slots at the text's start, which are a copy from another table. */
+/**
+ * The slots at the text's start are a copy from another table. Returns the number of their keys that this table lacks.
+ */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
@@ -263,8 +266,8 @@ function lengthsInSlots(table: SlotTable): u64 {
 let listedKind: u32 = 0;
 let listedAt: u64 = 0;
 /**
- * The address of the bytes of the words listed last: `listed`, or, for a single word that does not fit there, the word
- * in its record.
+ * The address of the bytes of the words that were listed last. It is `listed`, or, for a single word that does not fit
+ * there, the address of the word in its record.
  */
 let listedBytesAt: usize = 0;
 let listedByteCount: usize = 0;
