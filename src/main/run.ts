@@ -181,9 +181,9 @@ async function showPage(typed: string): Promise<number> {
 
 function readOutputOptions({ options }: Invocation, typed: readonly string[]) {
   const logPath = options.text("log-file");
-  if (logPath === "")
+  if (logPath === "" || logPath === "-")
     throw usageError(
-      phrase`${asOption("log-file")} was given an empty name`,
+      phrase`${asOption("log-file")} ${logPath === "" ? "was given an empty name" : '"-" does not name a file'}`,
       phrase`name a file, e.g. ${asOption("log-file", "bpe.log")}`,
     );
   return {
@@ -203,12 +203,12 @@ async function guessOutputOptions(typed: readonly string[]) {
   const command = (await findCommandIn(typed))?.command;
   const isTaken = command?.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
-  const logPath = asked === undefined || (await codeForPaths()).mayDamage(asked, typed) ? undefined : asked;
+  const isUsable = asked !== undefined && asked !== "-" && !(await codeForPaths()).mayDamage(asked, typed);
   return {
     quiet: false,
     spelling: await spellingFor(command?.name ?? ""),
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
     command: shell.line(["bpe", ...typed]),
-    log: logPath,
+    log: isUsable ? asked : undefined,
   };
 }

@@ -142,6 +142,16 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   python: inPython("t.PathLike", "path"),
 });
 
+/** A directory to which something is written. `-`, which stands for stdout elsewhere, is refused. */
+export const directory = (hint: Message): Kind<string> => ({
+  ...path("DIR", hint),
+  read([text], name) {
+    if (text !== "" && text !== "-") return text!;
+    const mistake = text === "" ? "was given an empty name" : '"-" does not name a directory';
+    throw usageError(phrase`${name} ${mistake}`, hint);
+  },
+});
+
 /** Texts of an option that may be given several times. */
 export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   value,

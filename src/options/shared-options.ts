@@ -1,6 +1,7 @@
 import { corpusInputs } from "#corpus";
 import { asOption, phrase } from "#runtime";
 import {
+  directory,
   flag,
   outputFile as outputPath,
   path,
@@ -162,7 +163,7 @@ export const ofTraining = optionTables.of({
     name: "output",
     writes: "directory",
     short: "o",
-    kind: path("DIR", phrase`name a directory, e.g. ${asOption("output", "tokenizer")}`),
+    kind: directory(phrase`name a directory, e.g. ${asOption("output", "tokenizer")}`),
     topic: "output",
     required: true,
     description: "tokenizer directory",

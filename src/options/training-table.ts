@@ -5,6 +5,7 @@ import {
   chatTemplate,
   decimals,
   decision,
+  directory,
   fields,
   flag,
   languageFiles,
@@ -392,7 +393,7 @@ export const trainingOptions = optionTables.of({
   cache: {
     name: "cache",
     writes: "cache",
-    kind: path("DIR", phrase`name a directory, e.g. ${asOption("cache", "cache")}`),
+    kind: directory(phrase`name a directory, e.g. ${asOption("cache", "cache")}`),
     topic: "nightly",
     excludes: [{ other: "ranges", why: "the cache keeps the words of whole files" }],
     description: "keep word counts; count only what is new",

@@ -36,6 +36,7 @@ const notRegular = "(OPTION: )?PATH is not a regular file";
 const isLink = "PATH is not replaced: it is a symbolic link";
 const fileInPlace = "OPTION PATH cannot be used: there is a file of that name";
 const unnamed = "usage: OPTION was given an empty name";
+const noDirectoryName = "usage: OPTION PATH does not name a directory";
 const noFileName = "usage: OPTION PATH does not name a file";
 const noName = "usage: OPTION: unknown name PATH";
 /** A value of --chat-template without a slash or a dot is the name of a template. */
@@ -179,6 +180,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     },
     others: {
       ...templateName,
+      ...reports("PATH is a socket, not a file"),
       ...idFiles("PATH is a socket, not a file"),
       "ids train <file>": "PATH is a socket, not a file",
       "eval --text": "PATH cannot be read: no program reads it, or it is a socket",
@@ -221,7 +223,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     endings: {
       corpus: "the corpus is empty: standard input is empty",
       ...{ files: notFound, tokenizer: notFound },
-      ...{ file: "works", directory: "works", cache: "works", log: "works" },
+      ...{ file: "works", directory: noDirectoryName, cache: noDirectoryName, log: noFileName },
     },
     others: {
       ...{ "tokens <file>": "works", ...idFiles("works") },
