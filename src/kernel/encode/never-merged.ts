@@ -31,8 +31,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
  *                                             be cut. All bits set: free
  *   finer        u32       finerEndsMax       the ends together with the cuts, as many at a time as fit
- *   lineEnds     u16       finerEndsMax       if there are late merges: the indices in `finer` where pretokens end,
- *                                             except the last pretoken of all
+ *   lineEnds     u16       finerEndsMax       if `cutsByMasks`: the indices in `finer` where pretokens end, except
+ *                                             the last pretoken of all
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;
@@ -67,6 +67,8 @@ const everywhere: u32 = 2;
 let cutsAscii: bool = false;
 /** Whether there are late merges (late-merges.ts), so that pretokens are lines. */
 let cutsLines: bool = false;
+/** Whether 64 positions are decided at a time (ascii-cuts.ts): pretokens are lines, and words end before spaces. */
+let cutsByMasks: bool = false;
 /** Whether cuts inside a character are forbidden. */
 let keepsCharacters: bool = false;
 
@@ -88,8 +90,9 @@ export function useCuts(model: EncodingModel): bool {
   pairAnswers = reserveTable(2 << pairAnswerBits);
   answers = reserveTable(8 << answerBits);
   finer = reserveTable(4 * finerEndsMax);
-  if (cutsLines) lineEnds = reserveTable(2 * finerEndsMax);
-  if (finer === 0 || (cutsLines && lineEnds === 0)) return false;
+  cutsByMasks = cutsLines || (cutsAscii && wholeTokenCount() === 0 && endsWordsBeforeSpaces(model));
+  if (cutsByMasks) lineEnds = reserveTable(2 * finerEndsMax);
+  if (finer === 0 || (cutsByMasks && lineEnds === 0)) return false;
   memory.fill(places, <u8>unknown, 65536);
   memory.fill(answers, 255, 8 << answerBits);
   adjacency = model.adjacency;
@@ -98,6 +101,14 @@ export function useCuts(model: EncodingModel): bool {
     store<u8>(isWholeEdge + firstByteOf(token), 1);
     store<u8>(isWholeEdge + 256 + lastByteOf(token), 1);
   }
+  return true;
+}
+
+/** Whether no merge crosses a position between a visible character and a space. */
+function endsWordsBeforeSpaces(model: EncodingModel): bool {
+  if (beginsWithCharacters(model)) return false;
+  for (let left = space + 1; left < del; left++)
+    if (load<u8>(model.adjacency + ((left << 8) | space)) !== 0) return false;
   return true;
 }
 
@@ -144,7 +155,7 @@ export function beginCuts(first: u32, count: u32): void {
   endCount = first + count;
   pos = endAt(first);
   if (ASC_FEATURE_SIMD) {
-    if (cutsLines) return;
+    if (cutsByMasks) return;
   }
   nextCut = findPretokenToCut(next);
 }
@@ -157,7 +168,7 @@ export function nextCuts(): u32 {
   if (next === endCount) return 0;
   lineEndsEnd = lineEnds;
   if (ASC_FEATURE_SIMD) {
-    if (cutsLines) return nextLineCuts();
+    if (cutsByMasks) return nextLineCuts();
   }
   if (nextCut === endCount && pos === endAt(next - 1)) {
     // No more cuts: returns the remaining ends unchanged.
