@@ -68,18 +68,35 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * Lowers the threshold to the largest power of two that at least `pairsWanted` pairs reach, or to 1 if there are fewer
- * pairs. The new threshold is at most a quarter of the old one, so that few steps suffice, and at least `countMin`.
- * `tally` is u32[64]: element i is the number of pairs with counts from 2^i to 2^(i+1) - 1.
+ * The number of grades of counts of 32 bits. Up to 15, each count has a grade of its own; above, there are eight grades
+ * from each power of two to the next.
+ */
+export const gradeCount: u32 = 240;
+
+/** Returns the grade of a count of 1 or more, which rises with the count. */
+export function gradeOf(count: u32): u32 {
+  const shift = max<u32>(31 - clz(count), 3) - 3;
+  return (shift << 3) + (count >> shift);
+}
+
+/** Returns the least count of a grade. */
+function leastOf(grade: u32): u64 {
+  return grade < 16 ? grade : (<u64>(8 + (grade & 7))) << ((grade >> 3) - 1);
+}
+
+/**
+ * Lowers the threshold to the least count of the highest grade such that at least `pairsWanted` pairs have this grade
+ * or a higher one, or to 1 if there are fewer pairs. The new threshold is at most a quarter of the old one, so that few
+ * steps suffice, and at least `countMin`. `tally` is u32[gradeCount]: the number of pairs of each grade.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
-  let power = 63;
+  let grade = gradeCount - 1;
   let pairCount: u32 = 0;
-  for (; power > 0; power--) {
-    pairCount += load<u32>(tally + ((<usize>power) << 2));
+  for (; grade > 1; grade--) {
+    pairCount += load<u32>(tally + ((<usize>grade) << 2));
     if (pairCount >= pairsWanted) break;
   }
-  threshold = max(countMin, min((<u64>1) << power, threshold / 4));
+  threshold = max(countMin, min(leastOf(grade), threshold / 4));
 }
 
 /**

@@ -31,7 +31,7 @@ import {
 import { partAt, startPart, Work, workTogether } from "./merge-threads";
 import { madeCount, mayMerge } from "./merge-tokens";
 import { startArena, takeEntries } from "./occurrences";
-import { lowerThreshold, pushPair, startQueue, threshold } from "./pair-queue";
+import { gradeCount, gradeOf, lowerThreshold, pushPair, startQueue, threshold } from "./pair-queue";
 import {
   addPair,
   clearPairs,
@@ -430,16 +430,16 @@ export function sketchCellCount(): u32 {
   return 1 << sketchBits;
 }
 
-const tally = memory.data(64 * 4);
+const tally = memory.data(gradeCount * 4);
 
 /** Lowers the threshold as `lowerThreshold` does, with each non-empty cell of the sketch counted as one pair. */
 export function lowerToSketch(pairsWanted: u32): void {
-  memory.fill(tally, 0, 64 * sizeof<u32>());
+  memory.fill(tally, 0, gradeCount * sizeof<u32>());
   for (let cell: usize = 0; cell < (<usize>1) << sketchBits; cell++) {
     const sum = load<u32>(entries + (cell << 2));
     if (sum === 0) continue;
-    const bits = tally + ((31 - <usize>clz(sum)) << 2);
-    store<u32>(bits, load<u32>(bits) + 1);
+    const grade = tally + ((<usize>gradeOf(sum)) << 2);
+    store<u32>(grade, load<u32>(grade) + 1);
   }
   lowerThreshold(tally, pairsWanted);
 }
