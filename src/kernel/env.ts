@@ -3,7 +3,7 @@
  * module.
  *
  * In the process of another program (native/), the kernel runs in the calling thread, which has to handle signals.
- * Therefore, calls that work for long poll the host. To stop the work, the host does not return from the poll; the
+ * Therefore, the kernel polls the host during long calls. To stop the work, the host does not return from the poll; the
  * instance is unusable afterwards. JavaScript terminates busy threads from outside: modules with threads do not import
  * `poll`, and other modules get a `poll` that does nothing.
  */

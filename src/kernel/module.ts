@@ -3,8 +3,8 @@
 // src/runtime/kernel-exports.ts.
 //
 // src/merge/merge-engine.ts drives the merge engine. Its long work is cut into calls of bounded work: a function with
-// `Some` in its name does about `work` steps, and returns whether there is more to do; `countPairsSome` and `lookSome`
-// return more than that.
+// `Some` in its name does about `work` steps, and returns whether there is more to do. Only `countPairsSome` and
+// `lookSome` return something else.
 
 export { beginModel, buildTables, useModel } from "./encode/build-model";
 export {

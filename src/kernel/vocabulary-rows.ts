@@ -15,7 +15,7 @@
  *   separator    length     4                u32: bytes of text, at most 24
  *                (unused)   4
  *                text       24
- *   separators              32 * 3           the text before, between and after the two halves of a row
+ *   separators              32 * 3           the text before, between and after the two fields of a row
  *   digits                  64               the digits of base64
  *
  * With the separators ",", " " and "\n", and bytes spelled as in merges.txt, the merge of " " and "t" is ",Ġ t\n".
@@ -39,8 +39,8 @@ const newline: u8 = 10;
 
 /**
  * Fills the structure `tokens` above: the 256 single bytes, then the concatenated halves of each merge. Returns the
- * number of bytes in `kept`; up to 7 bytes after them are overwritten. A token with a half that is too long to be kept
- * is too long itself.
+ * number of bytes in `kept`; up to 7 bytes after them are overwritten. A half that is not kept is never read, because a
+ * token with such a half is too long itself.
  */
 export function makeTokens(
   mergeCount: u32,

@@ -46,8 +46,8 @@ function useWordCache(shrinkBits: u32): bool {
 
 /**
  * Prepares to restore an image: the memory and variables of an instance that has called `buildTables` and loaded a
- * pattern (src/tokenizer/laid-out-model.ts). The memory is restored after this call and before `endLaidOut`. The new
- * instance has its own regions and word cache, which do not depend on the image.
+ * pattern (src/tokenizer/laid-out-model.ts). The memory is restored after this call and before `endLaidOut`. The
+ * regions and the word cache of the new instance are not part of the image.
  *
  * Returns the address where the image's memory begins, or 0 if memory runs out.
  */

@@ -5,14 +5,14 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
 
 /**
  * Merging may begin with a whole character of two or three bytes if its neighbours cannot affect how its bytes merge. A
- * merge across one of its edges consumes either the whole character or a *fragment*: a token that is at the edge before
- * the character's bytes are all merged. A fragment ceases to exist when it merges inside the character. So a merge
- * across the edge can interfere only if its rank is lower than that of the merge inside. The byte on the other side of
- * the edge limits which merges are possible there. Merges that consume the whole character cannot interfere: ranks only
- * rise, so these have higher ranks than the merges that make the character.
+ * merge across an edge of the character consumes either the whole character, or a *fragment*: a token at that edge that
+ * has only some of the character's bytes. A merge that consumes the whole character cannot interfere: ranks only rise,
+ * so its rank is higher than those of the merges that make the character. A merge that consumes a fragment interferes
+ * only if its rank is lower than that of the merge of the fragment inside the character. The byte on the other side of
+ * the edge says which merges may consume the fragment.
  *
  *   ARRAY        TYPE      LENGTH           MEANING
- *   rowOf        u16       fragmentCount    the row of each fragment, by its number (below); 0: no merge across the
+ *   rowOf        u16       fragmentCount    the row of each fragment, by its number (below); 0: no merge across an
  *                                           edge consumes it
  *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, at the last six bits
  *                                           of the byte on the other side of the edge. Collisions only cause more

@@ -7,8 +7,8 @@ import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, token
  * ids of ASCII characters, and of the bytes of characters without a token.
  *
  * Most such models write a space as the *mark* U+2581. Here the mark's token is also the token of byte 0x20, so texts
- * need not be changed. A mark that occurs in a text gets the same token, so all that the kernel derives for the
- * neighbours of a space also holds for those of a mark.
+ * need not be changed. A mark that occurs in a text gets that token, too. So what the kernel knows about the neighbours
+ * of a space also holds for the neighbours of a mark.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 let characters: TokenTable = changetype<TokenTable>(0);

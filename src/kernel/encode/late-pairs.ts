@@ -3,12 +3,12 @@ import { EncodingModel } from "./model-layout";
 
 /**
  * The pairs of late merges (late-merges.ts), in a table of their own that is small enough to stay in the caches. Two
- * slots are a *bucket*. A pair is in its home bucket, which the top bits of its hash select, or if that is full, in the
- * next one that is not.
+ * slots are a *bucket*. The top bits of its hash select the home bucket of a pair. If that bucket is full, the pair is
+ * in the next bucket with a free slot.
  *
  *   ARRAY    TYPE   LENGTH                 MEANING
- *   slots    u64    2^(bucketBits + 1)     key << rankBits | rank + 1; 0 in a free slot. At most a quarter are used; the
- *                   + 2                    last two never are
+ *   slots    u64    2^(bucketBits + 1)     key << rankBits | rank + 1; 0 in a free slot. At most a quarter of the slots
+ *                   + 2                    are used. The last two are always free
  *   filter   u64    2^(filterBits - 6)     a bit for the hash of each pair
  *
  * The *key* of a pair of 16-bit ids is what one load of both reads from the output: left | right << 16. The key of a
@@ -75,17 +75,17 @@ function emptyBucket(): usize {
   return bucketBytes << bucketBits;
 }
 
-/** The rank of a pair that is not one of a late merge: above all ranks. */
+/** The rank of a pair that no late merge joins: above all ranks. */
 export const noLateRank: u32 = u32.MAX_VALUE;
 
-/** Returns the rank of the pair with a key; `noLateRank` if it is not one of a late merge. */
+/** Returns the rank of the pair with a key; `noLateRank` if no late merge joins the pair. */
 export function findLate(key: u64): u32 {
   return findFrom(key, homeOf(hashOfKey(key)));
 }
 
 /**
- * Like `findLate`, for pairs most of which are not those of late merges. There is no branch for what the filter
- * answers, because a processor could not predict it: if the filter rejects a pair, the empty bucket is read.
+ * Returns the same as `findLate`, and is faster if late merges join only few of the pairs. If the filter rejects a
+ * pair, the empty bucket is read, because a processor could not predict a branch there.
  */
 export function findRareLate(key: u64): u32 {
   const hash = hashOfKey(key);

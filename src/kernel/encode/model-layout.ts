@@ -27,7 +27,7 @@ import { hashLong } from "../words/word-slots";
  *   56       isMonotone       1: every pair has a higher rank than the merges of its halves
  *   60       adjacency        u8[65536]: at left << 8 | right, the sizes of joins (never-merged.ts) with these bytes at
  *                             their centre: bit l - 1 for l bytes on the left, bit 2 + r for r bytes on the right. 0:
- *                             no merge joins these bytes
+ *                             there is no such join
  *   64       joins            never-merged.ts; 0 if no pretoken may be cut
  *   68       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *

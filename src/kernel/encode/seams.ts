@@ -3,12 +3,12 @@ import { hashOfKey, keyAt, keyOf } from "./late-pairs";
 import { EncodingModel } from "./model-layout";
 
 /**
- * Seams: pairs of ids that late merges (late-merges.ts) may join. The *leaves* of a token are its parts when the late
- * merges begin; they follow from the merges. The last leaf of a late merge's left half and the first leaf of its right
- * half are a *seam*. A late merge crosses a position only if the ids before and after the position are a seam.
+ * Seams: pairs of ids that late merges (late-merges.ts) may join. The *leaves* of a token are the tokens of which it
+ * consists when the late merges begin. The last leaf of a late merge's left half and the first leaf of its right half
+ * are a *seam*. A late merge crosses a position only if the ids before and after the position are a seam.
  *
  *   ARRAY      TYPE   LENGTH         MEANING
- *   seams      u64    2^seamBits/64  a bit for the hash of each seam. Collisions cause longer segments, and change no id
+ *   seams      u64    2^seamBits/64  a bit for the hash of each seam. Collisions make segments longer, and change no id
  *   firstLeaf  u32    idLimit        the first leaf of each token; used only while seams are found
  *   lastLeaf   u32    idLimit        the last leaf of each token; likewise
  */

@@ -1,5 +1,5 @@
-// Functions that the loops generated from boundary formulas (scripts/generate-mask-loops.ts) call. Masks have 64 bits:
-// bit i is byte i of a block. `Ops` in src/pattern/mask-formulas.ts specifies the operators.
+// Functions for the loops that scripts/generate-mask-loops.ts generates from boundary formulas. Masks have 64 bits: bit
+// i is byte i of a block. `Ops` in src/pattern/mask-formulas.ts specifies the operators.
 
 /** Returns the top bit of each byte of four vectors, as a mask. */
 export function topBits(v0: v128, v1: v128, v2: v128, v3: v128): u64 {

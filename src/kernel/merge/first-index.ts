@@ -7,9 +7,9 @@ import { pushPair, threshold } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * Builds the first index for at most 256 start tokens, such as the bytes: counts their pairs in dense tables
- * (byte-pairs.ts), then writes their lists of occurrences. Each thread walks a part of the text. For more start tokens,
- * rebuild-index.ts does this.
+ * Builds the first index for at most 256 start tokens, such as the bytes: counts all pairs in dense tables
+ * (byte-pairs.ts), then writes the lists of the pairs that get a record. Each thread walks a part of the text. For more
+ * start tokens, rebuild-index.ts does this.
  *
  *   REGION       ELEMENT  ELEMENTS  MEANING
  *   rightHalves  u8       256       the right halves that pairs may have (`isHalf`), ascending
@@ -19,7 +19,7 @@ import { addPair } from "./pair-table";
 /** 2^53: a Float64 counts exactly only up to here. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text. The threads get parts of equal size, which may begin and end inside words. */
+/** Begins a walk over the text. The threads get parts of about equal size, which may begin and end inside words. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }

@@ -49,7 +49,7 @@ export function takeNeighbours(side: u32, count: u32): void {
   }
 }
 
-/** Returns the weight of right neighbours that the next occurrence replaced (`voidWeight` in merge-regions.ts). */
+/** Returns `voidWeight` of this memory (merge-regions.ts). */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }
@@ -83,7 +83,7 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** Marks the pairs that the first memory keeps, with the counts that it gave. */
+/** Marks the pairs that the first memory keeps, and sets their counts to those of the first memory. */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -91,7 +91,7 @@ export function keepGivenPairs(count: u32): void {
   }
 }
 
-/** In the first memory: writes the counts of pairs that another memory gave; 0 for pairs that no longer occur. */
+/** In the first memory: writes the counts of pairs that another memory gave; 0 for pairs without a record. */
 export function answerCounts(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);

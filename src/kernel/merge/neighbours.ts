@@ -20,10 +20,10 @@ import { stepCount, stepOf } from "./word-layout";
  * the list (merge-regions.ts) has its own sums. Between merges, all weights and counts are 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
- *   sums          Sum         2 x tokenCount a part  at each token id: the sums of left neighbours, then of right
- *                                                    neighbours
- *   seen          u32         2 x tokenCount a part  the ids with a sum, in order of appearance: left ones, then right
- *                                                    ones
+ *   sums          Sum         2 x tokenCount a part  the sum of each left neighbour, by its id; then the sum of each
+ *                                                    right neighbour
+ *   seen          u32         2 x tokenCount a part  from index 0, the ids of left neighbours in order of appearance;
+ *                                                    from index `tokenCount`, those of right neighbours
  *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence, from the part's
  *                                                    start on
  *   stagedRights  u16 or u32  cellCount              its right neighbour
@@ -99,7 +99,8 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
       const after = middle + rightBytes;
       const left = <u32>load<T>(cell - sizeof<T>());
       const right = <u32>load<T>(after);
-      // Subtle: in "xyxy" the previous occurrence summed x as its right neighbour, which this one replaces.
+      // Subtle: in "xyxy" the second x was summed as the right neighbour of the previous occurrence; now it is
+      // replaced.
       if (left === id) voidWeight += weight;
       leftSeenCount = addNeighbour(leftSums, leftSeen, leftSeenCount, left, weight);
       rightSeenCount = addNeighbour(rightSums, rightSeen, rightSeenCount, right, weight);
@@ -145,8 +146,8 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
 }
 
 /**
- * Writes the next `work` staged occurrences of a part into the lists of the created pairs, whose slots
- * `settleNeighbours` has set. Returns true while some are left.
+ * Writes the next `work` staged occurrences of a part into the lists of the created pairs. `settleNeighbours` has set
+ * the slots for this. Returns true while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const leftSums = sumsOf(index, Side.left);

@@ -4,7 +4,8 @@ import { pairAt, pairCount } from "./pair-table";
 
 /**
  * Occurrences: the positions of each pair, in one arena. A pair's list is a contiguous part of the arena with ascending
- * positions. It is written when the pair is created or indexed. Afterwards entries are only moved or removed.
+ * positions. It is written when the pair is created or indexed. After that, until the pair is merged, entries are only
+ * moved or removed.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
@@ -13,8 +14,8 @@ import { pairAt, pairCount } from "./pair-table";
  * An entry with position p in the list of (x, y) is alive if cells[p] === x and cells[p + length of x] === y. Entries
  * are not removed when they die: a merge that replaces a token overwrites its first cell, which makes the entry dead.
  *
- * `entryCapacity` limits the memory that is in use. Before the limit is exceeded, lists are dropped and cleaned
- * (compaction); if that does not free enough, the limit rises, up to `entryCapacityMax`.
+ * `entryCapacity` limits the memory that is in use. Before the limit is exceeded, a *compaction* drops lists and cleans
+ * others. If that does not free enough, the limit rises, up to `entryCapacityMax`.
  */
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
@@ -87,7 +88,7 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
   to = 1;
 }
 
-/** Drops the lists of all pairs below the threshold, which will not be read again; except that of `pinned`. */
+/** Drops the lists of all pairs below the threshold except `pinned`, because they will not be read again. */
 function dropLists(threshold: u64): void {
   livingCount = 0;
   for (let p: u32 = 0; p < pairCount; p++) {
@@ -101,8 +102,8 @@ function dropLists(threshold: u64): void {
 }
 
 /**
- * Continues until about `work` entries are cleaned, or eight times as many are only moved. Returns false when all lists
- * are at their final positions.
+ * Continues until about `work` entries of lists to clean are read, or eight times as many of other lists are moved.
+ * Returns false when all lists are at their final positions.
  */
 export function compactSome(work: u32): bool {
   let workLeft = <i32>work;

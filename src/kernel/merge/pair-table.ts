@@ -6,11 +6,11 @@ import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
  *
  *   REGION  ELEMENT  ELEMENTS          MEANING
  *   pairs   Pair     pairCapacity      the records, `pairCount` of them
- *   slots   u32      2 x pairCapacity  hash table; 0: an empty slot; linear probing, at most half full; only its first
- *                                      `slotMask` + 1 slots, a power of two, are in use
+ *   slots   u32      2 x pairCapacity  hash table with linear probing, at most half full. 0: an empty slot. Only the
+ *                                      first `slotMask` + 1 slots, a power of two, are in use
  *
  * A slot has record + 1 in its low bits, those of `slotMask`. Above them is a tag: the bits of the hash that do not
- * select the slot. Single records are never removed, and their lists are in the arena in the order of the records.
+ * select the slot. No single record is ever removed. The lists are in the arena in the order of the records.
  */
 export let pairCount: u32 = 0;
 let slotMask: u32 = 0;

@@ -8,14 +8,16 @@ import { characterStates, hasCharacterStates } from "./merge-regions";
  *   characterStates  u8       tokenCapacity  the state of each token; JavaScript writes those of the start tokens
  *                                            (src/merge/merge-memories.ts)
  *
- *   STATE   MEANING                                            NEXT BYTE
- *   whole   one or more whole characters
- *   begun   1-7: a partial character                           1-3: 80-BF, and this many such bytes are missing;
- *                                                              4: after E0, A0-BF; 5: after ED, 80-9F;
- *                                                              6: after F0, 90-BF; 7: after F4, 80-8F
- *   tail    8-10: one byte of 80-8F, 90-9F, A0-BF
- *   stray   anything else: bytes that are not UTF-8
- *   none    no byte yet: the initial state
+ *   STATE   VALUE   AFTER WHICH BYTES
+ *   whole   0       one or more whole characters
+ *   begun   1-3     a partial character that lacks this number of bytes, each of 80-BF
+ *           4       E0; the next byte must be A0-BF
+ *           5       ED; the next byte must be 80-9F
+ *           6       F0; the next byte must be 90-BF
+ *           7       F4; the next byte must be 80-8F
+ *   tail    8-10    one byte: 80-8F, 90-9F or A0-BF
+ *   stray   11      anything else
+ *   none    12      no byte: the initial state
  */
 const whole: u32 = 0;
 const afterE0: u32 = 4;

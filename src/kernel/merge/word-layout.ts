@@ -29,12 +29,12 @@ import {
  *   REGION          ELEMENT      ELEMENTS       MEANING
  *   cells           u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
  *   weightEnds      u32          stepCount      the first cell after each weight step; the last is `noEnd`
- *   weights         u64          stepCount      count of every word in step s, descending
+ *   weights         u64          stepCount      the count of the words in each step, descending
  *   numbers         u32          numberCount    the start token of each id in the words; empty if the ids are start
  *                                               tokens
- *   rareCells       u32          2,048 a part   during layout: the number of cells for the words of each count; then
- *                                               the position of the next word with that count
- *   order           u32          wordCount      during layout: the words that occur 2,048 times or more
+ *   rareCells       u32          rareCountEnd   during layout: the number of cells for the words of each count; then
+ *                               a part          the position of the next word with that count
+ *   order           u32          wordCount      during layout: the words that occur `rareCountEnd` times or more
  *   frequentCounts  f64          wordCount      during layout: the count of each; then the distinct counts, ascending
  *   frequentCells   u32          wordCount      during layout: like `rareCells`, for each of these counts
  *
@@ -137,8 +137,8 @@ export function frequentCellsOf(count: u64): usize {
 }
 
 /**
- * Returns the address of the counts of start tokens in the words of a part. They are in the region of `seen`, which is
- * not used yet.
+ * Returns the address of the counts of start tokens in the words of a part. The counts are in the region of `seen`,
+ * which is used only after the layout.
  */
 export function startCountsOf(part: u32): usize {
   return seen + ((<usize>part * tokenCount) << 3);

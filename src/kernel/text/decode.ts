@@ -5,7 +5,7 @@ import { layOutTextModule, reserveTable } from "../regions";
  * or those of sections.ts.
  *
  *   ARRAY    TYPE   LENGTH        MEANING
- *   starts   u32    idLimit + 1   token id is tokens[starts[id] .. starts[id + 1]); empty for an id without a token
+ *   starts   u32    idLimit + 1   the token of an id is tokens[starts[id] .. starts[id + 1]); empty if it has none
  *   tokens   u8     starts[idLimit]
  *   ids      u32    idsMax        the ids of a call
  *   output   u8     outputBytes   the decoded bytes of as many ids as fit

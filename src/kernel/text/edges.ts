@@ -70,8 +70,8 @@ export function moveEdges(edges: Edges, delta: i32): void {
 }
 
 /**
- * Makes room for another edge: removes the edges before both `first` and `next`, and grows the list if these are at
- * most half of it. Returns false if memory runs out.
+ * Makes room for another edge: removes the edges before both `first` and `next`. If these edges are at most half of the
+ * list, it also grows. Returns false if memory runs out.
  */
 function makeRoom(edges: Edges): bool {
   const done = min(edges.first, edges.next);

@@ -11,10 +11,10 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  * start of a document; and if no added token can cross the position or begin at it.
  *
  * Why this can be decided without knowing the text before: the automaton runs in all states at once, so its states
- * include the right one. Which added tokens are found depends on the text before, but each is an occurrence of its
- * content. So there is no cut inside an occurrence, and after an occurrence every state is considered possible again.
- * Every state is also considered possible after a character that the automaton reads differently depending on what
- * follows (src/kernel/scan/annotate.ts).
+ * include the right one. Which added tokens are found depends on the text before, but an added token can only be where
+ * its content occurs. So there is no cut inside an occurrence, and after an occurrence every state is considered
+ * possible again. Every state is also considered possible after a character that the automaton reads differently
+ * depending on what follows (src/kernel/scan/annotate.ts).
  *
  * For a text that is edited, this means: the text after a safe cut keeps its ids, whatever comes before it. The text
  * before the cut keeps its ids if the bytes after the cut stay the same: the character at the cut, and as many bytes as
@@ -25,7 +25,7 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
  *   ARRAY     TYPE   LENGTH       MEANING
  *   alive     u32    stateCount   the states that are possible at the current position
  *   next      u32    stateCount   the states after the next character
- *   stamps    u32    stateCount   for each state, the `stamp` of the last character after which it was listed
+ *   stamps    u32    stateCount   for each state, the `stamp` of the last character after which it was possible
  *   holes     u32[2] holeCount    half-open ranges without a cut, ascending; after each, every state is possible
  *   barred    u32[2] barredCount  half-open ranges of positions where no cut is allowed, ascending
  */

@@ -52,9 +52,11 @@ let reach: u32 = 0;
 let nextCheckpoint: u32 = 0;
 /** The position where the unchanged text after the edit begins. */
 let unchangedFrom: u32 = 0;
-/** The text before position `at` has been encoded, as `idsBefore` ids. It will be encoded up to `windowEnd`. */
+/** The text before this position has been encoded. */
 let at: u32 = 0;
+/** The text will be encoded up to this position. */
 let windowEnd: u32 = 0;
+/** The number of ids of the text before `at`. */
 let idsBefore: u32 = 0;
 let oldFirstId: u32 = 0;
 let oldEndId: u32 = 0;
@@ -111,7 +113,7 @@ export function startEdit(
   state = begins;
 }
 
-/** Takes the answer to the previous step (for the first step, any number), and returns the next step. */
+/** Takes the answer to the previous step, and returns the next step. The first call ignores the answer. */
 export function nextStep(answer: u32): u32 {
   if (state === begins) return seekWindowEnd();
   if (state === seeksWindowEnd) {
@@ -181,7 +183,7 @@ function takeWindowEnd(cut: u32): void {
   oldEndId = idsOf(checkpoints, nextCheckpoint);
 }
 
-/** Begins the search for the next new checkpoint, which at least `reach` bytes must follow. */
+/** Begins the search for the next new checkpoint. At least `reach` bytes of text must follow it. */
 function seekCheckpoint(): u32 {
   const stop = min(windowEnd, textBytes > reach ? textBytes - reach : 0);
   from = at + spaceBytes;
