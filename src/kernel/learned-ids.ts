@@ -39,8 +39,9 @@ const noToken: i32 = -1;
 class Pair {
   left: i32;
   right: i32;
-  /** The first and the last element of the list of the pair's positions. */
+  /** The first element of the list of the pair's positions. */
   first: Place;
+  /** The last element of that list. */
   last: Place;
 }
 const pairBytes: u32 = 16;

@@ -26,7 +26,7 @@ import { reserveTable } from "./regions";
  *   firstChildren   i32    states + 1       children of state s: states firstChildren[s] to firstChildren[s + 1],
  *                                           exclusive, by ascending label
  *   fallbacks       i32    states           the state to continue in if no child fits: that of the longest proper
- *                                           suffix of the state's string that is also a state
+ *                                           suffix of the state's string that has a state
  *   ends            u32    states           1 + the number of the longest token whose reversed bytes end the state's
  *                                           string, or 0
  *   rootChildren    i32    256              the child of state 0 by its label; 0: none
@@ -185,8 +185,8 @@ function reserveTrie(search: TokenSearch, stateMax: u64): bool {
 }
 
 /**
- * Builds the automaton level by level. The tokens that end with a state's string are adjacent in `order`. Each level
- * sorts them by one more byte, from the end.
+ * Builds the automaton level by level. The tokens whose reversed bytes begin with a state's string are adjacent in
+ * `order`. Each level sorts them by one more byte, from the end.
  *
  *   SCRATCH   TYPE   LENGTH   MEANING
  *   order     u32    count    the numbers of the tokens, as sorted so far

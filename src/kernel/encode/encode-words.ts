@@ -58,7 +58,7 @@ import {
  *
  *   beginModel     build-model.ts: lays out the memory; returns the address for the model
  *   useModel       builds the tables, once JavaScript has written the model there
- *   …              more tables are set up: of a pattern, of tokens
+ *   …              the tables of a pattern and of added tokens are set up
  *   setTextBytes   reserves memory for the text; called again for a longer text
  *   encodeWords    encodes, once the text and the ends are in their regions
  */
@@ -304,8 +304,8 @@ export function listPieces(endCount: u32): bool {
 }
 
 /**
- * Stores where the ids of each pretoken end: where the lengths of the ids add up to that of the pretoken. Also counts
- * how often each id occurs.
+ * Stores where the ids of each pretoken end, which is where their lengths add up to the length of the pretoken. Also
+ * counts how often each id occurs.
  */
 function findEnds<T>(firstId: usize, endCount: u32): void {
   const start = workAddress();

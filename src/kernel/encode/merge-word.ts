@@ -25,8 +25,9 @@ export function limitMerging(scannedMax: u32): void {
 export const noRoom: u32 = u32.MAX_VALUE;
 
 let model: EncodingModel = changetype<EncodingModel>(0);
-/** The addresses of the ids and the ranks of a word of at most `scannedBytesMax` bytes. */
+/** The address of the ids of a word of at most `scannedBytesMax` bytes. */
 let scannedIds: usize = 0;
+/** The address of the ranks of the pairs in that word. */
 let scannedRanks: usize = 0;
 
 export function useMerging(given: EncodingModel): bool {

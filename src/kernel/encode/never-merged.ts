@@ -15,21 +15,23 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Without late merges, only long pretokens are cut: short and middle ones occur repeatedly, so looking for cuts would
- * cost more than it saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. If pretokens
- * are words, only positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If
- * pretokens are lines (`cutPlaces` of the model is `everywhere`, or there are late merges), every position is checked,
- * because few merges except late ones cross a space between words.
+ * Pretokens that are words are cut only if they are long: short and middle ones occur repeatedly, so looking for cuts
+ * would cost more than it saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. In
+ * words, only positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If pretokens
+ * are lines (`cutPlaces` of the model is `everywhere`, or there are late merges), every position is checked, because
+ * few merges except late ones cross a space between words.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at right << 8 | left: whether there is a cut between these bytes:
  *                                             `never`, `always` or `byContext`; `unknown`: not computed yet
- *   isWholeEdge  u8        512                at b: 1 if a whole token begins with byte b; at 256 + b: ends with it
+ *   isWholeEdge  u8        512                1 at b if a whole token begins with byte b, and at 256 + b if one ends
+ *                                             with b
  *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes each: low 15 bits of their hash
  *                                             << 1 | may be cut. A free slot is 0. A pair with hash bits 0 that
  *                                             finds a free slot is not cut, which changes no id
- *   answers      u32,u32   2^answerBits       cache for other pairs: the three bytes before; the three after << 1 | may
- *                                             be cut. All bits set: free
+ *   answers      u32,u32   2^answerBits       cache for other pairs of characters: the three bytes before the
+ *                                             position; the three bytes after it << 1 | may be cut. In a free slot,
+ *                                             all bits are set
  *   finer        u32       finerEndsMax       the ends together with the cuts, as many at a time as fit
  *   lineEnds     u16       finerEndsMax       if `cutsByMasks`: the indices in `finer` where pretokens end, except
  *                                             the last pretoken of all
@@ -43,7 +45,7 @@ let finer: usize = 0;
 let lineEnds: usize = 0;
 
 const never: u32 = 0;
-/** There is a cut. The value is also the size in bytes of a cut in `finer`, so adding it needs no branch. */
+/** There is a cut. The value is also the size in bytes of an element of `finer`, so adding a cut needs no branch. */
 const always: u32 = 4;
 const unknown: u32 = 1;
 /** Whether there is a cut depends on more than the two bytes next to the position. */
@@ -202,8 +204,7 @@ export function nextCuts(): u32 {
 }
 
 /**
- * The version of `nextCuts` for late merges, which decides 64 positions at a time. All pretokens are cut, because they
- * are lines.
+ * Does the same as `nextCuts`, 64 positions at a time, if `cutsByMasks`. All pretokens are cut, because they are lines.
  */
 function nextLineCuts(): u32 {
   const last = endAt(endCount - 1);

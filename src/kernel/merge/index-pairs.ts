@@ -407,7 +407,7 @@ export function startCursors<T>(pairCount: u32): bool {
   return fits;
 }
 
-/** Sets the position where a part writes the next occurrence of a pair. */
+/** Sets the entry where a part writes the next occurrence of a pair. */
 export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): void {
   const table = cursorsOf<T>(index);
   const slotCount = theJob().cursorSlots;

@@ -36,11 +36,11 @@
  *   seen            u32          2 x tokenCount, a part    neighbours.ts
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
- *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; if there are at most 256 start tokens
+ *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; if pairs are counted in dense tables
  *   halves          u8           512 a part                byte-pairs.ts; likewise
  *   rightHalves     u8           256                       first-index.ts; likewise
  *   indexedKeys     u16          65,536                    first-index.ts; likewise
- *   pairBatches     u32          512 a part                index-pairs.ts
+ *   pairBatches     u32          4 x batchCells a part     index-pairs.ts
  *   exchange        ExchangeCell tokenCount                memory-exchange.ts; if there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts

@@ -24,8 +24,8 @@ import { stepCount, stepOf } from "./word-layout";
  *                                                    right neighbour
  *   seen          u32         2 x tokenCount a part  from index 0, the ids of left neighbours in order of appearance;
  *                                                    from index `tokenCount`, those of right neighbours
- *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence, from the part's
- *                                                    start on
+ *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence; those of a part
+ *                                                    begin at index `start` of the part
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
  * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so has the right

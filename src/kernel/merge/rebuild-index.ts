@@ -375,8 +375,9 @@ export function pushPairsSome(work: u32): bool {
 
 /**
  * Sketch: upper bounds of the counts of all pairs of a text in little memory (a count-min sketch with one row). Each
- * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold,
- * every pair in it is, too, and needs no record. That excludes most pairs, because most are rare.
+ * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, all
+ * pairs that select it are below the threshold, too, and need no record. That excludes most pairs, because most are
+ * rare.
  *
  * index-pairs.ts has the layout of the sketch, and of the bits for cells that reach the threshold. The sketch and the
  * tables of the parts use regions that are free while pairs are counted; lists are written there later. The bits are

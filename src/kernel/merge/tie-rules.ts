@@ -231,8 +231,8 @@ function insertLongToken(id: u32): void {
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
   setLabel(id, label);
-  // If no label is left between the neighbours, all tokens get new labels. The order of the tokens does not change, so
-  // the order of the queue stays valid.
+  // If no label is left between the neighbours, all long tokens get new labels. Their order does not change, so the
+  // order of the queue stays valid.
   if (label === below) spreadLabels();
 }
 

@@ -81,7 +81,8 @@ export function shiftRun(annotation: Annotation, delta: i32): void {
 
 /**
  * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid: `stop`, or
- * the start of a run whose end is beyond `limit` or has not been reached. `isEnd`: the document ends at `limit`.
+ * the position of the first character whose look-ahead needs text that has not been read. `isEnd`: the document ends at
+ * `limit`.
  *
  * Steps from right to left, and only over bytes that may begin a character that is not quiet. For any other character,
  * the column alone determines the state before it.

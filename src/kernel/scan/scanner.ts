@@ -272,8 +272,8 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
  *
  *   FIELD          TYPE   MEANING
  *   transitions    u32    entry of state s and column c at s << 8 | c:
- *                         next state << 16 | commits << 4 | slot: the position before the character is written to this
- *                         slot (15: to no slot); then this many slots are settled (commits)
+ *                         next state << 16 | commits << 4 | slot. The position before the character is written to
+ *                         this slot, or to none if it is 15. Then the first `commits` slots are settled
  *   columnBlocks   u16    offset into `columns` of the 64 columns of characters that differ only in the last byte
  *   columns        u8     column of each such character
  *   slotCount             the maximum number of ends that are written but not settled

@@ -44,12 +44,12 @@ import {
  *
  * Why no token is emitted too early: more text can only replace a match by a longer one at the same position. So all
  * tokens that begin before `sureEnd` are final if n - 1 bytes follow `sureEnd`, where n is the size of the longest
- * token, and four more if some token looks at its neighbours.
+ * token, and four more if some token depends on the text next to it.
  *
- * Why the work is linear: a search waits for at least as many new bytes as the longest token has, so at most
- * two searches cover each byte. Each of them reads it at most twice (token-search.ts). White space before a token is
- * read once: `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and
- * half of the content is no longer needed.
+ * Why the work is linear: a search waits for at least as many new bytes as the longest token has, so at most two
+ * searches cover each byte. Each of them reads it at most twice (token-search.ts). White space before a token is read
+ * once: `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and half
+ * of the content is no longer needed.
  */
 @unmanaged
 export class Group {
@@ -258,8 +258,8 @@ function passEdges(group: Group, searchPos: i32): i32 {
 
 /**
  * Returns the position before which the tokens of a segment are final. This is the end of the segment once it has
- * arrived, because no match extends beyond it. If some token looks at its neighbours, `contextBytes` after the end must
- * have arrived, too.
+ * arrived, because no match extends beyond it. If some token depends on the text next to it, `contextBytes` bytes after
+ * the end must have arrived, too.
  */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =

@@ -44,8 +44,8 @@ import {
  *     text between holes. So every occurrence is a hole, and so is text at the edges that may belong to an occurrence
  *     that is not entirely inside the window. No cut is next to an occurrence, so tokens have the same neighbours as in
  *     the whole text.
- *   - White space that a token strips belongs to its hole. If some token strips white space before it, long white space
- *     is a hole, because such a token may follow the window.
+ *   - White space that a token strips belongs to the hole of that token. If some token has `lstrip`, long white space
+ *     is a hole, because that token may follow the window.
  *   - If the pattern sees an inserted space before a section, the state at the start of the text is unknown. Text after
  *     a cut continues a section, so it gets no space (`continuesSection` of sections.ts). If each line gets a space,
  *     the whole window is a hole.

@@ -173,8 +173,8 @@ export function useSections(byteCount: u32): i32 {
 
 /**
  * Begins a text and discards the previous one. Flags: 1: special tokens stay text, in the first segment if the text has
- * several; 2: emit `change` events; 4: the text comes in segments; 8: it follows a safe cut (safe-cuts.ts), so its
- * first section continues another one.
+ * several; 2: emit `change` events; 4: the text comes in segments; 8: the text follows a safe cut (safe-cuts.ts), so
+ * its first section continues another one.
  */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
