@@ -111,14 +111,14 @@ type Signature = {
   readonly from?: number;
   readonly next?: readonly [offset: number, bytes: string];
   readonly also?: (head: Uint8Array) => boolean;
-  /** A command that converts the file to text, if there is one. */
+  /** Says for the hint what to do with the file. */
   readonly remedy?: (path: string) => Message;
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * Returns the first signature that matches the head of a file. A signature with `also` matches if that function accepts
- * the head. Any other signature of plain ASCII, such as `GIF8`, could also begin a text, so it matches only if the head
- * has a zero byte (`hasNul`).
+ * Returns the first signature whose bytes are in the head of a file. If the signature has `also`, that function must
+ * accept the head, too. Without `also`, a signature of plain ASCII, such as `GIF8`, matches only if the head has a zero
+ * byte (`hasNul`), because a text could begin like that.
  */
 function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
   return signatures.find((signature) => {
@@ -269,7 +269,7 @@ const signatures: readonly Signature[] = [
 /** Whether the head begins with a tar header, judged by its checksum, because older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
-  // Without a zero byte the head is text, even if its digits match the sum.
+  // Without a zero byte the header is text, even if its digits match the sum.
   if (head.length < headerBytes || !head.subarray(0, headerBytes).includes(0)) return false;
   const written = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head.subarray(sumAt, sumEnd)))?.[1];
   if (written === undefined) return false;

@@ -8,7 +8,7 @@ import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 /** A position where a text may be divided between independent readers. */
 export type Cut = {
   readonly pos: number;
-  /** true: a safe cut inside a document. false: the start of a special token, so a document ends here. */
+  /** Whether the cut is a safe cut inside a document. Otherwise a document ends here. */
   readonly inside: boolean;
 };
 
@@ -38,8 +38,8 @@ export class CutFinder {
    * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token, or else the first
    * safe cut. Returns undefined if there is neither, or if a special token that is no cut reaches into [from, stop).
    *
-   * `contextBytes` bytes before `from` must be known, unless the text begins at `from` or `from` is another cut; and
-   * `contextBytes` bytes after `stop`, or all of the text.
+   * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is another cut. After
+   * `stop`, `contextBytes` bytes must be known, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
@@ -150,8 +150,8 @@ class RecordCutSearch {
    */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // The search begins at the byte before `targetByte`: if that is a separator, a record begins at `targetByte`. It
-    // ends such that no record at `stopByte` is found, because the range from there would be empty.
+    // The search begins one byte before `targetByte`: if a separator is there, a record begins at `targetByte`. The
+    // search does not reach the separator before `stopByte`, because a range that begins at `stopByte` would be empty.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
     // Windows overlap, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;
@@ -173,14 +173,14 @@ export type RangePlanOptions = CutOptions & {
   readonly chunkSizeBytes?: number;
   /** The memory limit, in bytes, for the metadata of a Parquet file. */
   readonly textBytesMax?: number | undefined;
-  /** The number of bytes that a search for a cut reads at a time. */
+  /** The number of bytes that a search for a cut in plain text reads at a time. */
   readonly probeSizeBytes?: number;
 };
 
 /**
- * Cuts a range of an input into smaller ones, in order. Only the bytes around each cut are read. Yields undefined each
- * time that the bytes read last have no cut, so that the caller can yield to the event loop. An empty range stays one
- * range. JSON lines and FASTA are cut only between records; a Parquet file is not cut by bytes.
+ * Cuts a range of an input into smaller ones, in order. Only bytes near the wanted cuts are read. Whenever the bytes
+ * just read have no cut, it yields undefined, so that the caller can let the event loop run. JSON lines and FASTA are
+ * cut only between records; a Parquet file is not cut by bytes.
  */
 export function* cutIntoRanges(
   input: Input,

@@ -114,8 +114,8 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
 
 /**
- * Returns the reason as a message, in which each caller spells options in its own way. `Skipped.reason` is plain text.
- * Only one reason names an option, and is replaced by `aboutRecords`, the message that it was made from.
+ * Returns the reason as a message, so that the caller can spell the option that it names. `aboutRecords` is the only
+ * reason that names one.
  */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === messages.spell(aboutRecords) ? aboutRecords : reason;

@@ -40,11 +40,13 @@ class TextLines implements ByteStream {
   /** Rejects the promise for the next text, if one is pending. */
   private fail = (_reason: unknown) => {};
   private stopListening = () => {};
-  /** The current text, and how many of its characters are already in parts of its line, or `notBegun`. */
+  /** The current text. Its line is made in parts. */
   private text = "";
+  /** How many characters of the text are in the parts that were made; `notBegun` before the first part. */
   private taken = 0;
-  /** The current part of the line, and how many of its bytes were read. */
+  /** The current part of the line. */
   private part: Uint8Array = new Uint8Array(0);
+  /** How many bytes of the part were read. */
   private pos = 0;
   private textCount = 0;
   private hasEnded = false;

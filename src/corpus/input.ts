@@ -83,8 +83,8 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "p
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
 /**
- * What an input's format was taken from: an option, the extension of its name, or its first bytes. `name` is also used
- * for text of which neither shows a format.
+ * What an input's format was taken from: an option, the extension of its name, or its first bytes. It is `name` also
+ * for text in which no other format is recognized.
  */
 export type FormatSource = "option" | "name" | "content";
 
@@ -142,8 +142,9 @@ export type Range = {
   readonly inputIndex: number;
   readonly startByte: number;
   readonly endByte: number;
-  /** Whether the range begins (ends) at a safe cut inside a document, and not at the edge of a document. */
+  /** Whether the range begins at a safe cut inside a document, rather than at the edge of one. */
   readonly startsInside: boolean;
+  /** Whether the range ends at a safe cut inside a document, rather than at the edge of one. */
   readonly endsInside: boolean;
 };
 
@@ -164,7 +165,7 @@ export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] 
 
 /**
  * Returns the bytes that separate two records in JSON lines or FASTA. The next record begins after the first of these
- * bytes. In JSON lines, every line is a record; in FASTA, a line with `>` begins one.
+ * bytes. In JSON lines, a record is one line; in FASTA, a line that begins with `>` begins a record.
  */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
@@ -185,9 +186,9 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Throws a UserError if the file has changed since the run began. Called once everything was read, and after the kernel
- * failed while the file was mapped. Appended bytes are allowed. A new change time is ignored if permissions, owner or
- * number of links have changed and so explain it: a backup that makes hard links must not end a nightly run.
+ * Throws a UserError if the file has changed since the run began. Appended bytes are allowed. A new change time is
+ * ignored if permissions, owner or number of links have changed, because those changes explain the new time: a backup
+ * that makes hard links must not end a nightly run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;

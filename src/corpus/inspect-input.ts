@@ -33,7 +33,7 @@ type FileHead = {
   readonly isWhole: boolean;
 };
 
-/** Reads the first `bytesMax` bytes of the file's content. Throws a UserError if its compression is damaged. */
+/** Reads the first `bytesMax` bytes of the file's content. Throws a UserError if they cannot be decompressed. */
 export function readHead(fd: number, path: string, bytesMax = headBytesMax): FileHead {
   const read = readBytes(fd, bytesMax);
   const compression = compressionOf(read);
@@ -212,9 +212,9 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream, and returns the inputs with that format filled in. The bytes read for this
- * are passed on to the reader of the stream. Later streams are not touched: their writers may wait until the first one
- * is read.
+ * Detects the format of the first stream, and returns the inputs with that format filled in. The bytes that detection
+ * has read come first when that stream is opened again. Later streams are not touched: their writers may wait until the
+ * first one is read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],

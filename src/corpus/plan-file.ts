@@ -36,7 +36,7 @@ import { defaultTextField } from "./json-shape.ts";
  *   digest                 of all of the above. Whether a cut is valid cannot be checked without reading the text, so a
  *                          changed line is refused
  *
- * The digest covers the values, not the text: any JSON library may rewrite a line, and fields may be added.
+ * The digest covers the values, not how they are written: any JSON library may rewrite a line, and fields may be added.
  */
 export type Line = schema.Checked<typeof planFields>;
 

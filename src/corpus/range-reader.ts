@@ -5,8 +5,8 @@ import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 import { releaseText, type TextMaker } from "./text-memory.ts";
 
 /**
- * The memory of one thread for a text and for the line, page or dictionary that contains it. A reader claims memory,
- * yields, and then allocates the memory. In between its caller can free memory, by writing words to disk.
+ * Limits the memory of one thread for a text and for the line, page or dictionary that contains it. A reader calls
+ * `claim` before it allocates. If that returns true, the reader can yield, so that its caller frees other memory.
  */
 export class TextMemory {
   /** The memory in bytes that the reader has allocated, or is about to allocate; 0 if less than `smallBytes`. */
@@ -82,10 +82,7 @@ export class FileSource implements ByteSource {
     return this.isMappable;
   }
 
-  /**
-   * Throws the error that reading bytes [startByte, endByte) now gives, if any. Called after the kernel failed while
-   * these bytes were mapped, because some may have vanished.
-   */
+  /** Throws an error if the file has changed, or if bytes [startByte, endByte) can no longer be read. */
   checkMapped(startByte: number, endByte: number): void {
     checkUnchanged(this.input);
     readFully(this, startByte, endByte);
@@ -190,9 +187,9 @@ export type Mapping = {
  * are valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill more
  * than half of it.
  *
- * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page, so the text may begin
- * before the range does. A mapped window does not grow; bytes that need a larger window are read into memory instead.
- * docs/internals/reading.md explains what is mapped, and why.
+ * With a `Mapping`, parts of a large file are mapped into the window, from the start of a memory page, so the text may
+ * begin before the range does. A mapped window does not grow; bytes that need a larger window are read into memory
+ * instead. docs/internals/reading.md explains what is mapped, and why.
  */
 export class RangeReader {
   text: Text;
@@ -209,8 +206,8 @@ export class RangeReader {
 
   /**
    * @param tooLong creates the error for kept bytes that fill more than half of the largest window
-   * @param mapping how large files are mapped; if absent, all files are read. Its window must be the memory where each
-   * text of `makeText` begins
+   * @param mapping how large files are mapped; if absent, all files are read. The mapped bytes must be those of the texts
+   * that `makeText` returns
    */
   constructor(
     private capacityBytes: number,
@@ -266,14 +263,17 @@ export class RangeReader {
   }
 
   /**
-   * Returns the size that the window will have after `advance(keepPos)`, or more: twice the present size if the kept
-   * bytes fill more than half of it. A mapped window does not grow.
+   * Returns an upper bound of the window's size after `advance(keepPos)`: twice the present size if the kept bytes fill
+   * more than half of it.
    */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
-  /** Returns the file's error in place of the kernel's if mapped bytes have vanished, otherwise `error` itself. */
+  /**
+   * Returns the error to throw in place of `error`: if the kernel failed because the mapped file has changed, an error
+   * that says so, otherwise `error` itself.
+   */
   explain(error: unknown): unknown {
     if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
     try {

@@ -21,14 +21,14 @@ import { RangeChecksum, TextChecksum } from "./text-checksum.ts";
 
 /** The statistics of a range that do not concern pretokens. */
 export type RangeStatistics = {
-  /** The bytes of the range's text, decompressed. */
+  /** The size of the range's text, decompressed. */
   textBytes: number;
   /** The number of documents that begin in the range and have at least one byte. */
   documentCount: number;
   invalidByteCount: number;
-  /** The offset of the first invalid byte in the text of the whole input, or -1. */
+  /** The offset of the range's first invalid byte, from the start of the input's text; -1 if all bytes are valid. */
   firstInvalidByte: number;
-  /** The checksum of its text (text-checksum.ts); absent if not requested, or if the runtime has no CRC-32. */
+  /** The CRC-32 of the range's text; absent if it was not requested, or if the runtime cannot compute it. */
   crc32?: number | undefined;
 };
 
@@ -98,7 +98,7 @@ export class TaskTexts {
   }
 
   /**
-   * Processes the text of a task. Yields after each window the number of the task's bytes that are done. Returns the
+   * Processes the text of a task. From time to time it yields how many of the task's bytes are done. Returns the
    * statistics of the range that ends with the task; undefined if the range continues in the next task.
    */
   take(task: Task): Generator<number, RangeStatistics | undefined> {
@@ -146,8 +146,8 @@ export class TaskTexts {
   }
 
   /**
-   * Processes a range of plain text. Also yields when it waits for more bytes of the range; the caller may then set the
-   * end of `range`.
+   * Processes a range of plain text, and yields how many of its bytes are done. It also yields when it needs bytes that
+   * have not arrived yet; the caller may then set the end of `range`.
    */
   private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;
@@ -206,7 +206,10 @@ export class TaskTexts {
     }
   }
 
-  /** Reads on after the cut at the end of a range, and returns how the statistics must be corrected for that. */
+  /**
+   * If a range ends inside a document, lets the character after the cut decide where the last pretoken ends. Returns by
+   * how much the range's statistics must then be corrected.
+   */
   private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: textParts.TextPart) {
     if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
     const { pretokens } = this.chain;
@@ -219,7 +222,7 @@ export class TaskTexts {
 
   /**
    * Claims memory for a window that will grow or has grown. Returns true if the caller of `take` should free memory
-   * first.
+   * before the window grows.
    */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
@@ -294,7 +297,7 @@ export class TaskTexts {
     const checksum = this.options.hasChecksums ? new TextChecksum() : undefined;
     let textBytes = 0;
     let bytesDoneBefore = 0;
-    // One object serves all records: one for each left 300 MB of garbage with small records.
+    // All records share one object: with small records, an object for each record left 300 MB of garbage.
     const part = { end: 0, sureEnd: 0, stop: 0, limit: 0, endsText: true };
     for (const bytesDone of reading) {
       if (isDirect) pretokens.searchText(batch.byteCount);
@@ -384,12 +387,11 @@ class ChunkedRanges<Result> {
   }
 }
 
-/**
- * What is found in a range, apart from the counts of `pretokens`. `moreDocuments` and `lessInvalid` correct these
- * counts.
- */
+/** What is found in a range, in addition to the counts of `pretokens`. */
 type RangeFindings = {
+  /** Documents to add to the count of `pretokens`. */
   readonly moreDocuments: number;
+  /** Invalid bytes to subtract from the count of `pretokens`. */
   readonly lessInvalid: number;
   readonly firstInvalidByte: number;
   readonly crc32: number | undefined;

@@ -35,17 +35,14 @@ export type ChunkTask = Range & {
 /** Pages of a Parquet file, which the thread reads. The range is their position in the file. */
 export type PagesTask = Range & InputPages & { readonly kind: "pages" };
 
-/**
- * Returns the buffers of large chunks. They are transferred with the tasks, and returned when the chunks are done.
- * Small chunks are copied instead.
- */
+/** Returns the buffers of large chunks, which are transferred to the thread. Small chunks are copied. */
 export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
   return tasks.flatMap((task) =>
     task.kind === "chunk" && task.bytes.length >= copiedBytesMax ? [task.bytes.buffer] : [],
   );
 }
 
-/** Chunks up to this size are copied, which is faster than transferring their memory. */
+/** Smaller chunks are copied, which is faster than transferring their memory. */
 const copiedBytesMax = scaled(1 << 16, 32);
 
 export const textBytesOf = (task: Task) => task.endByte - task.startByte;
@@ -69,10 +66,10 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 }
 
 /**
- * Plans the tasks for the given ranges, or for all of each input, in order. The last task of an input has `endsInput`,
- * even if it is empty. Without `cutting` no range is cut, but an input that is read in order still has chunks, each of
- * which continues in the next. Yields to the event loop while searching for cuts. The user of a chunk must return its
- * memory to `buffers`.
+ * Plans the tasks for the given ranges, or for all of each input, in order. The task that reaches the end of an input
+ * has `endsInput`, even if the task is empty. Without `cutting` no range is cut, but an input that is read in order
+ * still has chunks, each of which continues in the next. Yields to the event loop while searching for cuts. The user of
+ * a chunk must return its memory to `buffers`.
  */
 export async function* plan(
   inputs: readonly Input[],
@@ -105,9 +102,7 @@ async function rangesOf(input: Input, whole: Range, cutting: RangePlanOptions | 
   return isOne ? [whole] : (await codeForCuts()).cutIntoRanges(input, whole, cutting);
 }
 
-/**
- * Plans a Parquet file, which is always read as a whole. A file without rows is one empty range, as an empty text is.
- */
+/** Plans all pages of a Parquet file. A file without rows becomes one empty range, like an empty text. */
 async function* planPages(
   input: Input,
   whole: Range,
@@ -134,7 +129,9 @@ const defaultProbeSizeBytes = scaled(1 << 16, 16);
 /** The number of following bytes in a chunk that ends inside a document: one character, and some to spare. */
 const lookaheadBytes = 8;
 
-/** A pool of buffers of finished chunks. They are reused, because fresh pages cost more than reading into them. */
+/**
+ * A pool of buffers of finished chunks. Buffers are reused, because using fresh memory costs more than reading into it.
+ */
 export class ChunkBuffers {
   private free: ArrayBuffer[] = [];
   private sizeBytes = 0;
@@ -156,8 +153,8 @@ export class ChunkBuffers {
 
 /**
  * Reads an input once and in order, in chunks. It reads only when the caller requests a chunk, so the caller limits the
- * memory. A chunk without a cut near its end continues in the next one; without `cutting`, every chunk but the last
- * does.
+ * memory. A chunk in which no cut is found continues in the next one. Without `cutting`, every chunk continues in the
+ * next one.
  */
 export async function* planChunks(
   input: Input,

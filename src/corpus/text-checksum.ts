@@ -18,8 +18,8 @@ export class TextChecksum {
 const blockBytes = scaled(1 << 16, 16);
 
 /**
- * Adds the text of a range, window by window. The runtime's own code must not read mapped pages, which may vanish
- * (src/runtime/file-window.ts), so their bytes are read again, from the system's page cache.
+ * Adds the text of a range, window by window. Only the kernel may read mapped pages (src/runtime/file-window.ts), so
+ * their bytes are read again, from the system's page cache.
  */
 export class RangeChecksum extends TextChecksum {
   /** Allocated for mapped windows only: large arrays make the runtime collect garbage. */

@@ -2,8 +2,9 @@ import type { Text } from "#bytes";
 import { host } from "#runtime";
 
 /**
- * Makes a text with a capacity of `capacityBytes` bytes plus padding. It may return the memory of the previous text
- * that it made, with its content. The caller may copy from the previous text, and must not use it after that.
+ * Makes a text with a capacity of `capacityBytes` bytes plus padding. The memory may be that of the previous text that
+ * the same function made; its bytes are then kept. The caller may copy from the previous text, and must not use it
+ * after that.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 

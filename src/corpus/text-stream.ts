@@ -82,9 +82,9 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
   );
 
 /**
- * Functions that open streams without a path, or streams that are already open: texts in memory, and a pipe whose first
- * bytes were read to detect its format. This is a separate map because inputs are plain data, which is compared and
- * sent to threads, and functions can be neither. Only the main thread reads streams.
+ * Functions that open inputs in a way of their own: inputs without a path (texts in memory), and streams that are
+ * already open, because their first bytes were read to detect the format. The functions are in a map of their own,
+ * because inputs are plain data, which is sent to threads.
  */
 const openers = new WeakMap<Input, () => ByteStream>();
 
@@ -121,7 +121,10 @@ export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =
 /** The number of bytes that show the compression of a stream. */
 const magicBytesMax = 4;
 
-/** Reads the first bytes of a stream until they are enough. Returns them, and a stream of all its bytes. */
+/**
+ * Reads the beginning of a stream, until it has `bytesMax` bytes or `isEnough` accepts it. Returns it as `head`, and as
+ * `whole` a stream of all bytes, from the first one on.
+ */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
   let end = 0;
@@ -154,12 +157,11 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
   return { head, isWhole, whole };
 }
 
-/**
- * The maximum size of the decoder's input and output chunks. The decoder pauses while a chunk is unread. Smaller files
- * need less memory: input chunks of the file's size, and output chunks of `expectedRatio` times that size.
- */
+/** The maximum size of the decoder's input and output chunks. The decoder pauses while a chunk is unread. */
 const chunkBytesMax = scaled(1 << 18, 128);
+/** The minimum size of output chunks. */
 const outputChunkBytesLeast = scaled(1 << 12, 64);
+/** The size of output chunks for a small file, as a multiple of the file's size. Small chunks save memory. */
 const expectedRatio = scaled(8, 1);
 
 /**
@@ -254,7 +256,7 @@ export class DecompressedStream implements ByteStream {
     this.wake();
   }
 
-  /** Feeds all bytes of the input to the decoder, each chunk once the previous one is consumed. */
+  /** Feeds the input to the decoder chunk by chunk, and waits after each chunk until the decoder has consumed it. */
   private async feed(): Promise<void> {
     const chunk = new Uint8Array(Math.min(chunkBytesMax, this.compressedBytes));
     let fedBytes = 0;
@@ -293,8 +295,9 @@ export class DecompressedStream implements ByteStream {
   }
 
   /**
-   * Feeds the sentinel to a decoder that has consumed all of its input. The sentinel is written byte by byte, because a
-   * decoder in the middle of a frame's header would otherwise read the rest of the sentinel as that frame.
+   * Feeds the sentinel to a decoder that has consumed all of its input. The sentinel is written byte by byte. If it
+   * were written at once, a decoder in the middle of a frame's header would take the rest of the sentinel for that
+   * frame's content.
    */
   private async writeSentinel(): Promise<void> {
     this.textBytes = this.outputBytes + this.decoder.readableLength;

@@ -30,7 +30,7 @@ const rebuildingClasses: ReadonlyMap<string, Steps> = new Map([
   ["Qwen3_5", { ...gpt2WithNfc, sources: patterns["qwen3.5"].sources }],
 ]);
 
-/** The class that transformers uses for a value of `model_type` in config.json, whatever the files say. */
+/** The class that transformers uses for a value of `model_type` in config.json, whatever `tokenizer_class` says. */
 const classesOfModels: ReadonlyMap<string, string> = new Map([
   ["qwen2", "Qwen2Tokenizer"],
   ...["qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen4_exp"].map(

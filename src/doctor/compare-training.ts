@@ -50,7 +50,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   return { differences, fileNames, notes };
 }
 
-/** Compares the names of the files that a record lists with those that training writes. Records do not list images. */
+/** Compares the names of files in a record with those that training writes, without images and the record itself. */
 function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
   const isOther = (name: string) => ![recordedFiles.recordName, imageFile.name].includes(basename(name));
   return [
@@ -66,8 +66,9 @@ function compareNames(listed: readonly string[], written: readonly string[]): Di
 type Size = {
   readonly product: results.AnyProduct;
   readonly index: number;
-  /** The name of the folder of this size, or "" if there is only one size; `directory` is its path. */
+  /** The name of the folder of this size, or "" if there is only one size. */
   readonly folder: string;
+  /** The path of that folder, or of the result. */
   readonly directory: string;
 };
 
@@ -127,13 +128,15 @@ function compareMerges(json: json.JsonObject, mergesSha256: string, folder: stri
   return [difference(what, "differ from those that training gives (mergesSha256 in the record)")];
 }
 
-/** Fields that are compared by other functions, or that depend on the run and not on the result. */
+/** Fields of a record that `compareRecord` leaves out: they depend on the run, or are compared by other functions. */
 const otherFields = ["inputs", "skipped", "counts", "base"];
+/** Fields of `options` in a record that it leaves out. */
 const otherOptions = ["workers", "weights", "like"];
 
-/** A record, the record that training gives now, and the directory of its files. */
+/** A recorded result of one size, or of all sizes. */
 type Said = {
   readonly json: json.JsonObject;
+  /** The record that training gives now. */
   readonly made: object;
   readonly folder: string;
   readonly directory: string;

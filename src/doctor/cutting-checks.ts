@@ -185,7 +185,10 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
   return changed;
 }
 
-/** Returns the ids of tokens, except added ones, that are valid UTF-8 of two or more bytes and that some text gives. */
+/**
+ * Returns the ids of tokens that encoding can give, and that are valid UTF-8 of two or more bytes. Leaves out added
+ * tokens.
+ */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));

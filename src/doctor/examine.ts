@@ -84,7 +84,10 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
-/** Checks how the tokenizer fits its training corpus, by the counts in tokens.tsv, and the given texts. */
+/**
+ * Checks how well the tokenizer suits the given texts; without texts, how well it suits the corpus of its training, by
+ * the counts in tokens.tsv.
+ */
 function checkTexts(loaded: Loaded, counted: Counted | null): Finding[] {
   const corpus = corpusScripts(loaded.parts);
   if (counted === null) return checkScripts(corpus, "the corpus of the training");

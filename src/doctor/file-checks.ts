@@ -59,8 +59,8 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
 }
 
 /**
- * Returns lines about the first part of the probe text whose ids differ; null if none do. Special tokens in
- * it are read as text.
+ * Returns lines about the first part of the probe text whose ids differ; null if none do. Special tokens are read as
+ * text.
  */
 export function differenceOnProbe(
   { parts: a, encode }: Pick<Loaded, "parts" | "encode">,

@@ -9,14 +9,13 @@ import { type FindPath, pathFinder } from "./recorded-paths.ts";
 import type { VerifiedRecord } from "./training-record.ts";
 import { type FoundSources, inputAt } from "./training-request.ts";
 
-/**
- * The files that a training read, as they are now. `missing` and `changed` list inputs, word counts and files of a
- * base. If any is missing, `inputs` is empty.
- */
+/** The files that a training read, as they are now. */
 export type LookedUp = {
   readonly sources: FoundSources;
+  /** Empty if any file is missing. */
   readonly inputs: readonly Input[];
   readonly missing: readonly Difference[];
+  /** Files that differ from the record, or cannot be read. */
   readonly changed: readonly Difference[];
 };
 

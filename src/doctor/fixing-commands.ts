@@ -1,6 +1,6 @@
 import { shell } from "#runtime";
 
-// The command lines that fix the faults that checks find.
+// The command lines that findings propose.
 
 /** Returns the command that makes a smaller vocabulary, without unreachable tokens. */
 export const pruneCommand = (path: string, size: number) =>

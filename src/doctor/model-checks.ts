@@ -215,7 +215,9 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
   ];
 }
 
-/** Whether the file is a SentencePiece model, which lists pieces and no merges, and can only be read. */
+/**
+ * Whether the file is a SentencePiece model, which lists pieces and no merges. `bpe` reads such files, but writes none.
+ */
 const hasPieces = ({ description }: Loaded["parts"]) => description.kind === "tokenizer.model";
 
 function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding[] {
@@ -289,7 +291,7 @@ function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], re
   return ids.filter((id) => keys.has(keyOf(id)));
 }
 
-/** If a model has more rows than ids by more than this share of the ids, padding does not explain the difference. */
+/** Up to this share of the ids, padding explains why a model has more rows than ids. */
 const paddingShare = 0.1;
 
 function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {

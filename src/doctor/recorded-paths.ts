@@ -5,9 +5,9 @@ import { asOption, files, phrase, usageError, withForwardSlashes } from "#runtim
 export type FindPath = (recorded: string) => string | undefined;
 
 /**
- * Makes `find`, which finds the paths of a record. They are relative to the directory of the recorded run. `moved` maps
- * old paths, or folders above them, to new ones. A relative path that does not exist in the recorded directory is
- * looked up in the current one. `checkMoved` throws a usage error if an entry of `moved` was not used.
+ * Makes `find`, which finds the paths of a record. A relative path starts from the directory of the recorded run or, if
+ * nothing is there, from the current directory. `moved` maps old paths, or folders above them, to new ones.
+ * `checkMoved` throws a usage error if an entry of `moved` was not used.
  */
 export function pathFinder(
   workingDirectory: string,

@@ -20,10 +20,13 @@ export type Subject = {
   readonly scanned: ScannedModel | null;
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;
-  /** Other files of the directory (`companions`), as JSON; undefined if a file is missing or not a JSON object. */
+  /** tokenizer_config.json of the directory; undefined if it is missing or not a JSON object. */
   readonly config: json.JsonObject | undefined;
+  /** special_tokens_map.json, likewise. */
   readonly map: json.JsonObject | undefined;
+  /** generation_config.json, likewise. */
   readonly generation: json.JsonObject | undefined;
+  /** config.json, likewise. */
   readonly model: json.JsonObject | undefined;
   /** The chat template. */
   readonly template: string | undefined;
@@ -46,7 +49,10 @@ const companions = {
   model: "config.json",
 } as const;
 
-/** Reads the files. A file that is not JSON becomes a finding. Throws a UserError if there is no tokenizer. */
+/**
+ * Reads the files. Each of `companions` that is not a JSON object becomes a finding. Throws a UserError if there is no
+ * tokenizer.
+ */
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
   const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const findings: Finding[] = [];
@@ -116,8 +122,8 @@ function templateOf(path: string, isWhole: boolean, config: json.JsonObject | un
 }
 
 /**
- * Whether a model looks like one of SentencePiece: its merges start from characters, and its vocabulary spells spaces
- * as U+2581.
+ * Whether a model looks like one of SentencePiece: it has `byte_fallback`, or spells a space as U+2581 and not as
+ * U+0120.
  */
 export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
   objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));

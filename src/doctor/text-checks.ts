@@ -6,17 +6,15 @@ import { languages } from "./quality-checks.ts";
 import type { Loaded } from "./subject.ts";
 import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
-// Checks of texts, and of the corpus that a tokenizer was trained on. quality-checks.ts finds rare tokens.
+// Checks of texts, and of the corpus that a tokenizer was trained on.
 
-/**
- * The minimum number of documents. With fewer, a token may be in one document only because no other has its subject.
- */
+/** The minimum number of documents. Among fewer, it is normal that only one document is about a certain subject. */
 const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
 /**
- * The minimum share of tokens that occur this often, in one document only, among all tokens that occur. Fewer are
- * usually names that only one document mentions.
+ * The minimum share of the tokens that `checkDocuments` finds, among all tokens that occur. Fewer are usually names
+ * that only one document mentions.
  */
 const shareMin = 0.01;
 const shownDocuments = 5;
@@ -103,7 +101,7 @@ export function checkScripts(scripts: readonly ScriptCounts[], text: string): Fi
   ];
 }
 
-/** A script of a text is unlike the corpus if it takes more than this many times the tokens for the same bytes. */
+/** A script is unlike the corpus if its tokens per byte are more than this many times those in the corpus. */
 const unlikeRatio = 1.5;
 
 /** Finds scripts that take more tokens than in the corpus that the tokenizer was trained on. */

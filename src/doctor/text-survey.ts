@@ -19,7 +19,7 @@ export type Counted = {
   readonly scripts: readonly ScriptCounts[];
 };
 
-/** An input, and the numbers of its documents. */
+/** An input, and which documents it has. Documents are numbered from 1 through all inputs. */
 export type CountedInput = {
   readonly name: string;
   readonly firstDocument: number;
@@ -41,10 +41,11 @@ export class TextSurvey implements idWriters.IdSink {
   private readonly inputs: CountedInput[] = [];
   private idCount = 0;
   private documentCount = 0;
-  /** The number of the current document, and how many of its ids were counted. */
+  /** The number of the current document. */
   private document = 1;
+  /** How many ids of the current document were counted. */
   private idsInDocument = 0;
-  /** The first document of the current input. */
+  /** The number of the current input's first document. */
   private firstDocument = 1;
 
   constructor(
@@ -110,13 +111,13 @@ export class TextSurvey implements idWriters.IdSink {
   }
 }
 
-// The class of a token. 0 means that the token has not been classified yet.
-/** Bytes that are not whole characters. */
+// Classes of tokens: 0 for a token that has not been classified yet, and one for each script, from `firstScript` on.
+/** A token whose bytes are not whole characters. */
 const incomplete = 1;
 const special = 2;
 const firstScript = 3;
 
-/** The maximum number of pending bytes that are not whole characters; more are dropped. */
+/** The maximum number of pending bytes, which are not whole characters yet. If there are more, all are dropped. */
 const pendingBytesMax = 64;
 /** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
 const packedBytesMax = 4;

@@ -67,8 +67,8 @@ const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
 /**
- * Returns the value of `--pattern` for a recorded pattern. Returns undefined for a pattern that only a file can state:
- * a sequence of expressions, or an expression that would be read as a name. Such a pattern is read again from its file.
+ * Returns the value of `--pattern` for a recorded pattern; undefined for a pattern that only a file can state: a
+ * sequence of expressions, or an expression that would be read as a name.
  */
 function typedPattern({
   name,

@@ -8,7 +8,9 @@ import { readTrainingRecord } from "./training-record.ts";
 import { type Verification, verify } from "./verify.ts";
 import { verifyOptions } from "./verify-options.ts";
 
-/** `bpe verify`: trains again from a record, and compares. Throws a UserError at the end if the results differ. */
+/**
+ * `bpe verify`: repeats a training from its record, or only checks its files. Throws a UserError if anything differs.
+ */
 export async function runVerify(invocation: Invocation, output: Output): Promise<void> {
   const asked = optionTables.readTyped(verifyOptions, invocation.options);
   const recorded = readTrainingRecord(invocation.files[0]!);
@@ -55,7 +57,7 @@ async function checkInWorker(directory: string) {
 /** The maximum number of differences that are printed. */
 const shownMax = 20;
 
-/** Formats the verification for display: the verdict, and the differences. */
+/** Formats the verification for display: the verdict, the differences and the notes. */
 function verificationLines(found: Verification, columns: number | null): styling.Line[] {
   const { differences, notes } = found;
   const more = differences.length - shownMax;

@@ -14,7 +14,7 @@ export type Verification = {
   readonly format: "bpe-verification";
   readonly version: 1;
   readonly path: string;
-  /** Whether training gives the same merges and files; null if it did not train, and the files agree. */
+  /** False if anything differs; true if training gives the same merges and files; null if it did not train. */
   readonly verified: boolean | null;
   /** Whether the tokenizer was trained again. */
   readonly trained: boolean;

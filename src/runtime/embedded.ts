@@ -8,9 +8,9 @@ export { availableParallelism, totalmem } from "node:os";
 /** Whether this is the executable. */
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-// In the executable, the entry of the workers and the embedded files are in the directory of the main entry, whichever
-// module uses `import.meta`. In the source tree, paths are relative to the importing module, so only this module
-// resolves them.
+// In the executable, `import.meta` is in every module the directory of the main entry, where the entry of the workers
+// and the embedded files are. In the source tree it is the directory of the module itself, so only this module resolves
+// their paths.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 

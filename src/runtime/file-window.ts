@@ -48,7 +48,7 @@ export class FileWindow {
   /**
    * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the
    * start of a page. Returns false if the window is too small or the system refuses; the window is then plain memory.
-   * Also asks the system to read the next part of the file, of the same size, into the page cache for the next call.
+   * Also asks the system to read as many of the following bytes into the page cache.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
@@ -118,7 +118,7 @@ function openSystem() {
   ) => Number(libc.mmap(BigInt(address), BigInt(sizeBytes), access, flags, fd, BigInt(offset)));
   return {
     pageBytes,
-    /** Whether a page of the file can be mapped at any address. */
+    /** Whether the first page of the file can be mapped, at an address that the system chooses. */
     tryMapping: (fd: number) => {
       const address = map(0, pageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
       if (address > highestAddress) return false;
@@ -143,9 +143,8 @@ function openSystem() {
 const highestAddress = 2 ** 57;
 
 /**
- * Zeroes an array. If it has at least 1 MB of whole pages and the system supports it, those pages are returned to the
- * system at once, and writing to them allocates new ones; otherwise the array is filled with zeros and keeps its
- * memory.
+ * Zeroes an array. If the array has at least 1 MB of whole pages, and the system supports it, those pages are returned
+ * to the system, and writing to them allocates new ones. Otherwise the array is filled with zeros and keeps its memory.
  *
  * Allocating a new array instead would take more time and memory: an allocator keeps freed memory for some time, and
  * zeroes all of it, including untouched address space, before reusing it.

@@ -84,7 +84,7 @@ const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<
 
 type Limits = {
   readonly depthMax: number;
-  /** Wildcards match no hidden names, so hidden directories are entered only if one is named. */
+  /** Whether hidden directories are entered: only if the glob names one, because wildcards match no hidden names. */
   readonly entersHidden: boolean;
 };
 
@@ -155,10 +155,7 @@ export function xxHash32(text: string): number {
   return exports.xxh32(0, length, 0) >>> 0;
 }
 
-/*
- * Node cannot call the C library or Windows functions. So files are read instead of mapped, a directory is replaced in
- * two steps, and released pages stay with the process.
- */
+/* Node cannot call the C library or functions of Windows. */
 
 type Symbols<Names extends string> = Readonly<Record<Names, (...args: readonly unknown[]) => never>>;
 

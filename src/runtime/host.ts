@@ -1,8 +1,6 @@
 /*
- * All of Bun's own functions that the libraries use. In the library for Node, host.node.ts replaces this file, with the
- * same names; for browsers host.browser.ts does, with those that are needed there (`imports` in package.json). Two
- * other files with Bun's functions, embedded.ts and pattern/ready-made.ts, are replaced in every library. The code of
- * the command line uses Bun directly.
+ * Bun's own functions, for code that is also part of the libraries. In the library for Node, host.node.ts replaces this
+ * file; in that for browsers, host.browser.ts does (`imports` in package.json).
  */
 import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";
@@ -136,7 +134,6 @@ const windowsFunctions = {
     LockFileEx: { args: ["usize", "u32", "u32", "u32", "u32", "ptr"], returns: "i32" },
   },
   [process.execPath]: {
-    /** The system's handle for a descriptor. */
     uv_get_osfhandle: { args: ["i32"], returns: "usize" },
   },
 } as const;

@@ -32,10 +32,7 @@ let compiled: WebAssembly.Module | undefined;
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
-/**
- * Returns the kernel's code, loaded once per process and posted to workers, so that all threads share its compiled
- * code.
- */
+/** Returns the kernel's compiled code. It is compiled on first use, unless the thread has adopted it. */
 export function sharedModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;
@@ -64,7 +61,10 @@ export function create(memory = largestMemory(largestPageCount, smallestPageCoun
 const readEncodingKernel = () => embedded.readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
 const readTextKernel = () => embedded.readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
-/** Reads the two modules that are also compiled to C, for other programs (native/). Images depend on their code. */
+/**
+ * Reads the two modules that are also compiled to C, for other programs (native/). An image of a tokenizer depends on
+ * their code.
+ */
 export const readNative = () => [readEncodingKernel(), readTextKernel()];
 
 /**
@@ -99,11 +99,9 @@ export function createForText(countIds: CountIds = () => 0): TextKernel {
 export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
-/**
- * The usual minimum and the absolute minimum of a memory's size, in bytes. The regions for nearly all patterns fit into
- * 256 MB, and for hardly any pattern into less than 64 MB.
- */
+/** The usual minimum of a memory's size: the regions for nearly all patterns fit into it. */
 const commonBytes = 2 ** 28;
+/** The smallest size of a memory with regions: hardly any pattern needs less. */
 const smallestWholeBytes = 2 ** 26;
 
 /** The bytes of whole memories that this thread has opened since its garbage was last collected here. */
@@ -177,7 +175,7 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
 
 /**
  * Copies an array into the kernel's memory, where `byteCount` bytes are reserved permanently. Returns the address, or 0
- * if they do not fit into the region. Throws a RangeError if the memory has to grow and cannot.
+ * if the region for such arrays is too full. Throws a RangeError if the memory has to grow and cannot.
  */
 export function putArray(
   { exports, memory }: Kernel,

@@ -54,8 +54,8 @@ export function allowedCores(root = "/"): number {
 const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 
 /**
- * Returns the lowest limit of one group; infinity if it has none. No limit is "max" in version 2, and a number above
- * any machine's memory in version 1.
+ * Returns the lowest limit of one group. For a group without a limit that is infinity in version 2, whose files have
+ * "max", and in version 1 a number above any machine's memory.
  */
 function groupLimitBytes({ directory, version }: Group): number {
   const limits = limitNames[version].map((name) => numberIn(join(directory, name), /^(\d+)/));
@@ -72,7 +72,7 @@ function groupsOf(root: string, controller: "memory" | "cpu"): readonly Group[] 
   return ownGroups[controller];
 }
 
-/** Cached, because the program's start needs them several times. */
+/** The groups that `groupsOf` has found for this process. */
 const ownGroups: { memory?: Group[]; cpu?: Group[] } = {};
 
 function findGroups(root: string, controller: string): Group[] {
@@ -141,10 +141,9 @@ function read(path: string): string {
 
 export const moreFilesHint = "raise the limit: ulimit -n 1024";
 
-/**
- * Numbers of descriptors: what a worker opens for its event loop and files, and what the main thread may still open.
- */
+/** The number of files that a worker opens, including those of its event loop. */
 const filesPerWorker = 4;
+/** The number of files that the main thread may open in addition to those that it has open. */
 const filesOfMainThread = 12;
 
 let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
@@ -186,10 +185,9 @@ export const openFilesMax = (root = "/") =>
 /** The default memory limit, as a share of the memory that the machine or the control group allows. */
 const defaultShare = 0.8;
 
-/**
- * Bytes of overhead of the main thread and of each worker: code, compilers, windows of text (docs/internals/words.md).
- */
+/** The overhead of the main thread: code, compilers, windows of text (docs/internals/words.md). */
 const mainThreadBytes = 75e6;
+/** The overhead of each worker. */
 export const workerBytes = 20e6;
 /** The minimum number of bytes that a thread needs for its words. */
 const wordBytesLeast = 40e6;
@@ -242,9 +240,7 @@ export class MemoryBudget {
     return this.limitBytes - ownBytes;
   }
 
-  /**
-   * Throws a UserError that names `what` if it does not fit: it needs `neededBytes` in addition to the program itself.
-   */
+  /** Throws a UserError that names `what` if `neededBytes`, in addition to the program itself, exceed the limit. */
   check(what: string, neededBytes: number, remedy: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;

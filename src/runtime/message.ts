@@ -11,8 +11,9 @@ type OptionParts = {
 /**
  * An option in a message, with the value to show, if any. The value is written as in a shell.
  *
- * Its type is also a symbol, although its value is not. So the type checker refuses it, and every `Message`, in
- * template strings and next to `+`, where it would become "[object Object]". `phrase` embeds it, and `spell` writes it.
+ * The intersection with `symbol` is for the type checker alone; no option is a symbol. With it, the type checker
+ * refuses options and messages in template strings and next to `+`, where they would become "[object Object]". `phrase`
+ * embeds them, and `spell` writes them.
  */
 export type NamedOption = OptionParts & symbol;
 

@@ -26,7 +26,7 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** Returns the path of the running executable, even if its file was replaced since the start. */
+/** Returns a path of the running executable. On Linux it is valid even if the file was replaced since the start. */
 const ownPath = () => (process.platform === "linux" ? "/proc/self/exe" : process.execPath);
 
 /** Whether the first word of a command line is a request for the version. */

@@ -37,7 +37,7 @@ export type LineRange = Range & {
  */
 export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
-/** Reads a range into lines, and lines into texts of records. */
+/** Reads the records in a range of an input that consists of lines, window by window. */
 export class LineReader {
   /** The window for lines, created on first use, because most corpora are plain text. */
   private window: RangeReader | undefined;
@@ -75,7 +75,7 @@ export class LineReader {
       // The kept bytes are the beginning of one record.
       const keptBytes = reader.limit - end;
       reader.endByte = range.endByte;
-      // The memory for the old and the new window, and for the texts of their records.
+      // Counts the old window if it is replaced, the new one, and the texts of the records in it.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
@@ -130,7 +130,7 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
   return new UserError(`a record is longer than ${keptBytes} bytes ${place}`, { hint: tooLongHint });
 }
 
-/** Parses JSON lines: each line is an object, and the record's text is one of its fields. */
+/** Parses JSON lines: each line that is not blank is an object, and one of its fields is the record's text. */
 class JsonLines implements RecordLines {
   readonly tooLongHint = "each line has to be a JSON object of its own";
   private readonly cursor: LineCursor;
@@ -272,8 +272,8 @@ function textFields(line: Uint8Array): string {
 
 /*
  * `readLine` reads a line of JSON. It checks all of the line, as JSON.parse does, and unescapes the text of one
- * top-level field, without creating strings. The functions that it calls stop at a line feed, which no JSON token
- * contains. So they need not check for the end of the bytes, where the caller puts a line feed.
+ * top-level field. The functions that it calls stop at a line feed, which no JSON token contains. They do not check for
+ * the end of the bytes: a line feed must follow the last line.
  */
 
 export const lineFault = {
@@ -288,17 +288,15 @@ export const lineFault = {
 
 type LineCursor = {
   pos: number;
-  /** The end of the unescaped text in `out`. Unchanged if the field is missing or the line is blank. */
+  /** Before a line is read: where its text is to begin in `out`. Afterwards: where the text ends. */
   outPos: number;
   fault: number;
   isBlank: boolean;
   /** The open objects and arrays around the current value, outermost first: `{` or `[`. */
   nesting: Uint8Array;
-  /**
-   * Top-level fields that are kept. `kept` has their names, and `keptSpans` the start and the end of each raw value, or
-   * -1 if the field is missing.
-   */
+  /** The names of the top-level fields that are kept. */
   readonly kept: readonly FieldName[];
+  /** The start and the end of the raw value of each kept field; -1 if the field is missing. */
   readonly keptSpans: Int32Array;
 };
 
@@ -501,8 +499,8 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 }
 
 /**
- * Whether one of four bytes is a quote, a backslash or a control character; all other characters are literal. A byte x
- * is 0 if `(x - 1) & ~x` has the top bit, and below 0x20 if `(x - 0x20) & ~x` has the top bit.
+ * Whether at least one of the word's four bytes is a quote, a backslash or a control character. A byte x is 0 if
+ * `(x - 1) & ~x` has the top bit, and below 0x20 if `(x - 0x20) & ~x` has the top bit.
  */
 function hasSpecial(word: number): boolean {
   const quotes = word ^ 0x22222222;
@@ -583,11 +581,9 @@ function hexadecimal(bytes: Uint8Array, pos: number): number {
 const headerMark = 0x3e; // >
 const commentMark = 0x3b; // ;
 
-/**
- * The bytes of a sequence: `isKept` for letters and signs, `isBlank` for blanks, which are dropped. Any other byte is
- * an error.
- */
+/** 1 for a byte that is part of a sequence: printable ASCII without the space. */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
+/** 1 for a byte that is dropped from a sequence. A byte that is in neither table is an error. */
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 

@@ -44,7 +44,8 @@ export class RecordBatch {
   }
 
   /**
-   * Appends bytes [start, end) as a record. No view is created: one for each short row would be gigabytes of garbage.
+   * Appends bytes [start, end) as a record. Creates no view of these bytes, because views of many short records would
+   * be gigabytes of garbage.
    */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));

@@ -29,8 +29,9 @@ type Column = {
  */
 type Place = {
   chunk: Column["chunks"][number] | undefined;
-  /** The position of the next page, and its first row. */
+  /** The position of the next page in the file. */
   nextByte: number;
+  /** The first row of the next page. */
   nextRow: number;
   dictionary: ArrayLike<unknown> | undefined;
   /** The values of the current page: of rows [nextRow - values.length, nextRow). */

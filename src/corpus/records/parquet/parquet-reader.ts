@@ -93,8 +93,8 @@ export class ParquetReader {
   }
 
   /**
-   * Claims memory for a page and what is decoded from it. If the caller of `read` has to free memory first, returns
-   * true and empties the batch, whose records that caller has processed.
+   * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free memory
+   * before it is allocated. In that case the batch, which has been processed, is emptied.
    */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
@@ -147,7 +147,8 @@ export class ParquetReader {
 }
 
 /**
- * Returns the memory of a page and its values. Each value has a start and an end, and may have an index and a level.
+ * Returns the memory of a page and its values. Each value needs four bytes for its start, its end and its index in the
+ * dictionary, and for its level if it is optional.
  */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
@@ -157,11 +158,11 @@ const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }
  * PageValues: the positions of the texts of a page or a dictionary.
  *
  *   FIELD    TYPE         LENGTH   MEANING
- *   bytes    Uint8Array            the page, decompressed
+ *   bytes    Uint8Array            the bytes that contain the texts
  *   starts   Int32Array   count    value v is bytes[starts[v] .. ends[v])
  *   ends     Int32Array   count
  *
- * Several v may have the same value of a dictionary, in any order.
+ * If a page refers to a dictionary, `bytes` is that of the dictionary, and several values may be at one position.
  */
 type PageValues = {
   readonly bytes: Uint8Array;
@@ -180,7 +181,10 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
 /** Called with the size of decoded values that need memory besides that of the page (delta encodings). May throw. */
 type ClaimValues = (bytes: number) => void;
 
-/** Decodes the values of a page. Throws `NullValue` if a row has none, and any error if the page is damaged. */
+/**
+ * Decodes the values of a page. Throws `NullValue` if a row has no value, and errors of any kind if the page is
+ * damaged.
+ */
 export function pageValues(
   { header }: Page,
   packed: Uint8Array,
@@ -294,9 +298,9 @@ function dictionaryIndexValues(
 }
 
 /**
- * Reads values in two encodings. DELTA_LENGTH_BYTE_ARRAY: the lengths of all values as delta-packed integers, then the
- * bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`): the same, after the length of the prefix that each value
- * shares with the previous one.
+ * Reads values in one of two encodings. DELTA_LENGTH_BYTE_ARRAY has the lengths of all values, as delta-packed
+ * integers, and then the bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`) stores a value without the prefix
+ * that it shares with the previous value, and has the lengths of these prefixes in front.
  */
 function deltaValues(
   page: Uint8Array,
@@ -351,11 +355,11 @@ const valueBytesMax = 2 ** 31 - 1;
  * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, in bytes [start, end). The bytes are a sequence of
  * runs. A run begins with a header, a varint, whose lowest bit tells its kind:
  *
- *   0   RLE: header >> 1 times the value that follows, which has as many whole bytes as `bitWidth` needs
- *   1   bit-packed: header >> 1 groups of eight values of `bitWidth` bits each, lowest bits first
+ *   0   RLE: one value follows, in as many whole bytes as `bitWidth` needs; it is repeated header >> 1 times
+ *   1   bit-packed: header >> 1 groups follow, of eight values of `bitWidth` bits each, lowest bits first
  *
- * The last group may have more values than are needed. Returns false if there are too few, or if `bitWidth` is above
- * 31.
+ * The last group may have more values than are needed. Returns false if there are too few values, or if `bitWidth` is
+ * above 31.
  */
 export function decodeRleBitPacked(
   bytes: Uint8Array,

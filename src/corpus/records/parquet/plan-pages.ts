@@ -35,7 +35,7 @@ const magic = "PAR1";
 /** The size of the metadata's length and of the magic after it. */
 const tailBytes = 8;
 
-/** Finds the column by the metadata at the end of the file. Throws a UserError if it is not a column of texts. */
+/** Finds the column `name` from the metadata at the end of the file. */
 const findTextColumn = (source: FileSource, name: string, memory: TextMemory): TextColumn =>
   readAsParquet(source.path, () => textColumnOf(source, readMetadata(source, memory), name));
 
@@ -76,7 +76,10 @@ function textColumnOf(
   return { isOptional, chunks };
 }
 
-/** The memory per byte of metadata: the library may create an object for five bytes. Measured: 57 bytes. */
+/**
+ * The memory in bytes for each byte of metadata, because the library may create an object for every five bytes.
+ * Measured: 57.
+ */
 const memoryPerMetadataByte = 60;
 
 export function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
@@ -100,7 +103,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   memory.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
   return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
     geoparquet: false,
-    // Statistics are not decoded, because they are not used.
+    // Texts in statistics are not decoded, because they are not used.
     parsers: { stringFromBytes: (bytes) => bytes },
   });
 }
@@ -168,12 +171,12 @@ export function placeOf(chunk: ColumnChunk | undefined) {
   return { startByte, endByte: startByte + Number(total_compressed_size), codec };
 }
 
-/** Consecutive pages of one column chunk, which a worker reads in one task. */
+/** Consecutive pages of one column chunk, which a thread reads in one task. */
 export type PageGroup = {
   /** Bytes [startByte, endByte) of the file. */
   readonly startByte: number;
   readonly endByte: number;
-  /** The row of the group's first value, counted through the file. */
+  /** The row of the group's first value; rows are counted from 0 through the whole file. */
   readonly firstRow: number;
   readonly rowCount: number;
   /** The start of the column chunk's dictionary page; -1 if it has none. */
@@ -183,7 +186,7 @@ export type PageGroup = {
   readonly codec: CompressionCodec;
   /** Whether the pages have definition levels, so that values can be null. */
   readonly isOptional: boolean;
-  /** The maximum size in memory of a page of the group, or of the dictionary. */
+  /** An upper bound of the decoded size of each page in the group, and of the dictionary. */
   readonly pageBytesMax: number;
 };
 
@@ -197,8 +200,8 @@ export type InputPages = PageGroup & {
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
- * Yields the page groups of a Parquet file, in order. Of the pages, only the headers are read. Also yields undefined
- * from time to time, so that the caller can yield to the event loop.
+ * Plans the page groups of a Parquet file, in order, by reading only the metadata and the headers of pages. From time
+ * to time it yields undefined, so that the caller can let the event loop run.
  */
 export function* planInputPages(
   input: Input,
@@ -281,7 +284,10 @@ function* planChunk(
   if (group !== undefined) yield group;
 }
 
-/** The maximum size of a page's texts. If texts share prefixes, each may be as long as the page. */
+/**
+ * Returns an upper bound of the decoded size of a page. With `DELTA_BYTE_ARRAY` texts share prefixes, so each text may
+ * be as long as the whole decompressed page.
+ */
 function decodedBytesMax({ header, dataByte, endByte }: Page): number {
   const { encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {};
   const copies = encoding === "DELTA_BYTE_ARRAY" ? valueCountOf(header) : 1;
@@ -296,8 +302,8 @@ export class NullValue extends Error {
 }
 
 /**
- * Runs code that decodes a Parquet file. For damaged data, the library and our own code throw errors of any kind; all
- * become an error that names the file. Errors for lack of memory and UserErrors are thrown unchanged.
+ * Runs code that decodes a Parquet file. Passes on UserErrors, and errors for lack of memory. Any other error becomes a
+ * UserError that names the file, because the library throws errors of all kinds for damaged data.
  */
 export function readAsParquet<Value>(path: string, read: () => Value): Value {
   try {
@@ -380,7 +386,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
   }
 }
 
-/** Returns the number of values in a page, one for each row; 0 for a page of another kind. */
+/** Returns the number of values in a data page, which is also its number of rows; 0 for a page of another kind. */
 export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: PageHeader) =>
   type === "DATA_PAGE"
     ? data_page_header!.num_values
@@ -418,8 +424,8 @@ type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
 type Limits = { readonly chunkSize: number; readonly maxOutputLength: number };
 
 /**
- * Decompresses into one chunk. The chunk has one byte more than the result, or the runtime would allocate a second
- * chunk.
+ * Returns a function that decompresses into one chunk of `node:zlib`. The chunk has one byte more than the result;
+ * otherwise the runtime would allocate a second chunk.
  */
 const native =
   (decompress: (bytes: Uint8Array, limits: Limits) => Uint8Array): Decompress =>
@@ -435,7 +441,7 @@ const native =
 /** The smallest chunk that the runtime accepts. */
 const chunkBytesLeast = 64;
 
-/** The function that decompresses pages, for each codec. `hyparquet` uses these, too. */
+/** The function that decompresses pages, for each codec. */
 export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: snappyUncompressor(),
@@ -504,13 +510,16 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
 
 /**
  * Decompresses a block into [from, end) of `out`. Returns the end of the decompressed bytes in `out`; -1 if the block
- * is damaged or does not fit. A block is a list of sequences:
+ * is damaged or does not fit. A block is a list of sequences, and a sequence has, in this order:
  *
- *   token      1         high four bits: literals; low four bits: length of the match, less 4
- *   more       any       if the number of literals is 15: bytes to add, through the first that is not 255
- *   literals             bytes to copy
- *   distance   2         the distance back to the match, little-endian; the last sequence has none
- *   more       any       if the low four bits are 15: bytes to add to the length of the match
+ *   token      1 byte    high four bits: the number of literals; low four bits: the length of the match minus 4
+ *   more       bytes     only if the high four bits are 15: numbers to add to the number of literals; the first byte
+ *                        below 255 is the last
+ *   literals   bytes     to be copied to the output
+ *   distance   2 bytes   from the start of the match to the end of the output so far, little-endian
+ *   more       bytes     only if the low four bits are 15: numbers to add to the length of the match, as above
+ *
+ * The last sequence ends with its literals.
  */
 function decodeBlock(block: Uint8Array, out: Uint8Array, from: number, end: number): number {
   let pos = 0;
