@@ -257,7 +257,7 @@ function merge(start: usize, length: u32, room: usize): u64 {
  * contiguous at `idsAddress`, and the end of each pretoken is listed.
  *
  *   ARRAY       TYPE   LENGTH             MEANING
- *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
+ *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] where the ids of pretoken i end, in bytes
  *   lengths     u32    idLimit            model-layout.ts
  *   idCounts    f64    idLimit            the occurrences of each id so far
  */

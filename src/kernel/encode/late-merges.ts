@@ -8,8 +8,8 @@ import { beginIds, idsEnd } from "./word-cache";
 
 /**
  * Late merges: superwords consist of words, and are learned after them. The first merge that crosses the end of a word
- * into a space, and all merges of higher rank, are *late*. Pretokens, which are lines here, are cut into words, and
- * encoded by the other merges with the word cache; then the late merges are made in the result.
+ * into a space, and all merges of higher rank, are *late*. Pretokens, which are lines here, are cut into words, and the
+ * words are encoded by the other merges with the word cache. Then the late merges are made in the ids of each line.
  *
  * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone`), so a late
  * merge creates only late pairs. Merging the lowest rank first therefore makes a late merge only after all other

@@ -11,7 +11,7 @@ import { EncodingModel } from "./model-layout";
  *                   + 2                    are used. The last two are always free
  *   filter   u64    2^(filterBits - 6)     a bit for the hash of each pair
  *
- * The *key* of a pair of 16-bit ids is what one load of both reads from the output: left | right << 16. The key of a
+ * The *key* of a pair of 16-bit ids is left | right << 16, which a single load reads from adjacent ids. The key of a
  * pair of 32-bit ids is left | right << wideIdBits.
  */
 let slots: usize = 0;

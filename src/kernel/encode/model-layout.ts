@@ -20,8 +20,8 @@ import { hashLong } from "../words/word-slots";
  *   40       beginning        what merging begins with. 0: bytes; otherwise characters, and a character without a token
  *                             becomes 1: its bytes; 2: `unknownId`; 3: `unknownId`, once for adjacent ones
  *   44       unknownId
- *   48       firstTied        i32[mergeCount]: for each merge the first one with its priority (pair-ranks.ts); 0 if all
- *                             ranks are different priorities
+ *   48       firstTied        i32[mergeCount]: for each merge the first one with its priority (pair-ranks.ts); 0 if no
+ *                             merges are tied
  *
  *   52       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
  *   56       isMonotone       1: every pair has a higher rank than the merges of its halves

@@ -18,9 +18,9 @@ import {
  * its id; a part of a pretoken never does. Arrays in addition to the `TokenTable`:
  *
  *   ARRAY        TYPE   LENGTH         MEANING
- *   beginnings   u32    2^slotBits     token + 1, at the hash of its first `edgeBytes` bytes; 0: free. Linear
- *                                      probing: a search continues to the next free slot
- *   endings      u32    2^slotBits     token + 1, at the hash of its last `edgeBytes` bytes
+ *   beginnings   u32    2^slotBits     hash table with linear probing: 1 + the index of a token, at the hash of its
+ *                                      first `edgeBytes` bytes; 0: free
+ *   endings      u32    2^slotBits     likewise, at the hash of its last `edgeBytes` bytes
  *   edges        u8     2^edgeBits     bit 0 at the hash of a token's first bytes, bit 1 at that of its last ones
  *
  * `edgeBytes` is 3, or 2 if some token has only two. A few hundred tokens fill a few percent of `edges`, which stays in

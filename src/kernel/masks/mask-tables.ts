@@ -8,10 +8,10 @@ import * as o from "./mask-operators";
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount
 //   12           mainKinds, two bytes
-//   16           lowNibbles, 16 bytes, at b & 15 for a lead byte b
-//   32           highNibbles, 16 bytes, at b >> 4. lowNibbles[b & 15] & highNibbles[b >> 4] is not 0 if all characters
-//                with the lead byte b, and a second byte of at least firstSeconds[b & 15], are of one kind: a lower bit
-//                (0 to 3) for kind mainKinds[0], an upper bit (4 to 7) for mainKinds[1]
+//   16           lowNibbles, 16 bytes
+//   32           highNibbles, 16 bytes. A lead byte b has the bits lowNibbles[b & 15] & highNibbles[b >> 4]. If they
+//                are not 0, all characters that begin with b and a second byte of at least firstSeconds[b & 15] are of
+//                one kind: mainKinds[0] if the bits are among bits 0 to 3, mainKinds[1] if among bits 4 to 7
 //   48           firstSeconds, 16 bytes
 //   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: only the automaton can
 //                classify them

@@ -22,8 +22,8 @@ import { stepCount, stepOf } from "./word-layout";
  *
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
- *   halves     u8        512 a part     for each counted pair (l, r), elements l and 256 + r are 1. A small text has few
- *                                       different bytes, so most rows of `bytePairs` need not be read
+ *   halves     u8        512 a part     for each counted pair (l, r), elements l and 256 + r are 1. A small text has
+ *                                       few different bytes, so most rows of `bytePairs` need not be read
  */
 export const noStart: u32 = 0;
 
@@ -43,9 +43,9 @@ export function isHalf(half: u32): bool {
   return false;
 }
 
-// The JavaScript engine compiles a function again, at its highest tier, once it has run 50,000 times, counting its
-// loops, too. So these loops are functions of their own (`doWork` calls them for both sizes of a cell): as parts of
-// `doWork` they would make a short run compile all of it.
+// The JavaScript engine compiles a function again, at its highest tier, after 50,000 runs of the function or of loops
+// in it. So these loops are functions of their own. As parts of `doWork`, they would make a short run compile all of
+// that function.
 
 /** Counts the pairs whose right half is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs(part: Part, index: u32, work: u32): bool {

@@ -171,7 +171,7 @@ export function helpMerging(): bool {
     if (atomic.load<u32>(isOverAddress()) !== 0) return false;
     const turn = atomic.load<i32>(turnAddress());
     let hasWorked = false;
-    // The number of parts may change meanwhile, so a part is read only after it was taken.
+    // `partCount` may change during this loop, so a part is read only after it was taken.
     for (let k: u32 = 1; k < job.partCount; k++) {
       if (!takePart(k)) continue;
       setStepCount(job.stepCount);

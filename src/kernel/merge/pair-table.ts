@@ -9,8 +9,9 @@ import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
  *   slots   u32      2 x pairCapacity  hash table with linear probing, at most half full. 0: an empty slot. Only the
  *                                      first `slotMask` + 1 slots, a power of two, are in use
  *
- * A slot has record + 1 in its low bits, those of `slotMask`. Above them is a tag: the bits of the hash that do not
- * select the slot. No single record is ever removed. The lists are in the arena in the order of the records.
+ * A slot has 1 + the index of a record in its low bits, those of `slotMask`. Above them is a tag: the bits of the hash
+ * that do not select the slot. No single record is ever removed. The lists are in the arena in the order of the
+ * records.
  */
 export let pairCount: u32 = 0;
 let slotMask: u32 = 0;

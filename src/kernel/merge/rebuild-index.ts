@@ -247,7 +247,7 @@ export function startKeeping(): void {
   memory.fill(stagedLefts, 0, bitsBytes());
 }
 
-/** The `listStart` that marks a pair which the first memory keeps, until it has a list. Other pairs have 0. */
+/** A value of `listStart`: the first memory keeps the pair. A pair that the first memory does not keep has 0. */
 const givenStart: u32 = 1;
 
 /** Marks a pair that the first memory keeps, with its count in all memories, if this memory has the pair. */

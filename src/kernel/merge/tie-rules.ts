@@ -49,7 +49,7 @@ import { pairAt } from "./pair-table";
  *                                                against all others. Unused if bytes are compared
  *   specials      Special  specialCount          tokens that exist before the first merge and that a merge may spell
  *                                                again: special tokens, and tokens of a base
- *   specialBytes  u8       2 x specialByteCount  their bytes, followed by space for the token that is looked up
+ *   specialBytes  u8       2 x specialByteCount  the bytes of the specials, then space for the token that is looked up
  *   specialSlots  u32      specialSlotCount      hash table of the specials by their bytes, with linear probing, at
  *                                                most half full. A slot has 1 + the index of a special, or 0 if it is
  *                                                empty. Of specials with the same bytes, the first one is found

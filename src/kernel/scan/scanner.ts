@@ -274,8 +274,9 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
  *   transitions    u32    entry of state s and column c at s << 8 | c:
  *                         next state << 16 | commits << 4 | slot. The position before the character is written to
  *                         this slot, or to none if it is 15. Then the first `commits` slots are settled
- *   columnBlocks   u16    offset into `columns` of the 64 columns of characters that differ only in the last byte
- *   columns        u8     column of each such character
+ *   columnBlocks   u16    for each block of 64 characters that differ only in the last byte: the offset of their
+ *                         columns in `columns`
+ *   columns        u8     the columns of the characters of each block
  *   slotCount             the maximum number of ends that are written but not settled
  *   annotation            the annotation tables; 0: the automaton reads the plain text
  *   next                  the automaton that cuts the pieces of this one further; 0: none

@@ -40,8 +40,8 @@ const startsInToken: u32 = 3;
 const noEdge: u32 = u32.MAX_VALUE;
 
 /**
- * The number of edges that are tried one by one. If a longer part fits although a shorter one does not, this number
- * decides which one is found.
+ * The number of edges that are tried one by one. The result depends on this number if a longer part fits although a
+ * shorter one does not.
  */
 const triesOneByOne: u32 = 16;
 

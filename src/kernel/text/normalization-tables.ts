@@ -29,8 +29,9 @@ import { changeWords, normalizationData } from "./normalization-data";
  *   canonical, compatible, lower
  *                the number of characters; for each character, in ascending order:
  *                  - its code point minus that of the previous character
- *                  - 4 times the number of code points that it becomes, plus 1 if NFC leaves the character unchanged,
- *                    plus 2 if the next number says for how many successive characters all these numbers hold
+ *                  - bit 0: NFC leaves the character unchanged; bit 1: the next number says how many successive
+ *                    characters, from this one on, share all these numbers; other bits: the number of code points that
+ *                    the character becomes
  *                  - for each code point that it becomes: its difference to the last code point at the same index (0
  *                    if there was none), in zigzag coding
  */

@@ -13,8 +13,8 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  *   - a mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token;
  *   - a position inside a stretch that normalization changed is mapped to the original stretch in proportion.
  *
- * In *characters*, as HF defines them, a token covers each character of which it has at least one byte, except for the
- * spaces that the post-processor trims.
+ * In *characters*, as HF defines them, a token covers each character of which it has at least one byte. Spaces that the
+ * post-processor trims are not covered.
  *
  * Why that is correct: if the vocabulary has every byte, the ids spell the sections of the text exactly (sections.ts).
  * So the sizes of the preceding tokens add up to a token's position in the sections. The difference between a position

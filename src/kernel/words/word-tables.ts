@@ -61,7 +61,7 @@ import {
  * one instruction. Each table has its own small loop over a batch of pretokens, without unpredictable branches.
  *
  * The memory contains the words, their counts and the heads of the tables, so an instance in another thread can take it
- * over:
+ * over. The heads are:
  *
  *   OFFSET   TYPE        MEANING
  *   0        SlotTable   short words
