@@ -11,7 +11,7 @@ import { endsStart, reserveFixed, textStart } from "./regions";
  *   more      i32          size + 1        the number of bytes of the token at i, minus 1
  *   before    i32          size + 1        the value of `more` for the token that ends at i
  *   isStart   u8           size + 1        1 where a pretoken or a special token starts, and at the end of the text: no
- *                                          merge joins tokens across such a position
+ *                                          merge joins tokens across these positions
  *   slots     u32          1 << slotBits   hash table of `pairs`, linear probing: 1 + index of a pair; 0: free
  *   pairs     Pair         3 * size        the pairs that have occurred
  *   places    Place        3 * size        a list of the positions of each pair. A position stays in the list when

@@ -26,7 +26,7 @@
  *   ends           4 * 2^16    ends[0] is the start of the first pretoken, ends[i + 1] the end of pretoken i, as
  *                              offsets from `textStart`
  *   longer         4 * 1,025   indices of the pretokens of a batch that are middle or long (words/word-slots.ts)
- *   long           4 * 1,025   indices of those that are long
+ *   long           4 * 1,025   indices of the pretokens of a batch that are long
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of the home slot of each middle word
  *   longHashes     4 * 1,025   the hash of each long word of a batch

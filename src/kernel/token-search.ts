@@ -16,7 +16,7 @@ import { reserveTable } from "./regions";
  *   0        u32    the offset of the token's bytes in `contents`
  *   4        u32    the number of these bytes, at least 1
  *   8        u32    the token's id
- *   12       u32    flags of `AddedToken` (src/text/cutting.ts): `lstripFlag` and the others
+ *   12       u32    flags of `AddedToken` (src/text/cutting.ts), from `lstripFlag` on (below)
  *
  * The search has these arrays:
  *

@@ -390,7 +390,7 @@ function threeByteCharacter(at: usize): u32 {
 /**
  * Returns 0 if some join fits around `here`, if a mark may be next to `here`, or if fewer than three bytes of text
  * precede `here`. Otherwise returns 1, or `byContext` if a whole token may begin or end at `here`. May read bytes
- * beyond the pretoken: a join that fits only because of such bytes prevents a cut, which changes no id.
+ * beyond the pretoken. If a join fits only because of these bytes, there is no cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;

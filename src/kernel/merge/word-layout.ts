@@ -36,7 +36,7 @@ import {
  *                               a part          the position of the next word with that count
  *   order           u32          wordCount      during layout: the words that occur `rareCountEnd` times or more
  *   frequentCounts  f64          wordCount      during layout: the count of each; then the distinct counts, ascending
- *   frequentCells   u32          wordCount      during layout: like `rareCells`, for each of these counts
+ *   frequentCells   u32          wordCount      during layout: like `rareCells`, for each distinct count
  *
  * A token that covers the cells s to e has its id in s and in e. The token to its right begins at s + its length; the
  * one to its left ends at s - 1. The cells between s and e are stale, and never read as tokens. (The cell after the

@@ -215,9 +215,9 @@ function noteInvalid(at: i32): void {
 }
 
 /**
- * Scans ASCII up to `stop`, eight bytes per iteration. The ends of both quads are written after both lookups, so that
- * the second lookup does not wait for the first one's stores. A step without a slot writes to an unused one, because a
- * useless store costs less than a mispredicted branch.
+ * Scans ASCII up to `stop`, eight bytes per iteration, which are two quads (below). The ends of both quads are written
+ * after both lookups, so that the second lookup does not wait for stores. A step without a slot writes to an unused
+ * one, because a useless store costs less than a mispredicted branch.
  */
 function scanQuads(stop: i32): void {
   const text = scannedText;

@@ -66,7 +66,7 @@ let outputEnd: usize = 0;
 let stepCount: u32 = 0;
 /** The number of bytes of the text before `pendingStart`. */
 let bytesTaken: u32 = 0;
-/** The number of bytes that have been emitted for these. */
+/** The number of bytes of normalized text that have been emitted. */
 let bytesGiven: u32 = 0;
 
 /** The address where the scan stopped. */

@@ -114,7 +114,7 @@ let waitingEdges: Edges = changetype<Edges>(0);
 let inputBytes: i32 = 0;
 /** The number of normalized bytes of this part that were emitted. */
 let givenBytes: i32 = 0;
-/** The number of bytes of the part that these come from. */
+/** The number of bytes of the part whose normalized form was emitted. */
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been emitted. */
 let hasBytes: bool = false;

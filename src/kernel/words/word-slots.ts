@@ -136,8 +136,8 @@ function grow(table: SlotTable, slotBits: u32): bool {
 const pageBytes: usize = 4096;
 
 /**
- * Writes to each page of fresh memory. A page that is read before it is written, like those of slots, costs two faults
- * instead of one, and the second one interrupts the other cores.
+ * Writes to each page of fresh memory. Slots are read before they are written. Without this write, a page of slots
+ * would cost two faults instead of one, and the second fault would interrupt the other cores.
  */
 function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
@@ -173,7 +173,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
     const eight0 = load<u64>(slot);
     if (eight0 === 0) continue;
-    // In slots of 8 or 16 bytes, some of these bytes are those of the next slots; `write` ignores them.
+    // In a table with slots of 8 or 16 bytes, these loads also read the next slots; `write` ignores the excess.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
     let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
