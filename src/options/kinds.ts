@@ -142,7 +142,7 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   python: inPython("t.PathLike", "path"),
 });
 
-/** A directory to which something is written. `-`, which stands for stdout elsewhere, is refused. */
+/** A directory to which something is written. `-`, which means stdout elsewhere, is refused. */
 export const directory = (hint: Message): Kind<string> => ({
   ...path("DIR", hint),
   read([text], name) {
