@@ -28,8 +28,8 @@ export type Input = {
   readonly inode: number;
   readonly modifiedMs: number;
   /**
-   * The state of the file when the run began, also if it is redirected to standard input; undefined for other streams.
-   * `checkUnchanged` says which changes are errors.
+   * The state of the file when the run began. Standard input has one, too, if it is a file; pipes and devices have
+   * none. `checkUnchanged` says which changes are errors.
    */
   readonly state?: FileState | undefined;
 };

@@ -18,13 +18,13 @@ import { defaultTextField } from "./json-shape.ts";
 
 /**
  * A line of a plan: a range, as JSON. Each line can be checked independently. So lines may be shuffled, split among
- * machines, and joined with lines of other plans. Only a part of `bpe encode` needs consecutive lines, in their order.
+ * machines, and joined with lines of other plans. Only the format `part` of `bpe encode` needs consecutive lines.
  *
  *   FIELD                  MEANING
  *   path                   the file, as typed, or as found in a typed directory or by a glob
  *   start, end             bytes [start, end) of the file
- *   startsInside           the range begins (ends) at a safe cut inside a document, not at the edge of one
- *   endsInside
+ *   startsInside           the range begins at a safe cut inside a document, not at the edge of one
+ *   endsInside             the range ends at a safe cut inside a document, not at the edge of one
  *   index                  0, 1, 2, … through the plan: the order in which parts are joined
  *   sizeBytes, modifiedMs  the state of the file when the plan was made: the ranges are valid for that file only
  *   inputFormat            the format of the file, one of `inputFormats`
@@ -186,7 +186,7 @@ export function read(
   options: PlannedCutting & {
     readonly wholeTextsOnly?: boolean;
     readonly textField?: string | undefined;
-    /** Whether the lines must be consecutive lines of the plan, as the lines of a part are. */
+    /** Whether the lines must be consecutive lines of the plan, in their order. */
     readonly isPart?: boolean;
   },
 ): PlannedRanges {

@@ -16,8 +16,9 @@ export class TextMemory {
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
   /**
-   * Claims `bytes`, in place of the previous claim. Returns true if the caller should free memory first. Throws a
-   * UserError if the claim exceeds `bytesMax`; its message names the text with `what()` ("x.jsonl" line 5).
+   * Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed before these bytes are
+   * allocated. Throws a UserError if the claim exceeds `bytesMax`; its message names the text with `what()` ("x.jsonl"
+   * line 5).
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {

@@ -83,7 +83,7 @@ export class TaskTexts {
     this.pushed = new Uint8Array(isDirect ? 0 : TextChain.pushedBytes);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
     this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
-    // If possible, records are written directly to the taker's text.
+    // If the taker takes texts unchanged, records are written directly to its text.
     this.batch = new RecordBatch(isDirect ? makeText : undefined);
     this.file = new OpenFile(inputs);
     this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));

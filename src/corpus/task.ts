@@ -153,8 +153,7 @@ export class ChunkBuffers {
 
 /**
  * Reads an input once and in order, in chunks. It reads only when the caller requests a chunk, so the caller limits the
- * memory. A chunk in which no cut is found continues in the next one. Without `cutting`, every chunk continues in the
- * next one.
+ * memory. A chunk in which no cut is found continues in the next one. Without `cutting`, no cuts are searched for.
  */
 export async function* planChunks(
   input: Input,

@@ -122,8 +122,8 @@ export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =
 const magicBytesMax = 4;
 
 /**
- * Reads the beginning of a stream, until it has `bytesMax` bytes or `isEnough` accepts it. Returns it as `head`, and as
- * `whole` a stream of all bytes, from the first one on.
+ * Reads the beginning of a stream, at most `bytesMax` bytes, until `isEnough` accepts what was read. Returns the
+ * beginning as `head`, and as `whole` a stream of all bytes, from the first one on.
  */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
@@ -180,7 +180,7 @@ export class DecompressedStream implements ByteStream {
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
   private outputBytes = 0;
-  /** The offset at which the text ends and the sentinel's content begins; infinite until the input ends. */
+  /** The offset at which the text ends and the sentinel's content begins; infinite until the sentinel is written. */
   private textBytes = Number.POSITIVE_INFINITY;
   private tail: Uint8Array = noBytes;
   private hasEnded = false;
@@ -205,7 +205,7 @@ export class DecompressedStream implements ByteStream {
       this.wake();
     });
     this.decoder.on("error", (error) => {
-      // The sentinel itself is valid, so an error there means that the preceding frame is truncated.
+      // The sentinel itself is valid, so an error after its beginning means that the preceding frame is truncated.
       const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
       this.fail(
         isAtSentinel ? truncatedError(path, compression) : decompressionError(path, compression, error),

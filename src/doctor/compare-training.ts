@@ -45,7 +45,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   const index = product.sizes.length - 1;
   if (!isOne) records.push({ json, made: product.fieldsOf(index, product.sizes), folder: "", directory });
   differences.push(...compareNames(recorded.record.files, fileNames));
-  // The record is compared only if all else is equal, because any other difference also changes numbers in it.
+  // The record is compared only if all else is equal, because most differences also change numbers in it.
   if (differences.length === 0) differences.push(...records.flatMap(compareRecord));
   return { differences, fileNames, notes };
 }
@@ -130,7 +130,7 @@ function compareMerges(json: json.JsonObject, mergesSha256: string, folder: stri
 
 /** Fields of a record that `compareRecord` leaves out: they depend on the run, or are compared by other functions. */
 const otherFields = ["inputs", "skipped", "counts", "base"];
-/** Fields of `options` in a record that it leaves out. */
+/** Fields of a record's `options` that `compareRecord` leaves out. */
 const otherOptions = ["workers", "weights", "like"];
 
 /** A recorded result of one size, or of all sizes. */

@@ -207,8 +207,8 @@ const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(token
 /** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
 /**
- * The maximum number of tokens to try in all contexts. If there are more, only every n-th token is tried, and the
- * share among these is taken as the share among all.
+ * The maximum number of tokens to try in all contexts. If there are more, only every n-th token is tried. The share of
+ * tried tokens that are cut is then taken as the share of all tokens that are cut.
  */
 const inContextMax = 2000;
 

@@ -52,7 +52,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   const opened = load(subject, options);
   const loaded = opened instanceof UserError ? null : opened;
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
-  // If other checks found errors, these explain why loading failed.
+  // Errors that were found before explain why loading failed, so the failure is reported only if there are none.
   if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
     findings.push(
       finding("not-loaded", "error", opened.message, opened.hint === undefined ? {} : { fix: opened.hint }),

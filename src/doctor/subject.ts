@@ -11,7 +11,10 @@ export type Subject = {
   readonly path: string;
   readonly isDirectory: boolean;
   readonly source: tokenizerFiles.Source;
-  /** The tokenizer.json; null for other formats. If it was scanned, `model.vocab` and `model.merges` are empty. */
+  /**
+   * The tokenizer.json; null for other formats, or if it is not a JSON object. If it was scanned, `model.vocab` and
+   * `model.merges` are empty.
+   */
   readonly json: json.JsonObject | null;
   /**
    * The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form or is wrong, and for

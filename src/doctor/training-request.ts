@@ -89,7 +89,7 @@ function extension(record: VerifiedRecord, { base }: FoundSources): Partial<Requ
   return {
     extend: base,
     compat,
-    // With this, documents end at the given tokens only.
+    // `specialTokensAsText` makes documents end at the given tokens only.
     specialTokensAsText: true,
     specialTokens: areStated ? undefined : documentsEndAt,
     rename,

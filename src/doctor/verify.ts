@@ -14,14 +14,16 @@ export type Verification = {
   readonly format: "bpe-verification";
   readonly version: 1;
   readonly path: string;
-  /** False if anything differs; true if training gives the same merges and files; null if it did not train. */
+  /** False if anything differs from the record, null if nothing differs but nothing was trained, otherwise true. */
   readonly verified: boolean | null;
   /** Whether the tokenizer was trained again. */
   readonly trained: boolean;
   readonly merges: number;
   /** Bytes of text that were read again; 0 without training. */
   readonly textBytes: number;
-  /** The recorded paths, and the current path of each input; null if it is missing or was not searched. */
+  /**
+   * The inputs. `path` is recorded; `place` is the current path, or null if the input is missing or was not looked for.
+   */
   readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
   /** Files that were compared. */
   readonly files: readonly string[];

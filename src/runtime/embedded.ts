@@ -8,9 +8,9 @@ export { availableParallelism, totalmem } from "node:os";
 /** Whether this is the executable. */
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-// In the executable, `import.meta` is in every module the directory of the main entry, where the entry of the workers
-// and the embedded files are. In the source tree it is the directory of the module itself, so only this module resolves
-// their paths.
+// In the executable, `import.meta.dir` is the same in all modules: the directory with the entry of the workers and the
+// embedded files. In the source tree it is the directory of the module, so only this module resolves paths of such
+// files.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 

@@ -58,7 +58,7 @@ export const fromBase64 = (text: string): Uint8Array =>
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
 /*
- * Replaces node:buffer and the global Buffer, with the parts that loading and encoding use.
+ * Replaces node:buffer and the global Buffer, with the parts that the library for browsers uses.
  * test/unit/runtime/buffer.test.ts compares this class with the real one.
  */
 

@@ -8,9 +8,7 @@ import picomatch from "picomatch";
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
 import type { WorkerThread } from "./worker-jobs.ts";
 
-/*
- * Replaces host.ts in the library for Node, with the same names. What Node lacks does nothing, or is null or undefined.
- */
+/* Replaces host.ts in the library for Node, with the same names. */
 
 export const runtimeVersion: string = `Node ${process.versions.node}`;
 

@@ -4,8 +4,8 @@ import { releaseText, type TextMaker } from "../text-memory.ts";
 import type * as keptField from "./kept-fields.ts";
 
 /**
- * RecordBatch: the concatenated texts of some records, without separators. A reader of records fills it; counting and
- * encoding read it. A record is a document, so no pretoken crosses its ends. Every text is valid UTF-8.
+ * RecordBatch: the concatenated texts of some records, without separators, as a reader of records makes them. A record
+ * is a document, so no pretoken crosses its ends. Every text is valid UTF-8.
  *
  *   FIELD    TYPE         LENGTH       MEANING
  *   text     Text         ends[last]   bytes of all texts

@@ -24,8 +24,8 @@ type Column = {
 };
 
 /**
- * A position in a column: the page that was read last, and where the next page begins. The next rows are mostly in one
- * of these.
+ * A position in a column: the page that was read last, and the start of the next page. The next rows are mostly in one
+ * of these two pages.
  */
 type Place = {
   chunk: Column["chunks"][number] | undefined;

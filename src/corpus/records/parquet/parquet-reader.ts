@@ -147,8 +147,8 @@ export class ParquetReader {
 }
 
 /**
- * Returns the memory of a page and its values. Each value needs four bytes for its start, its end and its index in the
- * dictionary, and for its level if it is optional.
+ * Returns the memory of a page and its values. A value has a start, an end and an index in the dictionary; if it is
+ * optional, also a level. Each of these numbers takes four bytes.
  */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +

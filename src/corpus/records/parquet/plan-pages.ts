@@ -32,7 +32,7 @@ type TextColumnChunk = {
 };
 
 const magic = "PAR1";
-/** The size of the metadata's length and of the magic after it. */
+/** The last bytes of a Parquet file: the size of its metadata (4 bytes) and the magic (4 bytes). */
 const tailBytes = 8;
 
 /** Finds the column `name` from the metadata at the end of the file. */
@@ -116,7 +116,7 @@ const encrypted = (path: string) =>
 const cutOff = (path: string) =>
   new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);
 
-/** Returns the top-level columns: the children of the first element, without their own children. */
+/** Returns the top-level columns. `schema` lists a tree, parents before children; its first element is the root. */
 export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
@@ -394,7 +394,7 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
       ? data_page_header_v2!.num_values
       : 0;
 
-/** The maximum size of a page. Positions in a page are 31-bit integers. */
+/** The maximum of each size and number in the header of a page. Positions in a page are 31-bit integers. */
 const pageBytesMax = 2 ** 30;
 
 /**
