@@ -73,8 +73,8 @@ ${Array.from(fullFoldings, ([from, to]) => `  [${from}, ${to.join(", ")}],\n`).j
 }
 
 /**
- * Properties that are left out, because the regex engines that patterns are written for lack them, or because the
- * package has no data for them.
+ * Properties that get no table here. Most are missing in the regex engines or in the package. src/pattern/unicode.ts
+ * computes `Any`, `ASCII` and `Assigned`. No UTF-8 text has a `Surrogate`.
  */
 const leftOut = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],

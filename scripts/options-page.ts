@@ -11,8 +11,8 @@ import * as messages from "../src/runtime/message.ts";
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
 /**
- * For each option, the page that explains it, with an example. docs/options.md describes these options without the
- * details of the help.
+ * The pages that explain options, with an example. For the options listed here, docs/options.md leaves out the details
+ * of the help.
  */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
@@ -30,7 +30,7 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
 
-/** For each command, the page that explains it. */
+/** The pages that explain commands. */
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan", "ids join"),

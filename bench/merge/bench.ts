@@ -4,7 +4,7 @@
  *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
  *     [--threads 2] [--out merges.txt]
  *
- * The checksum is that of training.json's `mergesSha256`: SHA-256 over the lines `left right`, byte-to-character form.
+ * The checksum is the first 16 hex digits of `mergesSha256` in training.json.
  */
 
 import { createHash } from "node:crypto";

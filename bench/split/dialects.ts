@@ -1,12 +1,10 @@
-// Compares how we read random patterns, in the dialects of HF's engine and of tiktoken's, with these engines on
-// random texts:
+// Checks that we cut random texts by random patterns as the engines of HF and of tiktoken do:
 //
 //   node scripts/bun.mjs bench/split/dialects.ts [--python PATH] [--patterns N] [--seed N]
 //
-// `bench/peers/setup` installs the Python (the default is dist/peers/bin/python). A pattern in one engine's dialect
-// is rewritten in a portable form, which we compile. Its own engine gets the pattern, and the other engine the
-// portable form. Prints the differences, and how often each reason for a refusal occurred. Exits with 1 if there is
-// a difference.
+// `bench/peers/setup` installs the Python (the default is dist/peers/bin/python). A pattern is in the dialect of one
+// engine, which gets it as it is. It is then rewritten in a portable form, for our compiler and for the other engine.
+// Prints the differences, and how often each reason for a refusal occurred. Exits with 1 if there is a difference.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

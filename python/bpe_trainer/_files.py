@@ -11,12 +11,12 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 
 #: The executable recognizes a file by this many bytes.
 _HEAD_BYTES = 1 << 13
-#: How many bytes to read at once: a part of the native module, and some more to find a position to cut at.
+#: How many bytes to read at once: PART_BYTES of native/python.c, and some more to find a safe cut.
 _READ_BYTES = (1 << 18) + (1 << 12)
-#: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but more slowly.
+#: How many consecutive parts one thread usually encodes: PARTS_OF_LANE of native/python.c. Another number would give the
+#: same ids, but more slowly.
 _PARTS_OF_LANE = 8
-#: One thread encodes a text without a safe cut in memory, up to this many bytes. A file with a longer one is left to the
-#: executable.
+#: Without a safe cut, twice as many bytes are read. If that would be more than this, the executable encodes the file.
 _WHOLE_BYTES = 1 << 26
 #: Matches the names of files that may contain records.
 _RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)

@@ -73,8 +73,8 @@ export function read(path: string): IdMerges {
 }
 
 /**
- * Returns the character of a symbol. Symbols are numbered like code points, but without the surrogates. So an alphabet
- * of up to 2^20 symbols has different characters, in the order of ids.
+ * Returns the character that represents a symbol: the code point `id`, counted without the surrogates. An alphabet has
+ * at most 2^20 symbols, so there are enough code points.
  */
 export const characterOf = (id: number) =>
   String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);

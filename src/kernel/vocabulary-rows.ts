@@ -1,7 +1,7 @@
 /**
  * Rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and between
- * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript: the row of a
- * special token, or of a token that is too long to be kept (src/tokenizer/vocabulary.ts).
+ * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript: if a token is too
+ * long to be kept (src/tokenizer/token-bytes.ts), or an entry is below 0.
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
@@ -9,7 +9,7 @@
  *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
  *   merges       lefts      4 mergeCount     i32: token number of the left half
  *                rights     4 mergeCount     i32: token number of the right half
- *   ids          entries    4 size           i32: the token number of an id; below 0 for a special token
+ *   ids          entries    4 size           i32: the token number of an id; below 0 unless a byte or a learned token
  *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, their number
  *                                            in bits 16-31
  *   separator    length     4                u32: bytes of text, at most 24
@@ -39,8 +39,8 @@ const newline: u8 = 10;
 
 /**
  * Fills the structure `tokens` above: the 256 single bytes, then the concatenated halves of each merge. Returns the
- * number of bytes in `kept`; up to 7 bytes after them are overwritten. A half that is not kept is never read, because a
- * token with such a half is too long itself.
+ * number of bytes in `kept`; up to 7 bytes after them are written, too. A half that is not kept is never read, because
+ * a token with such a half is too long itself.
  */
 export function makeTokens(
   mergeCount: u32,
@@ -73,7 +73,7 @@ export function makeTokens(
   return keptCount;
 }
 
-/** Copies eight bytes at a time. Up to 7 excess bytes are overwritten later. */
+/** Copies eight bytes at a time, so up to 7 bytes after the copy are written, too. */
 function copyKept(from: usize, to: usize, length: usize): void {
   for (let pos: usize = 0; pos < length; pos += 8) store<u64>(to + pos, load<u64>(from + pos));
 }
@@ -177,7 +177,7 @@ function isKept(token: i32): bool {
 }
 
 /**
- * Writes a separator as three words of eight bytes; excess bytes are overwritten later. Returns the address after it.
+ * Writes 24 bytes, of which the separator is the beginning. Returns the address after the separator.
  */
 function separate(separator: usize, to: usize): usize {
   const text = separator + separatorText;
@@ -193,7 +193,7 @@ function spell(token: i32, spelling: usize, to: usize): usize {
   assert(length <= keptBytesMax);
   for (const stop = from + length; from < stop; from++) {
     const written = load<u32>(spelling + ((<usize>load<u8>(from)) << 2));
-    // A second byte that does not exist is overwritten.
+    // Always stores two bytes. If only one is meant, the next store overwrites the second.
     store<u16>(to, <u16>written);
     to += written >>> 16;
   }

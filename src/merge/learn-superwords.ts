@@ -25,7 +25,7 @@ import { trainInPlace, trainMerges } from "./train-merges.ts";
  * continues merging from these tokens. Returns all merges, starting with the kept ones of the first stage.
  *
  * The words are converted to records in the memory where they were counted. If that memory is too small, or the words
- * are in sorted runs or slices, they are copied to a table first.
+ * are in sorted runs or slices, they are copied to a table instead.
  */
 export async function learnSuperwords(
   training: Settings,

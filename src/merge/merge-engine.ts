@@ -71,8 +71,8 @@ export function* prepareEngine(
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
 /**
- * Continues merging until the slice is used up or the engine must pause. With one memory, all merges that fit into the
- * slice are made in one call; with several, each merge is done in slices.
+ * Continues merging until the slice is used up or the engine must pause. With several memories, only finds the pair to
+ * merge next; `mergeInSlices` then merges it.
  */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];

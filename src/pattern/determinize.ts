@@ -336,8 +336,8 @@ export type ThreadProgram = {
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
   /**
-   * Has the instructions from which every path to a match passes a long lookaround. For each, by next symbol: 1 if the
-   * instruction leads to a match, else 0.
+   * Has an entry for each instruction from which every path to a match passes a long lookaround: for each next symbol, 1
+   * if the instruction then leads to a match, else 0.
    */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };

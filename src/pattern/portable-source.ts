@@ -187,8 +187,8 @@ function sureStarts(node: Node): Sure {
 }
 
 /**
- * Returns those of the given characters before which the item is sure to be able to match the empty string, at once or
- * by backtracking. The result may lack some of them.
+ * Returns some of the given characters: if one of these comes next, the item can match the empty string, at once or by
+ * backtracking.
  */
 function withoutKept(characters: unicode.CodePointSet, item: Node): unicode.CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : unicode.emptySet;

@@ -43,7 +43,7 @@ export function vocabularyOfLearned(learned: Learned): unpacked.Vocabulary {
   return unpacked.vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
-/** Returns the token that has this number in the merge engine. */
+/** Returns the token that has this number in the merge engine; below 0, special token -1 - `number`. */
 export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
   { byId, merged }: unpacked.Vocabulary,

@@ -36,7 +36,7 @@ type Place = RunOutput & {
   readonly ids: ReadonlySet<string>;
   /** Like `ids`, but rounded to JavaScript numbers, as `device` and `inode` of an input are. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether the output is an open descriptor of anything but a file with content, so that writing harms no input. */
+  /** Whether writing harms no input: to an open descriptor of a pipe, a terminal or an empty file. */
   readonly isHarmless: boolean;
 };
 

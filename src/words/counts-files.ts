@@ -200,10 +200,7 @@ export class CountsFilesAndWords extends CountsFiles {
   }
 }
 
-/**
- * The number of words in a slice: few enough that their text is at most as long as the text that is counted between two
- * checks of the memory.
- */
+/** The number of words in a slice. The memory is checked between slices. */
 const wordsPerSlice = scaled(1 << 15, 2);
 
 function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {

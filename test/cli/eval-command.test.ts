@@ -186,7 +186,7 @@ describe("bpe eval", () => {
     );
     expect(lines[2]).toMatch(/^gpt2 +[\d.]+\*? +- /);
     expect(lines[3]).toMatch(/^cl100k +[\d.]+\*? +- /);
-    // Only one of the texts has words.
+    // The tables of parity have only dashes, because only one of the texts has words.
     expect(lines.filter((line) => /^gpt2( +-){4}$/.test(line)).length).toBe(4);
   });
 

@@ -43,7 +43,7 @@ test("a pipe of word counts may be named once only, and is copied if there is ro
   const counts = pipe("twice.tsv");
   const twice = bpe(["count", "--counts", counts, "--counts", counts]);
   expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("is named twice, but a pipe") });
-  // Opening a pipe for both directions does not wait for a reader; the pipe ends with this process.
+  // Opening a pipe for both directions does not wait for a reader.
   openSync(counts, "r+");
   writeFileSync(counts, "x".repeat(60_000));
   const limited = `ulimit -f 10; trap '' XFSZ; exec ${binary} count --counts ${counts}`;

@@ -63,7 +63,7 @@ const counted = (run: string) =>
 
 test("Slurm: an array of tasks, one of them killed and run again, gives the tokenizer of a single process", async () => {
   const run = sharedFolder("slurm");
-  // A fake scheduler that only records its arguments.
+  // A fake scheduler that records what it is given, and runs nothing.
   const fake = join(home, "sbatch-only");
   mkdirSync(fake);
   put(fake, "sbatch", `#!/bin/sh\necho "$STEP $RUN $VOCAB_SIZE $*" >> '${run}/jobs'\necho '17;cluster'\n`);

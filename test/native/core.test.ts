@@ -353,8 +353,8 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // After text that only resembles the token, the search continues in blocks. So the distances reach past the end of a
-  // block.
+  // Each text has an incomplete token, then 0, 1, 2, … letters, then the whole token. After the incomplete one, the
+  // search reads a block of text (src/kernel/token-search.ts). The longest distances reach past the end of this block.
   test("finds a long added token at every distance from text that resembles it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;

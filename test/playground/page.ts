@@ -299,7 +299,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   await tabTo(page, "␣the");
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "tree-view");
-  // Opens a half of the tree, which becomes the root.
+  // Opens a half of the shown token.
   await page.locator("#tree-view .halves button").first().focus();
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "tree-view");
@@ -461,7 +461,7 @@ test("a step over many merges changes a few elements, measures nothing, and pain
   const { changes, fills, reads, elements } = await page.evaluate(countWork, [0, ...steps]);
   expect(Math.max(...changes)).toBeLessThanOrEqual(24);
   expect(Math.max(...reads)).toBe(0);
-  // Only visible tokens are painted: those in 500 pixels of lines that are shorter than 180 characters.
+  // Only the visible lines are painted: 500 pixels high, with fewer than 180 characters in a line.
   expect(Math.max(...fills)).toBeLessThan(8_000);
   expect(Math.max(...fills)).toBeGreaterThan(1_000);
   expect(new Set(elements).size).toBe(1);

@@ -3,7 +3,7 @@
 The fake rivals are in a directory of PYTHONPATH, so each is found before an installed one.
 """
 
-import importlib.metadata  # Loaded before a test hides its path.
+import importlib.metadata  # Loaded here, because test_missing_rivals_are_named replaces sys.path.
 import importlib.util
 import json
 import os
@@ -30,7 +30,7 @@ END = "<|endoftext|>"
 random.seed(20261123)
 WORDS = ["".join(random.choices("abcdeßй好", k=random.randrange(1, 9))) for _ in range(300)]
 
-#: A correct gigabpe, which tests change.
+#: The source of a fake gigabpe with the right merges. Tests put a statement in place of CHANGE.
 GIGABPE = """
 import json, os, sys, time
 import bpe_trainer as bpe

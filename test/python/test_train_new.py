@@ -83,7 +83,7 @@ def made_tokenizer() -> Tokenizer:
 
 
 def with_new_ids(made: Tokenizer, names: dict) -> None:
-    """Updates the parts that keep the old ids in HF's method: padding, and a post-processor in a Sequence."""
+    """Updates the old ids that HF's method leaves in two places: padding, and post-processors in a Sequence."""
     root = json.loads(made.to_str())
     for step in (root["post_processor"] or {}).get("processors", []):
         for one in step.get("special_tokens", {}).values():

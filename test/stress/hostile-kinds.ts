@@ -81,7 +81,7 @@ function namesOfOurs(world: World, random: Random): string {
   ]);
 }
 
-/** An entry of another user under a name that `bpe` uses: no run waits for it, follows it or trusts it. */
+/** An entry that someone else has made under a name that `bpe` uses: no run waits for it, follows it or trusts it. */
 async function planted(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const victim = new Victim(world);

@@ -39,7 +39,7 @@ export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
 /** Reads the records in a range of an input that consists of lines, window by window. */
 export class LineReader {
-  /** The window for lines, created on first use, because most corpora are plain text. */
+  /** The window for lines, created by the first `read`. */
   private window: RangeReader | undefined;
   private lines: RecordLines = new FastaLines();
 
@@ -56,8 +56,8 @@ export class LineReader {
 
   /**
    * Reads the records of a range into `batch`, one window at a time. Yields the number of bytes that are done: after
-   * each window, and with an empty batch before it allocates much memory (`TextMemory`). If bytes are still arriving,
-   * it also yields when it has read all that have arrived; the caller may then set the end of `range`.
+   * each window, and with an empty batch before it allocates much memory (`TextMemory`). While a stream is still
+   * arriving, `range.endByte` is above every offset. The caller sets it between two yields, when the stream has ended.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
@@ -344,8 +344,8 @@ for (let value = 0; value < 16; value++) {
 
 /**
  * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: at most as many
- * bytes as the line has, and up to three bytes of padding. If a field occurs twice, the last one counts. Sets
- * `cursor.fault`. Moves the cursor to the next line if the line is blank or an object, even if its field has a fault.
+ * bytes as the line has. If a field occurs twice, the last one counts. Sets `cursor.fault`. Moves the cursor to the
+ * next line if the line is blank or an object, even if its field has a fault.
  */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;

@@ -1,4 +1,4 @@
-// UTF-8, one character at a time. src/bytes/utf8-characters.ts has the same rules in JavaScript.
+// UTF-8, one character at a time. The JavaScript counterpart is src/bytes/utf8-characters.ts.
 
 /**
  * Returns the size in bytes of the character at `pos`; 0 if the bytes before `stop` are not UTF-8 or end inside a

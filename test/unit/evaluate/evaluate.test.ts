@@ -145,7 +145,7 @@ test("measures of random texts are those of a naive count, for several tokenizer
   }
 });
 
-/** Returns a normalization that changes only the text between special tokens and `tokens`. */
+/** Returns a normalization that leaves special tokens and `tokens` unchanged. */
 const between = (change: (text: string, index: number) => string, ...tokens: string[]): Normalize => {
   const longestFirst = [...specialTokens, ...tokens].sort((a, b) => b.length - a.length);
   const pieces = new RegExp(`(${longestFirst.map((token) => RegExp.escape(token)).join("|")})`);
@@ -280,7 +280,7 @@ test("a token of parts of one character is not mixed; any other token that is no
     return [notUtf8InVocabulary, mixedInVocabulary] as const;
   };
   const [notUtf8, mixed] = await madeOf();
-  // The byte characters of E0 A5, of F3 A0 and of F3 A0 81: parts of one character.
+  // Three new tokens, each a part of one character: E0 A5, F3 A0 and F3 A0 81.
   expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
   // 80 81 and 80 81 82 may be parts of one character, but 80 81 82 83 may not: at most three bytes follow the first
   // one.

@@ -17,8 +17,8 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 const seed = Number(process.env.TEST_SEED ?? 7);
 
 /**
- * Returns a random vocabulary. Merges join tokens of any length, so that many tokens exceed the maximum cached length
- * (64 bytes), and many are exactly that long.
+ * Returns a random vocabulary. Merges join tokens of any length, so that many tokens exceed the 64 bytes up to which
+ * tokens are kept (`TokenBytes`), and many are exactly that long.
  */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);

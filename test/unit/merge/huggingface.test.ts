@@ -9,7 +9,7 @@ import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { tableOf } from "./made-words.ts";
 
-// The npm package trains only with HF's default options: 30,000 entries, and an alphabet of only the characters that
+// HF's npm package trains only with its default options: 30,000 entries, and an alphabet of only the characters that
 // occur. These characters have the same order as in an alphabet of all bytes, so the merges are equal up to the length
 // of the shorter list.
 test("merges equal those of HF's own trainer on made-up text, including ties and repeats", () => {

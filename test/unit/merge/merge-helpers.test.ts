@@ -14,7 +14,7 @@ import { sumOf, tableOf } from "./made-words.ts";
 const random = randomNumbers(77);
 const words = tableOf(new Map(Array.from({ length: 60_000 }, () => [makeWord(), 1 + random(50)])));
 
-/** Returns a random word. Letters early in the alphabet are more frequent, so that some pairs have long lists. */
+/** Returns a random word. Letters early in the alphabet are more frequent, so that some pairs occur often. */
 function makeWord(): string {
   const letter = () => String.fromCharCode(97 + Math.min(random(26), random(26)));
   return Array.from({ length: 2 + random(12) }, letter).join("");
@@ -34,7 +34,7 @@ test("helper threads change nothing, for any number of them, any length of share
     [1, 2048],
     [3, 64],
   ] as const) {
-    turn++; // Combines each rule with each number of threads.
+    turn++; // In the next round, each rule has another number of threads.
     for (const threadCount of [2, 3, 7]) {
       const all = ["cs336", "huggingface", "rustbpe"] as const satisfies Compat[];
       for (const compat of turns(all, turn++)) {

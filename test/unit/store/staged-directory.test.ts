@@ -357,7 +357,7 @@ describe("processes", () => {
     child.kill("SIGKILL");
     await ended(child);
     expect(readFileSync(join(out, "a.json"), "utf8")).toBe("otherother");
-    // Only the holder of the output's lock knows whether the other run is alive.
+    // Only the holder of the output's lock removes the files of the killed run.
     publishResult(out, "other");
     expect(readdirSync(home).length).toBe(2);
     const lock = outputLock.takeNow(placeOf(out));

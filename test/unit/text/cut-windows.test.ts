@@ -136,7 +136,7 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
     const { exports, memory } = sections.kernel;
     const reach = exports.windowReach();
     const startsText = random(3) === 0;
-    // A token may begin before the window.
+    // The window may begin inside a token.
     const content = Buffer.from(pick(random, ["", "", ...contents]));
     const given = Buffer.concat([
       content.subarray(random(content.length + 1)),
@@ -169,7 +169,7 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
         right: right.toString("latin1"),
       };
       expect({ ...about, sections: joined(first, second) }).toEqual({ ...about, sections: whole });
-      // The pattern needs the character after the cut.
+      // `makeFollowing` gets only the text after the cut. Its result must begin with the window's next character.
       new Uint8Array(memory.buffer, exports.windowAddress(right.length) >>> 0, right.length).set(right);
       const size = exports.makeFollowing(right.length);
       const following = Buffer.from(new Uint8Array(memory.buffer, exports.followingAddress() >>> 0, size));

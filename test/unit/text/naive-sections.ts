@@ -15,7 +15,7 @@ export type Section = string | { readonly id: number; readonly text: string };
 /** A segment of a text. It ends at `end`, and begins where the previous one ends. */
 export type Segment = { readonly end: number; readonly isTrusted: boolean };
 
-/** A text with the segment of each byte: `labels[i]` is its index in `trusts`. */
+/** A text with the segment of each byte: `labels[i]` is the index of the segment that byte i is in. */
 type Labelled = { readonly bytes: Buffer; readonly labels: readonly number[] };
 
 const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled => ({

@@ -41,8 +41,8 @@ const wordy: EncodingParts = {
 };
 
 /**
- * A tokenizer whose texts are cut only at special tokens, because its normalization may join the characters on both
- * sides of any other cut.
+ * A tokenizer whose texts may be cut only at the added tokens that are found before normalization: others are searched
+ * for in the normalized text.
  */
 const normal: EncodingParts = {
   ...gpt2,

@@ -85,7 +85,7 @@ test("a part of a tokenizer is refused, and no files are left", async () => {
   const output = join(home, "part");
   const specialTokens = [{ text: "<|x|>", id: 300 }];
   for (const [path, options] of [
-    // The pattern and the special tokens are in the record only.
+    // The saved files would lack the pattern or the special tokens.
     [join(other, "vocab.json"), {}],
     [join(trained, "vocab.json"), { specialTokens }],
     [

@@ -33,7 +33,7 @@ test("an error names the counts file only if its options are the mistake", async
     '--counts "made.tsv" was made with settings that this program does not support: ',
   );
   expect(await settled(["\\S+|\\s+"], refusing)).toBe("--vocab-size 10 is too small");
-  // Only the options of the file are refused.
+  // Without the options of the file, nothing is refused.
   expect(await settled(["\\S+|\\s+"], (made) => (made === undefined ? settle() : refusing()))).toBe(
     '--counts "made.tsv" was made with settings that this program does not support: --vocab-size 10 is too small',
   );

@@ -179,7 +179,7 @@ describe("the texts of a Parquet file", () => {
     const referred = largest("referred.parquet", Array(500).fill(long), {});
     expect(referred).toBeGreaterThan(long.length);
     expect(referred).toBeLessThan(long.length + 100);
-    // In this encoding, each text can begin with the whole previous one.
+    // This encoding stores only how a text differs from the previous one, so a small page can have many long texts.
     const shared = Array.from({ length: 400 }, (_, i) => `${long}${i}`);
     const differing = largest("differing.parquet", shared, {
       encoding: "DELTA_BYTE_ARRAY",
