@@ -148,7 +148,7 @@ export async function buildExecutable(
   return outfile;
 }
 
-/** The program for tests, which stays and makes one run after the other. */
+/** The program for tests: one process makes many runs, one after the other. */
 const warmEntry = "test/warm-server.ts";
 
 /** A hash of all sources of the executables. */
@@ -172,7 +172,7 @@ async function buildIfChanged(): Promise<void> {
   const isWindows = process.platform === "win32";
   const executable = isWindows ? `${path}.exe` : path;
   const stampNow = () => `${sources} ${Bun.hash(readFileSync(executable))}\n`;
-  // The tests need the kernel and the patterns that were made on the way.
+  // The tests also need what was made on the way, such as the kernel.
   const parts = [
     stamp,
     executable,

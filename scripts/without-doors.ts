@@ -60,8 +60,7 @@ export const withoutDoors = (path: string, text: string): string =>
 
 /**
  * Returns the text of a declaration file in which imports through doors, also of types, are replaced. `path` is the
- * path of the
- * source.
+ * path of the source.
  */
 export const typesWithoutDoors = (path: string, text: string): string =>
   text

@@ -3,9 +3,9 @@
  *
  *   node scripts/bun.mjs bench/merge/make-words.ts text.txt words.tsv [--words 6000000] [--seed 1]
  *
- * Words come from an order-3 byte chain over the text: each byte is one that follows the previous three bytes
- * somewhere in the text. A word is a space and the bytes up to the next space, at most 24 in all. The r-th
- * distinct word has the count wordCount / r, rounded down.
+ * A word is a space, the first three bytes of some word of the text, and bytes of an order-3 chain: each is one that
+ * follows the previous three bytes somewhere in the text. A word ends before the next space, and has at most 24 bytes.
+ * The r-th distinct word has the count wordCount / r, rounded down.
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";

@@ -1,7 +1,7 @@
 """`train_new_from_iterator`: trains a tokenizer like one of `transformers` or `tokenizers` on other texts.
 
-`transformers`' own method runs, and only the learning is replaced. So the class, roles, settings and post-processor are as that
-method makes them.
+For a tokenizer of `transformers`, that package's own method runs, and only the learning is replaced. So class, roles
+and settings are as that method makes them.
 """
 
 from __future__ import annotations

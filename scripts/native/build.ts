@@ -19,7 +19,7 @@ const sources = join(root, "native");
 /** Object files, in directories named by a hash of their sources and flags. */
 const objects = join(root, "dist/native/objects");
 
-/** The path of this checkout's module. `.abi3.so` marks a module for Python 3.10 and later. */
+/** The path of this checkout's module. `.abi3.so` marks a module for several versions of Python (its stable ABI). */
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
 /** The path of the module for tests at small scale. */
 const smallModulePath = join(root, "dist/native/small/_native.abi3.so");

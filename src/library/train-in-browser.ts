@@ -126,7 +126,7 @@ function readOptions(
   return trainings.settle(asked, {});
 }
 
-/** Throws an error for a file that `bpe train` would not read as plain text, because it would count other words. */
+/** Throws an error for a file that `bpe train` would not read as plain text, because other words would be counted. */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
   await checkPlainText(

@@ -32,7 +32,7 @@ const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };
 const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: true, body });
 
-/** Returns an equivalent pattern that never matches the empty string; undefined if none is known. */
+/** Returns an equivalent pattern that never matches the empty string; undefined if none is needed or known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
   // A pattern of assertions alone needs no change: the parser cuts where they hold.

@@ -99,8 +99,7 @@ export class TextNormalizer {
   }
 
   /**
-   * If a step lowers letters, returns the bytes with ASCII letters in lower case, which are settled. Otherwise returns
-   * the bytes unchanged.
+   * If a step lowers letters, returns the bytes with ASCII letters in lower case. Otherwise returns them unchanged.
    */
   lowered(bytes: Uint8Array): Uint8Array {
     return this.lowers ? loweredAscii(bytes) : bytes;

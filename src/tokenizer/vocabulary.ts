@@ -297,8 +297,8 @@ export const describeSharedIds = ({
 const notLearned = -1;
 
 /**
- * Returns, for each special token, the number of the learned token whose key it equals, or `notLearned`. If
- * the rule does not let them share a key, throws a UserError that names the special token.
+ * Returns, for each special token, the number of the ordinary token whose key it equals, or `notLearned`. If the rule
+ * does not let them share a key, throws a UserError that names the special token.
  */
 function checkLearnedTokens(
   tokens: TokenBytes,
@@ -319,7 +319,7 @@ function checkLearnedTokens(
 }
 
 /**
- * Finds the learned tokens with the bytes in `wanted`. No two tokens have the same bytes: src/merge/README.md, "the
+ * Finds the ordinary tokens with the bytes in `wanted`. No two of them have the same bytes: src/merge/README.md, "the
  * property".
  */
 function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {

@@ -4,7 +4,7 @@ import { asOption, type Message, messages, phrase, UserError, usageError } from 
 import type { TypedOptions } from "#terminal";
 import { vocabularies } from "#tokenizer";
 
-// Files that list tokens: one in each line, or as a JSON list.
+// Files that list tokens: one in each line, or as a JSON list. For special tokens, also a tokenizer.json.
 
 /** A token, with its place for errors: `--seed-tokens "terms.txt", line 3`. */
 type ListedToken = { readonly token: string; readonly place: Message };

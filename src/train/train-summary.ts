@@ -62,8 +62,8 @@ export const trainingSummary = (
 };
 
 /**
- * Returns the full summary as names and texts, for the page. Lists of tokens are left out, because the page has a table
- * of all tokens.
+ * Returns the full summary as names and texts, for the page. The rows about the longest tokens and whitespace are left
+ * out, because the page has a table of all tokens.
  */
 export const pageSummary = (
   trained: learning.TrainedVocabulary,

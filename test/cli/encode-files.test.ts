@@ -167,7 +167,7 @@ test("shards are decoded only by the tokenizer that encoded them, whether specia
       ...{ code: 1, stdout: "" },
       stderr: expect.stringContaining(`"${name}_00000.npy" has ids of a different tokenizer than "${other}/`),
     });
-    // A file of that name with any other content is ignored.
+    // A file that has the name of the manifest, but other content, is ignored.
     for (const json of ["{", "[]", '{"format":1,"request":{},"shards":[],"next":null}']) {
       put(home, `${name}.json`, json);
       expect(decode(tokenizer).code).toBe(0);

@@ -17,7 +17,7 @@ const nightly = test.skipIf(!isThorough);
 const home = scratch();
 const at = (name: string) => join(home, name);
 
-/** Returns words of random letters, nearly all of them distinct. */
+/** Returns words of random letters, most of them distinct. */
 function manyWords(seed: number, sizeBytes: number): string {
   const random = randomNumbers(seed);
   const bytes = new Uint8Array(sizeBytes);
@@ -102,8 +102,7 @@ describe("--memory-limit", () => {
   nightly("64 workers train where two do, however few cores there are", () => {
     const texts = join(home, "texts");
     mkdirSync(texts);
-    // The size of compressed text is unknown, so each of the 200 files is planned for one worker with as much text as
-    // possible.
+    // The files are compressed, so the size of their text is unknown, and memory is planned for any size.
     for (let k = 0; k < 200; k++) put(texts, `${k}.gz`, gzipSync(madeText(k, 300)));
     for (const workers of ["2", "64"]) {
       const args = ["train", texts, "-n", "300", "-o", `workers-${workers}`, "--memory-limit", "4GB"];

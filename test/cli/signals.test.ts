@@ -91,7 +91,7 @@ test("a run outlives its terminal under nohup, and obeys SIGHUP without", async 
       stdin: "ignore",
       env: environment,
     });
-    // Sends the signal at the first line of progress.
+    // Sends the signal whenever progress is shown.
     for await (const _ of run.stderr) run.kill("SIGHUP");
     await run.exited;
     expect(run.exitCode).toBe(code);

@@ -1,4 +1,4 @@
-// `bpe verify`: confirms trainings with all options, and finds changes.
+// `bpe verify`: confirms trainings, and finds changes.
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -567,7 +567,7 @@ describe("a file that was edited is named", () => {
       .filter(([, change]) => said(change).code !== 1)
       .map(([name]) => name);
     expect(unnoticed).toEqual([]);
-    // These fields depend on the run, so they may differ.
+    // These fields are not compared.
     const others = (json: Json) => {
       json.timings.totalMs = 1;
       json.options.workers = 64;

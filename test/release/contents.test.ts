@@ -1,4 +1,4 @@
-// The stated contents of a release, for this checkout's lock file.
+// What a release says that it contains: packages, Bun and its parts.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -51,8 +51,8 @@ function makeElf(change: (view: DataView) => void = () => {}): Buffer {
 const base = 16 * page;
 
 /**
- * Returns the memory into which a system loads the writable segments: whole pages, filled with zeros after the bytes
- * of the file.
+ * Returns the memory of the writable segments as a system loads them: the bytes of the file, then zeros. The keys are
+ * addresses.
  */
 function loaded(bytes: Buffer): Map<number, number> {
   const memory = new Map<number, number>();

@@ -139,7 +139,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   return met;
 }
 
-/** If the cache cannot be written, or its device is full, the run succeeds and warns once. */
+/** A run succeeds if its cache is read-only or has no room, but fails if the cache cannot be created. */
 async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const device = join(world.root, "cache-device");

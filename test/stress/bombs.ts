@@ -7,7 +7,7 @@ import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 
-// Writes small files that become large when read.
+// Writes files that take much time or memory to read. Most of them are small.
 
 /** The size in bytes of the unit that a bomb repeats. */
 const unitBytes = 1 << 20;
@@ -99,7 +99,7 @@ const packers: Partial<Record<CompressionCodec, (content: Content) => Uint8Array
 export const bombCodecs = ["SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4_RAW"] as const;
 type BombCodec = (typeof bombCodecs)[number] | "UNCOMPRESSED";
 
-/** Writes compressed parts to a file, one after the other. Returns its path. */
+/** Writes parts to a file, one after the other. Returns its path. */
 export function writeParts(path: string, parts: Iterable<Uint8Array>): string {
   const fd = openSync(path, "w");
   for (const part of parts) for (let pos = 0; pos < part.length; ) pos += writeSync(fd, part, pos);

@@ -1,5 +1,5 @@
-// Mutates files of every structured format, with wild values in place of valid ones. Each must be read, or refused with
-// a message that names it.
+// Mutates files of many formats, for example with wild values in place of valid ones. Each must be read, or refused
+// with a message that names it. A damaged file of a cache is set aside instead.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -175,7 +175,7 @@ for (const { kind, mutate } of [
     const paths = Array.from({ length: 4 }, (_, i) => put(texts, `text-${i}`, randomText(i + 1, 80)));
     const [filled, cache] = [join(mutants, `filled${kind}`), join(mutants, `cache${kind}`)];
     await countCached(filled, paths.slice(0, 3));
-    // If there is a sum, it is removed. Otherwise it would be read instead of the entries.
+    // The sum is removed, because it would be read instead of the entries.
     if (kind === ".words") rmSync(filesOf(filled, ".sum")[0]!);
     const wanted = paths.slice(1);
     const plain = await countPlain(wanted);

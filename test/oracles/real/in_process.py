@@ -1,6 +1,7 @@
-"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS] compares the native Python module with the
-executable on a real tokenizer. TEXTS has a JSON string on each line; the last one joins all
-others. Prints how many ids were equal."""
+"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS] checks the native Python module with a real
+tokenizer: its answers must agree with each other, and the ids of a file with the executable's.
+TEXTS has a JSON string on each line; the last one joins all others. Prints how many ids were
+compared."""
 
 import json
 import os

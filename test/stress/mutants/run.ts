@@ -157,7 +157,7 @@ async function limitOf(tests: readonly string[]): Promise<number | null> {
   return limitAfter(startMs);
 }
 
-/** Returns the time limit for tests that began at `startMs` and have just ended, without a change. */
+/** Returns the time limit for work that began at `startMs` and has just ended, without a change. */
 function limitAfter(startMs: number): number {
   return 30_000 + 5 * (performance.now() - startMs);
 }

@@ -26,7 +26,7 @@ const pieces = (source: string, text: string) => {
   return ends.map((end, i) => Buffer.from(text).toString("utf8", ends[i - 1] ?? 0, end));
 };
 
-/** Typical patterns in which a match may depend on text at any distance. */
+/** Patterns in which a match depends on the text that follows, often at any distance. */
 const ordinary: readonly [source: string, text: string, pieces: readonly string[]][] = [
   ["a+b|a", "aabaac", ["aab", "a", "a", "c"]],
   ["a+?b|[ab]", "aabaa", ["aab", "a", "a"]],

@@ -16,7 +16,7 @@ const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);
 const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
 
-/** Never cuts a pretoken, so that all merges start from bytes. */
+/** Turns off cuts within pretokens, and therefore late merges: this is plain merging. */
 const uncut = { cuts: "nowhere" } as const;
 
 function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
@@ -229,8 +229,8 @@ test("merges of a byte and a space are late if the byte is visible, at any posit
 });
 
 test("segments of every length, at every position, are merged like in plain merging", () => {
-  // A segment consists of these symbols, and ends at commas or a line feed. Merges may join any two tokens, also equal
-  // ones.
+  // A segment of late-merges.ts: it consists of these symbols, and ends at commas or a line feed. Merges may join any
+  // two tokens, also equal ones.
   const symbols = ["a", "b", " "];
   const merges: number[][] = [];
   const ids = [0x61, 0x62, 0x20];

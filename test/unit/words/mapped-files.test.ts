@@ -50,7 +50,7 @@ type Settings = {
   counter?: WordCounter;
 };
 
-/** Counts a mapped file, and changes it after `after` windows. */
+/** Counts a mapped file, and changes it after window number `after`, counted from 0. */
 function countWith(
   path: string,
   { after, change, pattern = gpt2, counter = new WordCounter() }: Settings,
