@@ -1,5 +1,5 @@
-// Compares a file that cannot be cut at line ends with one that can. Both have the same JSON records, all on one
-// line or each on its own line. Two workers count both files, with interleaved runs. Prints medians and the ratio.
+// Compares the time to count JSON records that are all on one line with the time if each has a line of its own. Runs
+// with two workers alternate between the two files. Prints medians and the ratio.
 //
 //   node scripts/bun.mjs bench/one-line-json.ts <corpus with <|endoftext|>> [size in bytes] [rounds] [record]
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";

@@ -53,8 +53,8 @@ static bool replace_text(Session *session, size_t start, size_t end, const uint8
   return true;
 }
 
-/* Returns the segments of the text after `size` bytes have replaced bytes [start, end). Joins adjacent segments if all
- * are trusted, or all untrusted. Returns NULL if there is no memory. */
+/* Returns the segments of the text after `size` bytes have replaced bytes [start, end). Joins adjacent segments that are
+ * both trusted, or both not. Returns NULL if there is no memory. */
 static Segment *edited_segments(const Session *session, size_t start, size_t end, size_t size, bool is_trusted, size_t *count) {
   Segment *made = malloc((session->segment_count + 3) * sizeof *made);
   size_t n = 0, begin = 0;

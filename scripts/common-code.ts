@@ -4,7 +4,7 @@ import type { BunPlugin } from "bun";
 import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
 // Bun's bundler makes one file from all modules that are reachable from the same entries, and every dynamic import is
-// an entry. So a command would load 70 files. This plugin makes every dynamic import also request all modules that many
+// an entry. So a command would load 70 files. With this plugin, dynamic imports also request the modules that many
 // commands load. Then these are reachable from the same entries, and become two files, one of which is loaded at
 // startup.
 

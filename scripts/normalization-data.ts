@@ -1,6 +1,5 @@
-// The effect of normalization on characters, for src/kernel/text/normalization-tables.ts. Unicode's npm
-// package has no decompositions, so they come from the pinned Bun. Characters that are newer than the
-// normalizers of HF `tokenizers` are left out.
+// The effect of normalization on characters, for src/kernel/text/normalization-tables.ts. Unicode's npm package has no
+// decompositions, so they come from the pinned Bun.
 
 /**
  * Characters that are newer than Unicode 9.0 and that later versions decompose, compose or reorder. The normalizers of HF
@@ -75,8 +74,8 @@ function lowerCases(): Change[] {
 }
 
 /**
- * The characters with a nonzero combining class, each with the rank of its class, from 1 on. The runtime does not
- * expose classes, but its normalization shows which of two marks goes first.
+ * The characters with a nonzero combining class that do not decompose, each with the rank of its class, from 1 on. The
+ * runtime does not expose classes, but its normalization shows which of two marks goes first.
  */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];

@@ -1,5 +1,5 @@
 /**
- * Makes a text with the given number of words, nearly all of them distinct. The same seed gives the same text:
+ * Makes a text with the given number of words, most of them distinct. The same seed gives the same text:
  *
  *   node scripts/bun.mjs bench/corpora/many-words.ts many.txt [--words 22000000] [--seed 1]
  *

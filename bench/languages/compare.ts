@@ -1,5 +1,5 @@
-// Compares published tokenizers on five languages with ours of the same size and pattern, for the table of
-// docs/evaluate.md; and on manual pages with a tokenizer trained on such pages, for the picture docs/report.png:
+// Makes the table of docs/evaluate.md: published tokenizers and ours, of the same sizes and patterns, on five languages.
+// Also makes the picture docs/report.png: published tokenizers and one trained on manual pages, on other manual pages.
 //
 //   npm run suite pictures
 import { spawnSync } from "node:child_process";

@@ -43,7 +43,7 @@ class Source:
         self.home = home
         self.files = files
         #: The `fingerprint` in the facts of the image, which is not `Tokenizer.fingerprint`: a digest of all that determines the
-        #: tokenizer. A tokenizer that is loaded again must have the same. None before the first load.
+        #: tokenizer. A tokenizer that is loaded again must have the same.
         self.fingerprint = fingerprint
         #: The result of `look_at` when the files were written or last loaded.
         self.seen = seen

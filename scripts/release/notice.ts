@@ -53,7 +53,7 @@ function lockedPackages(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** SPDX names of all licences that apply: those on Bun's page, that of the Unicode tables and that of mingw-w64. */
+/** SPDX names of the licences that NOTICE quotes: for parts of Bun, for the Unicode tables and for mingw-w64. */
 const licenceNames = [
   ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
   ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],

@@ -100,7 +100,7 @@ async function intoFiles(
   }
 }
 
-/** Returns where to write. If the input stores documents, its format is used, unless another one is named. */
+/** Returns where to write. The format is that of the input, unless an option or the ending of the path names another. */
 function outputOf(
   invocation: Invocation,
   found: idFormats.FormattedIds | undefined,
@@ -147,7 +147,7 @@ function outputOf(
 /** The number of ids that are written at a time: some hundred KB. */
 const chunkIds = 1 << 17;
 
-/** Receives ids, and writes their pieces. */
+/** Receives ids of the larger vocabulary, and writes the ids of the smaller one that replace them. */
 class IdCutter {
   readCount = 0;
   private readonly only: Uint32Array;

@@ -337,7 +337,7 @@ function termSections(evaluation: evaluations.Evaluation, columns: number): styl
   });
 }
 
-/** Signs to put between pieces: the first one that no piece contains is used. */
+/** Signs to put between pieces: the first one that no piece contains, or else the very first. */
 const borders = ["·", "|", "¦", "‖"];
 
 /** Formats the first pieces of a word. */

@@ -22,8 +22,8 @@ export type WrittenTokenCounts = {
 };
 
 /**
- * Reads the counts. Returns null if the files are missing or belong to another tokenizer: every row must
- * agree with the merges and the record. Yields between slices of work of some 10 ms.
+ * Reads the counts. Returns null if the files are missing, or do not fit the tokenizer. Yields between slices of work
+ * of some 10 ms.
  */
 export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;

@@ -333,10 +333,7 @@ export const tiktoken: TokenizerFormat = {
   ...{ read, extend, rename: (files) => files, prune },
 };
 
-/**
- * A rank file that is identified by its content. The pattern, the special tokens and the normal form are not in the
- * file; they were taken from the publisher's code.
- */
+/** What is known about a published rank file. Its pattern, special tokens and normal form are not in the file. */
 type KnownRanks = {
   /** The publisher's name for the encoding. */
   readonly name: string;

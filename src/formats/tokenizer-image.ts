@@ -3,7 +3,7 @@ import { partsOfImage } from "#tokenizer";
 import { refuseOptions } from "./assemble-model.ts";
 import type { TokenizerFormat } from "./output-file.ts";
 
-/** The image of a tokenizer, which `bpe image` makes. It can only be read. */
+/** Reads the image of a tokenizer. `imageFile` in #tokenizer is about the file itself. */
 export const image: TokenizerFormat = {
   read: ([{ path, bytes }], options) => {
     refuseOptions("a tokenizer image", options);

@@ -25,7 +25,7 @@ type InvalidBytes = {
 export type Warning =
   /** Bytes that were not valid UTF-8. */
   | InvalidBytes
-  /** A class that belongs to one model was requested for another model's tokenizer. */
+  /** A class of transformers was requested that may not do what tokenizer.json says. */
   | { readonly kind: "class of a model"; readonly name: string }
   /** The corpus ran out of pairs before the vocabulary had the requested size. */
   | {
@@ -38,7 +38,7 @@ export type Warning =
   | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
   /** A stream was read with a cache: its content is unknown before it is read, so it is not cached. */
   | { readonly kind: "stream with a cache"; readonly path: string }
-  /** The languages are compared by texts that do not correspond. */
+  /** The languages are compared by texts of very different lengths. */
   | {
       readonly kind: "uneven languages";
       readonly most: trainingRecords.Language;

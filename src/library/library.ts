@@ -80,7 +80,7 @@ const hooks = optionTables.of({
   },
 });
 
-/** Every option of `trainTokenizer`, in the order of its type. */
+/** Every option of `trainTokenizer`. */
 export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = optionTables.Requested<typeof callOptions>;

@@ -177,7 +177,7 @@ function checkCall(
   if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
 }
 
-/** A newly trained tokenizer. It is only in memory until it is saved. */
+/** The result of a training. `save` writes it into a directory. */
 export class TrainedTokenizer extends Tokenizer {
   /** @internal */
   constructor(

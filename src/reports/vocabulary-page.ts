@@ -126,8 +126,8 @@ const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] 
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...cuttings.plainSpecial }));
 
 /**
- * Cuts a passage of each of the first inputs by the new tokenizer. Setting up an encoder (`cutterOf`) takes long, so
- * that is the second choice.
+ * Cuts a passage of each of the first inputs by the new tokenizer. Tries `asLearned.encode` first, because setting up an
+ * encoder (`cutterOf`) takes long.
  */
 function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;

@@ -21,10 +21,7 @@ export type ProgressDisplay = {
   clear(): void;
 };
 
-/**
- * The milliseconds after which the progress of a stage is shown again. `plain` and `log` write a line every ten
- * minutes, and one at the end of a stage that took `lineMsLeast`.
- */
+/** The milliseconds after which the progress of a stage is shown again. */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
 /** For this many milliseconds a stage is not shown to people. Programs receive each stage at once. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };

@@ -55,7 +55,7 @@ describe("docs/options.md", () => {
           expect(entry).toContain(plain(text ?? ""));
         }
         expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
-        // Each meaning of the option is explained.
+        // A list of commands in parentheses is followed by what the option means for them.
         expect(entry).not.toMatch(/\([\w, ]+\) ?($|\[|-|\()/);
         if ((option.kind.least ?? 0) > 1) expect(entry).toContain(option.kind.least!.toLocaleString("en"));
         if (option.required) expect(entry).toContain("required");

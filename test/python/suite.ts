@@ -1,5 +1,5 @@
-// `npm run suite python`: installs the wheel, compares it with two versions of HF's tokenizers and with tiktoken, and
-// checks its types. With BPE_TEST_CORE, only the tests in `core` run, without fault injection.
+// `npm run suite python`: tests of the installed wheel (setup.ts). With BPE_TEST_CORE, the modules in `core` replace the
+// list of all modules, and there is no fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";

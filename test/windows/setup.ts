@@ -1,5 +1,5 @@
-// Installs wine from packages of the machine's Debian (12), and Python for Windows, into dist/windows, and builds the
-// executable and the Python module for Windows there. Installs nothing elsewhere.
+// Unpacks wine (from packages of Debian 12) and Python for Windows into dist/windows. Builds the executable and the
+// Python module for Windows there.
 import {
   copyFileSync,
   existsSync,

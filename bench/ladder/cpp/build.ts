@@ -1,4 +1,4 @@
-// Builds the C++ rungs, which are one program: node scripts/bun.mjs bench/ladder/cpp/build.ts [output]
+// Builds the trainers in C++ (train.cpp): node scripts/bun.mjs bench/ladder/cpp/build.ts [output]
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";

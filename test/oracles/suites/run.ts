@@ -1,6 +1,6 @@
 // `npm run suite others [-- NAME…]`: fetches the test suites of other projects (suites.ts), and runs them against
 // bpe_trainer. If a suite cannot be downloaded, says so and skips it. All files are below dist/suites.
-// BPE_SUITES_MIRROR may name a directory of git directories, OWNER+NAME/repo, that are read instead of GitHub.
+// BPE_SUITES_MIRROR may name a directory with git directories, OWNER+NAME/repo, which are tried before GitHub.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -147,7 +147,7 @@ function makeCorpus(): void {
 /** Files that are missing because mirrors of repositories omit large ones. */
 const lacking: string[] = [];
 
-/** Writes the files of a commit from the mirror. Returns false if the mirror does not have the commit. */
+/** Writes the files of a commit from the mirror. Returns false if there is no mirror, or it lacks the commit. */
 function copyFromMirror({ source }: Suite, directory: string): boolean {
   if (mirror === undefined || !("github" in source)) return false;
   const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];

@@ -36,7 +36,7 @@ function randomIds(random: Random): number[] {
 
 type Input = { readonly isText: boolean; readonly documents: number[][] };
 
-/** Returns random documents. In a text, the token that ends a document belongs to it; records have none. */
+/** Returns random documents. A text is split after each token that ends a document; a record is not split. */
 function randomInput(random: Random): Input {
   const isText = random(2) === 0;
   const documents = Array.from({ length: random(6) }, () => randomIds(random));
@@ -132,8 +132,8 @@ function naiveGroups(ids: readonly number[]): number[][] {
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
 /**
- * Returns the name of the script of a text's first letter, or of the marks of a text that has only marks. Returns
- * "another" for a script that is not in `named`, and "none" for a text without a letter that has more than marks.
+ * Returns the script of a text's first letter or, if the text has only marks, the script of the marks. "another" is a
+ * script that is not in `named`. "none" is for any other text.
  */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);

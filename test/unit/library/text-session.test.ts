@@ -48,7 +48,7 @@ test("after any edits the ids are those of the whole text", () => {
     for (const isMixed of [false, true])
       others.push(checkEdits(tokenizer, random, { isMixed, editCount: 50 }));
   }
-  // There are more tokenizers than kernel memories, so each session has to be set up again.
+  // Other tokenizers have used the kernel's memories since, so a session has to be set up again.
   for (const session of others) {
     const [kept, count, text] = [session.fork(), session.count, session.text];
     session.append(" and more");

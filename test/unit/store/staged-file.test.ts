@@ -55,7 +55,7 @@ test("an error or a discard leaves the older file, and nothing next to it", asyn
     throw new Error("no more");
   };
   await expect(writeWhole(path, failing())).rejects.toThrow("no more");
-  // The process ends in the middle of writing.
+  // Undoes the work in the middle of writing, as a signal does.
   const guarded: (() => void)[] = [];
   const guard = (undo: () => void) => {
     guarded.push(undo);

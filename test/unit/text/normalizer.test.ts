@@ -6,7 +6,7 @@ import { hfNormalizer } from "./hf-normalizer.ts";
 const forms = normalForms.stepNames;
 const seed = Number(process.env.TEST_SEED ?? 15);
 
-/** Every character of the planes that have letters and marks. */
+/** Every character of the planes 0 to 2. */
 const characters: string[] = [];
 for (let point = 0; point < 0x30000; point++) {
   if (point < 0xd800 || point > 0xdfff) characters.push(String.fromCodePoint(point));
