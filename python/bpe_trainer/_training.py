@@ -1,4 +1,4 @@
-"""Trains with `bpe train`, which reads files by their paths, and texts from a pipe. A corpus is never copied.
+"""Trains with `bpe train`, which reads files by their paths, and texts from a pipe.
 
 The executable is started as soon as possible. Modules that are needed later are loaded while it works.
 """

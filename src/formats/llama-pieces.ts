@@ -52,13 +52,14 @@ function addedObstacle(
   return overlapObstacle(addedTokens);
 }
 
-/** Whether a user-defined token has marks and is no added token. SentencePiece finds such a token in spaces, too. */
+/** Whether a user-defined token contains U+2581 and is no added token. SentencePiece also finds it in spaces. */
 const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[]) =>
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
 /**
- * Returns an obstacle if two added tokens may overlap in a text: llama.cpp finds the longest one, other programs find
- * the one that begins first. Two runs of one character are exempt, because all programs find the same ones.
+ * Returns an obstacle if two added tokens may overlap in a text. llama.cpp finds the longest one. Other programs find
+ * the one that begins first, and search for tokens with `normalized` after all others. Two runs of one character are
+ * exempt if they are searched for together, because all programs find the same ones.
  */
 function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
   const byPrefix = new Map<string, AddedToken[]>();
@@ -97,8 +98,8 @@ const mayTouch = (a: string, b: string) =>
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
 /**
- * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts` does, or if
- * merging makes a token in only one of the two programs.
+ * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts` does, or from a
+ * character without a token, or if merging makes a token in only one of the two programs.
  */
 function mergeObstacle(
   parts: TokenizerParts,

@@ -5,8 +5,9 @@ import { Chunk } from "./output-file.ts";
 
 /**
  * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk of any
- * file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at special tokens and at
- * tokens whose bytes are not kept. The rows at which it stops are written here, by `append`.
+ * file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at ids that are neither
+ * bytes nor learned tokens, such as special tokens, and at tokens whose bytes are not kept. The rows at which it stops
+ * are written here, by `append`.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */

@@ -47,7 +47,7 @@ export type Extension = RunRecord &
       readonly specialTokens: readonly string[];
       /** The ids of `specialTokens`, in their order. */
       readonly specialIds: readonly number[];
-      /** The normal form that the base applies to text before cutting it. */
+      /** The normalization that the base applies to text before cutting it. */
       readonly normalization: string | null;
       /** The special tokens that ended documents. */
       readonly documentsEndAt: readonly string[];

@@ -1,5 +1,5 @@
 /** A mark near the start of every page, by which `--report` recognizes a page that it may replace. */
 export const mark = '<meta name="generator" content="bpe">';
 
-/** How many bytes at the start of a page contain the mark. */
+/** The mark ends within this many bytes of the start of a page. */
 export const bytesMax = 256;

@@ -25,7 +25,7 @@ export type TokenTable = {
    * token is empty.
    */
   readonly nameCount?: number;
-  /** Whether the names in the files are text, with U+2581 for a space and `<0x00>` for a byte, instead of bytes. */
+  /** Whether the names in the files are text instead of bytes: U+2581 may mean a space, and `<0x00>` a byte. */
   readonly areCharacters?: boolean;
 };
 
@@ -100,7 +100,7 @@ export function nameObstacle(table: TokenTable): string | undefined {
     : "tokens cannot be looked up by name: two tokens of the files have the same id, or a token is empty";
 }
 
-/** Returns a table that is built on first use, because encoding never uses it. */
+/** Returns a table that is built on first use. Most runs that encode never use it. */
 export function lazy(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {
@@ -138,7 +138,7 @@ export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable)
 
 /** Returns the bytes of a token, as a view of the table; empty if the id has no token. */
 export function bytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
-  // For -1, 0.5, NaN or an id above the last, `starts` has no element, so the range is empty.
+  // For -1, 0.5, NaN or an id above the last, `starts` lacks at least one of the two elements, so the range is empty.
   return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }
 

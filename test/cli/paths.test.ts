@@ -16,7 +16,7 @@ type Use = PathArgument["use"];
 /**
  * How a run ends. "works": it succeeds. "waits": it waits, for example for a writer to a pipe. Anything else: it fails
  * with a message that this regular expression matches. In the expression, PATH is the path in quotes, and OPTION the
- * option. A message that begins with `usage: ` has exit code 2, any other has 1.
+ * option. If `usage: ` is put before the expression, the exit code is 2, otherwise 1.
  */
 type Ending = "works" | "waits" | (string & {});
 

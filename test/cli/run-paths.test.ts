@@ -178,7 +178,10 @@ const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: Path
   ),
 ];
 
-/** Names of an input, and names of an output that is the same file or contains it. All pairs of a row are tried. */
+/**
+ * Names of an input, and names of an output that is the input, a file of it, or a directory that contains it. All pairs
+ * of a row are tried.
+ */
 const sameFile: Record<PathRead, [read: string, written: string]> = {
   corpus: ["corpus.txt link hard-link texts/../corpus.txt", "corpus.txt link hard-link ./corpus.txt"],
   files: ["plan.jsonl ./plan.jsonl plan-link", "plan.jsonl plan-link plan-hard-link tok/../plan.jsonl"],

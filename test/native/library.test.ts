@@ -100,7 +100,7 @@ describe.skipIf(compiler === undefined)("the C library", () => {
       undefined as never,
       expect.stringContaining(" opened, "),
     ]);
-    // Only the checksum is right; the content is not an image.
+    // Only the first eight bytes of an image.
     writeFileSync(join(home, "damaged.image"), "bpeimage");
     const opened = Bun.spawnSync([(await compiled("driver"))!, join(home, "damaged.image")]);
     expect([opened.exitCode, opened.stderr.toString()]).toEqual([1, "this is not a tokenizer image\n"]);

@@ -21,7 +21,7 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
-/* Checks that the token count of an interval is that of its bytes, under the conditions of bpe.h. */
+/* Checks that an interval, counted in a fork as bpe.h describes, has as many ids as its bytes alone. */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);
@@ -33,10 +33,7 @@ static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *sessio
   return right;
 }
 
-/*
- * Fills `part` with `size` bytes: pieces of the text, bytes that are not UTF-8, and halves of a special token. The last piece
- * may be cut.
- */
+/* Fills `part` with `size` bytes: pieces of the text, bytes that are not UTF-8, and halves of a special token. */
 static void make_part(char *part, size_t size, const char *text, size_t text_size) {
   static const char *wrong[] = {"\xff", "\xc3", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x80", "\xf0\x9f\x98", "<|endof", "text|>"};
   for (size_t at = 0; at < size;) {

@@ -1,5 +1,5 @@
-"""With limited address space (RLIMIT_AS), calls return right ids or raise MemoryError. Nothing
-hangs or crashes."""
+"""With little memory, calls return right ids or raise MemoryError. Nothing hangs or crashes. Most
+tests limit the address space (RLIMIT_AS)."""
 
 import os
 import resource
@@ -28,8 +28,7 @@ def address_space() -> int:
 
 
 def keep_stacks(count: int) -> None:
-    """Leaves stacks of ended threads for later threads to reuse, as in every program with
-    threads."""
+    """Leaves stacks of ended threads for later threads to reuse."""
     locks = [allocate_lock() for _ in range(count)]
     for lock in locks:
         lock.acquire()

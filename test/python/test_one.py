@@ -126,7 +126,7 @@ class Patterns(One):
             self.refuses(self.path)
 
     def test_digits_in_twos_are_cut_wrongly_where_its_engine_has_them(self) -> None:
-        """The reason why nanochat is not written in this equivalent form."""
+        """nanochat could be written as llama3's expression with {1,2}. This is the reason why it is not."""
         self.train(pattern="llama3")
         written = json.loads((self.path / "tokenizer.json").read_text("utf-8"))
         expression = written["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"].replace("{1,3}", "{1,2}")

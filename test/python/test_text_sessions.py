@@ -1,5 +1,5 @@
-"""Sessions of random tokenizers: after random edits, also of segments, and after hostile appends, they must have
-the ids of the whole text."""
+"""Sessions: after random edits, also of segments, they must have the ids of the whole text. Their stable ids must stay
+after hostile appends. Also: how much a call encodes, forks, threads and mistakes."""
 
 import pickle
 import random
@@ -138,7 +138,6 @@ class Sessions(unittest.TestCase):
                 self.assertLess(session.encoded_bytes - start, 20_000)
             self.assertEqual(session.ids, tokenizer.encode(session.text))
             self.assertEqual(session.array.tolist(), session.ids)
-            # Some of these calls need no cut.
             for length in range(len(session.text) - 1, len(session.text) - 100, -1):
                 session.truncate(length)
                 session.append("")

@@ -1,4 +1,4 @@
-"""A tokenizer directory, as loaded by transformers."""
+"""Tokenizer directories as transformers loads them, and `like` compared with its `train_new_from_iterator`."""
 
 import importlib.metadata
 import json

@@ -100,7 +100,7 @@ function negated(line: string, start: number): string | null {
   return null;
 }
 
-/** Replaces each character of comments, strings and regular expressions with an underscore. */
+/** Replaces the characters of comments, strings and regular expressions, except line ends, with underscores. */
 function mask(source: string): string {
   const literal =
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(=,:[!&|?] ?|return )\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;

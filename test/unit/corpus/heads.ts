@@ -1,4 +1,4 @@
-/** The first bytes of a bzip2 file, as bzip2 writes them for "hello hello". */
+/** A bzip2 file with the text "hello hello". */
 export const bzipped = Buffer.from(
   "425a683931415926535904080d8e000001910040000244a00021200668351ca60e2ee48a70a12008101b1c",
   "hex",
@@ -13,7 +13,7 @@ const nothing = "\0".repeat(8);
 const zipped = (name: string, content = "") =>
   `PK\x03\x04\x14\0${"\0".repeat(20)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`;
 
-/** The first bytes of files (in Latin-1), as their formats define them, and what the error calls the files. */
+/** The first bytes of files (in Latin-1), as their formats define them, and what `whatIn` returns for them. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
   // The compressed content of a Python wheel may contain any bytes, and a Python package may have any name.

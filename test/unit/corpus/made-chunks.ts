@@ -15,7 +15,7 @@ export const stream: Input = {
   modifiedMs: 0,
 };
 
-/** Splits a text into chunks of this size. Each chunk continues in the next one. */
+/** Splits a text into chunks of this size. */
 export function chunksOf(bytes: Uint8Array, sizeBytes: number): tasks.ChunkTask[] {
   const chunks: tasks.ChunkTask[] = [];
   for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {

@@ -416,8 +416,8 @@ describe("shards that exist", () => {
     const ifChanged = true;
     expect(await again({ ifChanged, stopAt: 0 })).toMatchObject({ isUnchanged: true, textBytes: 0 });
     expect(filesIn(home)).toEqual(before);
-    // A file of a run that was killed before the manifest listed its shard.
     writeFileSync(path, `low${separator}`.repeat(60));
+    // A file of a run that was killed before the manifest listed its shard.
     put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
     // The shards are also replaced if an earlier run was killed while it replaced them.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));

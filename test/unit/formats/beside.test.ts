@@ -3,7 +3,8 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../../binary.ts";
 
-// Files that transformers reads next to a tokenizer.json. Rewrites copy them, and replace ids that have changed.
+// Files that transformers reads next to a tokenizer.json. Rewrites copy them, and replace ids that have changed. The
+// last test is about the tokenizer.json itself.
 
 const home = scratch();
 const text = put(home, "text.txt", "low lower lowest new newer <|e|> ".repeat(50));

@@ -7,7 +7,7 @@ import { trainTokenizer } from "../../../src/index.ts";
 import { binary, bpe, environment, mergesOf, put, scratch } from "../../binary.ts";
 import { gpt2Pattern, madeText } from "../tokenizer/made-merges.ts";
 
-// Reads the output of the binary with the programs that it is written for.
+// Odd special tokens: the files with them, read by other programs; how `inspect` shows them; and what is refused.
 
 const home = scratch();
 

@@ -21,9 +21,8 @@ import { entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
 
 /**
- * The distances from a text's beginning at which each of `things` is placed. At small scale, each distance is at some
- * edge of a block, slice, window or batch. At the usual scale, the distances are those around the end of the first
- * block.
+ * The distances from a text's beginning at which each of `things` is placed. At small scale, they reach past several
+ * edges of blocks, slices, windows and batches. At the usual scale, they are around the end of the first block.
  */
 const distances = isSmallScale
   ? Array.from({ length: 201 }, (_, distance) => distance)

@@ -1,5 +1,5 @@
 """tiktoken's API, implemented with bpe_trainer. The ranks come from the files in
-TIKTOKEN_CACHE_DIR, which the runner writes."""
+BPE_SUITES_RANKS (run.ts)."""
 
 import functools
 import importlib.util
