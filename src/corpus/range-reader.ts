@@ -207,8 +207,8 @@ export class RangeReader {
 
   /**
    * @param tooLong creates the error for kept bytes that fill more than half of the largest window
-   * @param mapping how large files are mapped; if absent, all files are read. The mapped bytes must be those of the texts
-   * that `makeText` returns
+   * @param mapping how large files are mapped; if absent, all files are read. `mapping.window` must be the memory of the
+   * texts that `makeText` returns
    */
   constructor(
     private capacityBytes: number,

@@ -48,7 +48,7 @@ export class FileWindow {
   /**
    * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the
    * start of a page. Returns false if the window is too small or the system refuses; the window is then plain memory.
-   * Also asks the system to read as many of the following bytes into the page cache.
+   * Also asks the system to read the pages that follow, as many again, into the page cache.
    */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;

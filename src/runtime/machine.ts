@@ -166,7 +166,7 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   );
 }
 
-/** Returns the number of open files, and the limit, which is infinite on systems other than Linux. */
+/** Returns the number of open files, and their limit. On systems other than Linux, these are 0 and infinity. */
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;

@@ -35,7 +35,7 @@ const magic = "PAR1";
 /** The last bytes of a Parquet file: the size of its metadata (4 bytes) and the magic (4 bytes). */
 const tailBytes = 8;
 
-/** Finds the column `name` from the metadata at the end of the file. */
+/** Finds the column `name` in the metadata at the end of the file. */
 const findTextColumn = (source: FileSource, name: string, memory: TextMemory): TextColumn =>
   readAsParquet(source.path, () => textColumnOf(source, readMetadata(source, memory), name));
 
