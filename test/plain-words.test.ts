@@ -42,7 +42,7 @@ const allowed = [
 /** Returns each occurrence of these words, with its line number. */
 const wordsIn = (text: string, words: readonly string[]) => {
   const wrong = new RegExp(`(?<![-\\w])(${words.join("|")})(?![-\\w])`, "gi");
-  // A line break in a comment may separate the two words.
+  // A line break in a comment may separate the words of an entry.
   const separators = /\n[ *#/]*/;
   const joined = new RegExp(wrong.source.replaceAll(" ", `(?: |${separators.source})`), "gi");
   return [...text.matchAll(joined)].map(({ 0: word, index }) => ({

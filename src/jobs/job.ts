@@ -15,7 +15,7 @@ import {
  * calls the methods. The main thread calls them through a `jobs.Thread`, or has a job of its own, without a worker.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
- *                    note            a method and its request, without an answer; served at once, even during an `ask`
+ *                    note            a method and its request, without an answer; served even while an `ask` awaits
  *   worker -> main   news, news, …   what the job reports before an answer
  *                    answer          for each `ask`, in order
  *                    failed          at any time; the main thread then ends the worker

@@ -151,10 +151,7 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
   return true;
 }
 
-/**
- * The work of a merge, in entries, that does not depend on the length of its list: for the queue, the hash table and
- * the new token.
- */
+/** The work of a merge apart from its list, in entries of a list: for the queue, the hash table and the new token. */
 const mergeWork = 64;
 
 /**

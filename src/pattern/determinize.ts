@@ -280,7 +280,7 @@ type ThreadTable = {
 };
 
 const setCountMax = 5000;
-/** The maximum number of instructions that are followed, which take some tenths of a second. */
+/** The maximum number of instructions that are followed. So many take some tenths of a second. */
 const followCountMax = 1 << 25;
 
 /**
@@ -317,8 +317,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // Except at the start, a thread reaches an instruction of `holds` only by a `take`. That `take` is in `holds`, too,
-    // so it was followed only because it leads to a match. So the run of such a thread is sure to match.
+    // An instruction of `holds`, other than the start, is reached only by a `take` that is in `holds`, too. This `take`
+    // was followed only because it leads to a match. So the run of such a thread is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>

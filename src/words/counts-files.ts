@@ -30,8 +30,8 @@ export class CountsFiles {
   private readonly made: readonly countsFormat.Origin[];
 
   /**
-   * Throws a UserError for a file that is missing, not a counts file, made with other options than a file before it, or
-   * has a damaged header.
+   * Throws a UserError for a file that is missing, is not a counts file, was made with other options than a file before
+   * it, or has a damaged header.
    *
    * @param opened descriptors, by path, of files that are already open and can be read only once
    */

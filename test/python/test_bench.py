@@ -305,8 +305,7 @@ class Tokenizer:
     def test_each_run_has_to_be_right(self) -> None:
         for wrong in (0, 2):
             runs = [{"seconds": 1.0, "found": ["a b"]} for _ in range(6)]
-            # The order of the runs alternates: ours and theirs, theirs and ours, ours and
-            # theirs.
+            # The order of the runs alternates: ours and theirs, theirs and ours, ours and theirs.
             runs[(1, 2, 5)[wrong]]["found"] = ["a c"]
             made = mock.Mock(home="", options=mock.Mock(runs=3), _run=mock.Mock(side_effect=runs))
             rows = [bench.Row("bpe"), bench.Row("tokenizers")]
