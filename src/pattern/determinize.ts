@@ -280,7 +280,7 @@ type ThreadTable = {
 };
 
 const setCountMax = 5000;
-/** The maximum number of instructions that are followed. So many take some tenths of a second. */
+/** The maximum number of instructions that are followed. Following that many takes some tenths of a second. */
 const followCountMax = 1 << 25;
 
 /**
