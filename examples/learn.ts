@@ -12,7 +12,7 @@ export type Pair = { readonly left: Token; readonly right: Token; count: number 
 export type Counts = ReadonlyMap<string, number>;
 export type Vocabulary = Map<Token, number>;
 export type Tokenizer = { readonly vocabulary: Vocabulary; readonly merges: readonly Pair[] };
-/** Which of two pairs is merged first if both are equally frequent; also the order of the bytes. */
+/** The trainer to imitate: how it decides between equally frequent pairs, orders the bytes, and reads a text. */
 export type Rule = "cs336" | "huggingface" | "rustbpe";
 
 /** GPT-2's words: a space belongs to the word after it. No token crosses the edge of a word. */

@@ -231,7 +231,7 @@ export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.Encod
 
 /**
  * Returns the size in bytes above which a task may run long without yielding. A larger task has a long line or page,
- * or it is a range in which no cut was found, perhaps because it is a single word.
+ * or it is a range without a cut, perhaps because it is a single word.
  */
 function longBytesOf(
   task: tasks.Task,

@@ -549,9 +549,9 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
 type Sent = { readonly done: Promise<void> };
 
 /**
- * The work of one thread of a job, which is the main thread or a worker: takes tasks, one after the other. `Found` is
- * the result of a task, `Rest` the final result. The module of a job has a function `start…`, which creates a
- * `ThreadJob` from plain data, the setup.
+ * One thread's work for a job, in the main thread or in a worker: takes tasks, one after the other. `Found` is the
+ * result of a task, `Rest` the final result. The module of a job has a function `start…`, which creates a `ThreadJob`
+ * from plain data, the setup.
  */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
   /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */
@@ -698,7 +698,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
     if (job.output === undefined) return;
     this.outbox = new Outbox(job.output, (part) => {
-      // The part belongs to the first task that the main thread does not know to be done.
+      // Reports finished tasks first, because the main thread takes a part for the first task that is not finished.
       if (this.found.length > 0) this.tellDone();
       this.tell({ kind: "part", part }, [part.memory]);
     });

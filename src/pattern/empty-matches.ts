@@ -8,6 +8,7 @@ import * as unicode from "./unicode.ts";
  * character later. So a pretoken that begins at an empty match consists of the character there, and all following
  * characters at which the pattern does not match:
  *
+ *   PATTERN      EQUIVALENT PATTERN WITHOUT EMPTY MATCHES
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *

@@ -48,7 +48,7 @@ test("inspect --report draws the same curve of a training as train --report", as
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = dataOf(readFileSync(path, "utf8"));
       expect(inspected.curve).toEqual(trained.curve);
-      // One report has stored counts at the end of training, the other computes them.
+      // The counts at the end of training are stored in one page, and computed in the other.
       const [drawn, drew] = await Promise.all([inspected, trained].map((data) => unpack(data.vocabulary)));
       expect(drawn!.merged).toEqual(drew!.merged);
     }

@@ -56,10 +56,7 @@ function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number
   return -1;
 }
 
-/**
- * Bytes at the limits of UTF-8: first bytes and continuation bytes, and bytes of overlong, too large and surrogate
- * code points.
- */
+/** Bytes at the edges of the ranges that UTF-8 distinguishes, including those of bytes that are never valid. */
 const edges = [0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf];
 edges.push(0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf8, 0xff);
 

@@ -35,9 +35,9 @@ const specialFlag = 8;
 const found = (tokens: readonly Uint8Array[]) =>
   tokens.map((bytes) => ({ bytes, id: 0, flags: bytes.length % 4 === 3 ? specialFlag : 0 }));
 
-/** A counter and its pretokens, which together count a text in windows. */
+/** A counter, and the `Pretokens` that find pretokens for it. */
 type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
-/** Any pattern will do, because the pretokens already have one. */
+/** The pattern for `countingTexts`. Any will do, because texts are cut by that of the given `Pretokens`. */
 const anyPattern = compiledPatterns.compile(patterns.none.sources);
 
 /** Returns everything that counting a text reports: words and findings. */
