@@ -13,8 +13,8 @@ const home = scratch();
 const special = "<|end|>";
 const random = randomNumbers(11);
 /**
- * Texts that would merge with their neighbours if records were not separate documents. Some contain a special token,
- * and some are empty.
+ * Texts that could share pretokens with their neighbours if records were not separate documents. Some contain a special
+ * token, and some are empty.
  */
 const texts = Array.from({ length: 400 }, (_, i) => {
   const text = madeText(i + 1, random(600));
