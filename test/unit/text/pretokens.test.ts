@@ -29,7 +29,7 @@ import { findNaively } from "./naive-tokens.ts";
 const seed = 20261122;
 const encoded = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-/** The flag of special tokens (src/kernel/token-search.ts). Counting leaves tokens with this flag in the text. */
+/** The flag of special tokens (src/kernel/token-search.ts). In these tests, tokens with this flag stay in the text. */
 const specialFlag = 8;
 /** Marks tokens whose length is 3 modulo 4 as special. */
 const found = (tokens: readonly Uint8Array[]) =>
