@@ -1,7 +1,7 @@
 import { table } from "./markdown.ts";
 import { type Cost, cell, type Row } from "./speed-table.ts";
 
-/** What a row has to reach. */
+/** What a row of the table of speeds has to reach. */
 export type Goal = {
   /** The beginning of the row's name. */
   readonly row: string;

@@ -95,7 +95,7 @@ async function takePicture(reportPath: string, picturePath: string): Promise<voi
     const page = await browser.newPage({ viewport: { width: 900, height: 600 }, colorScheme: "light" });
     await page.goto(String(pathToFileURL(reportPath)));
     await page.waitForSelector("#measures");
-    // The picture omits other sections, and controls for the pointer.
+    // The picture omits other sections, controls and cautions.
     const hidden = ["main > section:not(#picture, #measures)", "#measures .choosers", ".caution", "nav"];
     await page.$$eval(hidden.join(", "), (elements) => {
       for (const element of elements) (element as unknown as Styled).style.display = "none";

@@ -1,8 +1,7 @@
 /**
  * Times adding up many sorted counts: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
- * Each summand has this many English-like words. Half of the words are the same in all summands, and the other half
- * differ.
+ * Each file has `wordCount` English-like words. Half of them are the same in all files.
  */
 
 import * as countsFormat from "../../src/words/counts-format.ts";

@@ -396,7 +396,7 @@ class Tokenizer:
         ``disallowed_special``, which are "all" or texts of special tokens, mean what they mean in ``tiktoken``: allowed ones
         become ids, others are text, and a disallowed one raises ValueError; by default, all that are not allowed are
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
-        text is encoded by several threads, if it can be cut: one for each core, or this number of ``threads``, at most 16.
+        string is encoded by several threads, if it can be cut: one a core, or this number of ``threads``, at most 16.
         """
         # The other parameters are not keyword-only, because that makes a call 50 ns slower. Their order makes sure that a
         # second text or a flag by position is refused.

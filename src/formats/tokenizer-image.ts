@@ -3,7 +3,7 @@ import { partsOfImage } from "#tokenizer";
 import { refuseOptions } from "./assemble-model.ts";
 import type { TokenizerFormat } from "./output-file.ts";
 
-/** Reads the image of a tokenizer. `imageFile` in #tokenizer is about the file itself. */
+/** Reads the image of a tokenizer. Its layout is in src/tokenizer/image.ts. */
 export const image: TokenizerFormat = {
   read: ([{ path, bytes }], options) => {
     refuseOptions("a tokenizer image", options);

@@ -61,7 +61,7 @@ export type SuperwordSettings = {
 
 /** The resources for learning merges, and callbacks. */
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
-  /** The memory that may be used; all memory of the machine if left out. */
+  /** The memory that may be used; not checked if left out. */
   readonly memory?: { readonly budget: machine.MemoryBudget } | undefined;
   /** Called with the estimated memory for learning the merges, before it starts. */
   readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;

@@ -80,7 +80,7 @@ export function through(points: readonly CurvePoint[]): Curve {
 /**
  * Estimates bytes per token at twice the size. The gain of a doubling is assumed to be that of the doubling before,
  * times a constant factor of at most 1; the last two doublings give the factor. Returns null if the curve is too short
- * or does not rise. docs/evaluate.md has the error of the estimate on five corpora.
+ * or does not rise.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;

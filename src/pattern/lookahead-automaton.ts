@@ -305,8 +305,8 @@ function withFewerSymbols(
 }
 
 /**
- * For each length in UTF-8, from one to four bytes: the code point from which on characters are borrowed before all
- * others of that length. From there on, characters of three and four bytes are rare or unused.
+ * For each length in UTF-8, from one to four bytes: the first of the characters that are borrowed first. Characters of
+ * three and four bytes are rare or unused from there on.
  */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 

@@ -1,4 +1,4 @@
-/** The file name of an image in the tokenizer's directory, where other programs look for it. */
+/** The file name of an image in a tokenizer's directory. */
 export const name = "tokenizer.image";
 
 /** The first bytes of every image. */

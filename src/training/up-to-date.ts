@@ -75,7 +75,7 @@ export class FormerRun {
   }
 }
 
-/** Returns all settings as JSON values. `rest` also includes settings that are added to `Training` later. */
+/** Returns all settings as JSON values. `rest` makes sure that no field of `Training` is forgotten. */
 const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
   ...rest,
   pattern: plainPattern(pattern),

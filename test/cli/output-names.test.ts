@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { bpe, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
 
-/** `outer` has somebody's file, which must not be touched, and `home`, in which the program runs. */
+/** `outer` has the file mine.txt and `home`, in which the program runs. */
 let outer: string;
 let home: string;
 eachInNewHome((made) => {

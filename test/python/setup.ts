@@ -81,7 +81,7 @@ for (const [name, packages] of Object.entries(environments)) {
 
 if (!isCore) writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringify(sortedTexts()));
 
-/** Groups the texts of test/oracles/real by the Unicode version that a program needs to treat them as `bpe` does. */
+/** Groups the texts of test/oracles/real, as programs with another version of Unicode treat some differently. */
 function sortedTexts() {
   const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
@@ -89,7 +89,7 @@ function sortedTexts() {
     forms.some((form) => normalForms.normalize(text, form) !== text.normalize(form));
   return {
     plain: texts.filter((text) => !isNewer(text) && !hasNewForm(text)),
-    // HF's normalizers 0.23 have the normal forms of Unicode 9.0.
+    // `bpe` has the normal forms of Unicode 9.0, like HF's tokenizers 0.23.
     newForms: texts.filter((text) => !isNewer(text) && hasNewForm(text)),
     // Some of these characters are new in Unicode 17.
     newer: texts.filter(isNewer),

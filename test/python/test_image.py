@@ -259,7 +259,7 @@ class Forged(unittest.TestCase):
 
 
 def odd_part(image: bytes) -> bytes:
-    """Returns the image with one byte too many in its part of ids of text tokens."""
+    """Returns the image with one byte too many in its part ``texts``."""
     changed = bytearray(image)
     start, size = struct.unpack_from("<2I", image, 56 + 8 * 3)
     struct.pack_into("<2I", changed, 56 + 8 * 3, start, size + 1)

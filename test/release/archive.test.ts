@@ -6,7 +6,7 @@ import { type ArchivedFile, tarGz, zip } from "../../scripts/release/archive.ts"
 import { run } from "../../scripts/release/run.ts";
 import { put, scratch } from "../binary.ts";
 
-/** Files with sizes around multiples of tar's block size, 512 bytes. */
+/** Files with sizes around tar's block size, 512 bytes, and a large one. */
 const files: ArchivedFile[] = [0, 1, 511, 512, 513, 100_000].map((size, i) => ({
   path: `bpe-1.0/file-${size}`,
   bytes: Uint8Array.from({ length: size }, (_, n) => (n * n) >> 3),

@@ -267,7 +267,7 @@ async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Truncates a compressed file: this is an error, never a smaller corpus. */
+/** Truncates a compressed file or a Parquet file. This must be an error, unless what is left is a complete file. */
 async function cutShort(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = ["new.txt.gz", "new.txt.zst", "new.parquet"].filter((name) => existsSync(world.input(name)));

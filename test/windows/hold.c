@@ -1,4 +1,4 @@
-// hold.exe FILE: keeps a file open like most Windows programs, so that nobody can replace it, until its stdin ends.
+// hold.exe FILE: keeps the file open until stdin ends. Meanwhile, others may read it, but not write or replace it.
 #include <stdio.h>
 #include <windows.h>
 

@@ -34,7 +34,7 @@ export class TokenView {
     });
   }
 
-  /** Shows the token with this engine number, and moves the focus there. */
+  /** Shows the token that has this number in the merge engine, and moves the focus there. */
   show(number: number): void {
     const { learned, vocabulary } = this.session.trained!;
     this.draw(tokenOf(learned, vocabulary, number));

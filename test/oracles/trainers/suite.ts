@@ -1,7 +1,6 @@
-// `npm run suite trainers`: the files of `bpe encode` for trainers, read by the programs that they are for:
-// Megatron-core's IndexedDataset, OLMo-core, datatrove, HF datasets, pyarrow, DuckDB and hyparquet. llm.c is not a
-// package, so its files are read as its scripts read them. Ids, types and documents must be the same as if each
-// document is encoded separately.
+// `npm run suite trainers`: other programs read what `bpe encode --ids-format` writes: Megatron-core's IndexedDataset,
+// OLMo-core, datatrove, HF datasets, pyarrow, DuckDB and hyparquet. llm.c is not a package, so its files are read as
+// its scripts read them. The ids must be those of the documents, encoded one by one.
 
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -23,7 +22,7 @@ const made = (...args: string[]) => {
   expect([args, stderr, code]).toEqual([args, "", 0]);
 };
 
-/** Returns words of random letters, which have enough pairs for any vocabulary. */
+/** Returns words of random letters, which have enough pairs for the largest vocabulary here. */
 function randomWords(count: number): string {
   const random = randomNumbers(7);
   const letter = () => String.fromCharCode(97 + random(26));

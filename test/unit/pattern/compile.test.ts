@@ -456,10 +456,7 @@ test("precomputed tables have the digest of tables that are built now", () => {
 const seed = 20261122;
 const [gpt2] = patterns.gpt2.sources;
 
-/**
- * Sequences of splits, and the number of automata that each needs. In some, it is known late whether an earlier split
- * matches.
- */
+/** Sequences of splits, and the number of automata that each needs. */
 const sequences: readonly (readonly [readonly string[], number])[] = [
   [patterns.falcon.sources, 1],
   [[gpt2, "[0-9]{3}"], 1],

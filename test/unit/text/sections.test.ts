@@ -75,7 +75,7 @@ function madeCutting(random: Random): Cutting {
   const contents = Array.from({ length: random(6) }, () =>
     madeText(random, 1 + random(random(8) === 0 ? 30 : 4)),
   );
-  // With many different first bytes, the search uses no prefixes.
+  // Many different first bytes, for which the kernel searches in another way (src/kernel/token-search.ts).
   if (random(20) === 0)
     for (const letter of "abcdefghijkl") contents.push(letter + madeText(random, random(3)));
   return {
@@ -172,8 +172,8 @@ test(`added tokens are found within segments, special ones only in trusted ones:
     const cutting = madeCutting(random);
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
-      // If normalization changes only the case of ASCII in a part, the part may be assigned to one segment or to
-      // several. Lower-casing the text first makes the result unambiguous.
+      // Without capitals of ASCII: if normalization lowered them, a part with bytes of several segments could become
+      // one segment or stay several.
       const text = Buffer.from(normalForms.loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);

@@ -21,8 +21,8 @@ const madeWord = (lengthMax: number) =>
 
 /**
  * Returns a tokenizer.json with `ignore_merges`. Merges join the bytes of most letters, and some random pairs of
- * tokens. The words in `wholes` are tokens, most of them without merges; sometimes the first bytes of another word are,
- * too.
+ * tokens. The words in `wholes` are tokens, most of them without merges. Sometimes there is one more such token, which
+ * may end within a character.
  */
 function madeJson(): { json: TokenizerJson; wholes: string[] } {
   const json = jsonOf(writeTokenizer("gpt2"));

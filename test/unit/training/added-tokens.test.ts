@@ -148,7 +148,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     const spelled = after.merges.map((pair) => pair.map((half) => byteCharacters.encode(half)));
     expect(spelled.slice(0, seeds.length)).toEqual(seeds);
     expect(spelled).toHaveLength(11);
-    // The first tokens of a longer run are those of a shorter one.
+    // The smaller of two sizes has room only for the seed and the special token.
     const sizes = join(home, "sizes");
     await extend(path, { ...options, vocabSize: [420 + seeds.length + 1, 432], output: sizes });
     const small = await Tokenizer.load(join(sizes, String(420 + seeds.length + 1)));

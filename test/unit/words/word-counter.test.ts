@@ -8,7 +8,7 @@ import { pick, randomNumbers } from "../../random.ts";
 import { isThorough, places, rounds } from "../../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf } from "./generators.ts";
 
-/** A number becomes a short word with the first prefix, and a word of middle length with the second. */
+/** Prefixes for numbers: the first makes short words, the second words of middle length. */
 const kinds = ["", "middle word"];
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
