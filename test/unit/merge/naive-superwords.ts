@@ -7,7 +7,7 @@ export type NaiveSuperwords = {
   /** The inherited merges that are kept, then the new ones. */
   readonly merges: NaivePair[];
   readonly keptCount: number;
-  /** Whether two pairs made the same token. Then the reference's result is accidental. */
+  /** Whether two pairs made the same token. Tests leave out such cases. */
   readonly isAmbiguous: boolean;
 };
 
