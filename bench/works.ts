@@ -282,8 +282,9 @@ function starts(setting: Setting, path: string): Work[] {
 }
 
 /**
- * In `--quick`, arrays are compared with gigatoken's only, in two runs, as documents in one thread. The first two
- * tokenizers (o200k and Llama 3, if installed) are also compared as documents in two threads, and as lines in one.
+ * In `--quick`, gigatoken is the only other library, and each measurement has two runs. All tokenizers encode documents
+ * in one thread. The first two (o200k and Llama 3, if installed) also encode documents in two threads, and lines in
+ * one.
  */
 function arrays({ isQuick, rounds, texts }: Setting, text: string): Work[] {
   const found = publishedTokenizers();

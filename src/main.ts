@@ -25,8 +25,8 @@ function printVersion(): boolean {
 }
 
 /**
- * The milliseconds at the start of a run in which the engine compiles only code that has run ten times as often as
- * usual (`jitPolicy` in build.ts), because a short run does nearly everything once.
+ * How long the engine compiles code only after ten times as many runs as usual (`jitPolicy` in build.ts). A short run
+ * does nearly everything once.
  */
 const startMs = 50;
 

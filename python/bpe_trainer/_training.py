@@ -346,7 +346,7 @@ def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progre
         line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
         del said[:-100]
-        # Parse only lines that are needed, because the first one loads the module json.
+        # Parse only lines that are needed, because parsing loads the module json.
         if show is not None and line.startswith('{"event":"progress"'):
             event = _event(line)
             if event:

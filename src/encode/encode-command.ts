@@ -152,7 +152,7 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, optionTables.Option][];
 
-/** The shard size of a part, in ids. After an interruption, about this many ids at most must be encoded again. */
+/** The shard size of the format `part`, in ids. After an interruption, at most about as many are encoded again. */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<

@@ -8,10 +8,9 @@ import { holdsDigit } from "./number-counts.ts";
 // The measures' definition of a word: a *text word*. It does not depend on any tokenizer.
 
 /**
- * Splits a text into placed words and runs of whitespace. A text word is a run of characters other than
- * whitespace, as in Python's `str.split()`: Unicode's White_Space and U+001C to U+001F. A *placed word* is a
- * text word with the whitespace character before it, if there is one, because tokenizers see most words after
- * a space.
+ * Splits a text into placed words and runs of whitespace. A text word is a run of characters other than whitespace.
+ * Whitespace is Unicode's White_Space and U+001C to U+001F, as in Python's `str.split()`. A *placed word* is a text
+ * word with the whitespace character before it, if there is one, because tokenizers see most words after a space.
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 

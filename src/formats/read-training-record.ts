@@ -7,7 +7,7 @@ import type { Compat, tokenCounting } from "#tokenizer";
 import * as recordSchemas from "./record-fields.ts";
 import { readJson, recordName } from "./recorded-files.ts";
 
-/** The fields of a training record that complete the files next to it. */
+/** The fields of a training record that say what the files next to it may lack. */
 export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];

@@ -232,7 +232,7 @@ export type Language = LanguageOfInput & {
   readonly byteCount: number;
   /** Number of tokens after all merges, with weights applied. */
   readonly tokenCount: number;
-  /** Number of tokens after the same number of merges that were learned without languages, with weights applied. */
+  /** Like `tokenCount`, but after equally many merges of a training without languages. */
   readonly plainTokenCount: number;
 };
 

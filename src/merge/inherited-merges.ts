@@ -104,11 +104,11 @@ const mayBegin = 2;
 const knownPairsMax = scaled(1 << 20, 4);
 
 /**
- * Finds pairs of tokens that were once adjacent. A boundary between two tokens lies between the halves of an
- * applied merge, and existed until that merge; or between two tokens of a word, and still exists. The tokens
- * that ended at it are the left token, its right half, the right half of that, and so on; the tokens that
- * began at it are the right token, its left half, and so on. Each existed from the merge that created it to
- * the merge that consumed it. Two of them were adjacent if both existed at a moment between two merges.
+ * Finds pairs of tokens that were once adjacent. A boundary is the place between two tokens. Either an applied merge
+ * joined the two, and the boundary existed until then; or they are neighbours in a word, and it still exists. The
+ * tokens that ended at it are the left token, its right half, the right half of that, and so on; the tokens that began
+ * at it are the right token, its left half, and so on. Each existed from the merge that created it to the merge that
+ * consumed it. Two of them were adjacent if both existed at a moment between two merges.
  */
 class Boundaries {
   /** The unapplied merges, by their left half. */

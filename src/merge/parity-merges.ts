@@ -149,8 +149,8 @@ const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, 
 
 /**
  * The engine of one language, in one memory. Besides the start tokens, it has only tokens that occur in the language's
- * words. Its ids are its own, in the order of the vocabulary's ids. So most engines have few tokens, and cells of 16
- * bits.
+ * words. Its ids are its own, in the order of the vocabulary's ids. So most engines have few tokens, and 16 bits are
+ * enough for each.
  */
 type LanguageEngine = {
   readonly words: wordTables.TokenWords;

@@ -159,7 +159,7 @@ class Patterns(One):
         ours = self.train()
         theirs = self.load(self.path)
         self.assertTrue(self.differing(ours, theirs, NEWER))
-        # After a letter or digit, 's is a contraction.
+        # After a letter or digit, 's is a contraction, so the ids show which characters 1.0 takes for these.
         characters = [chr(point) for point in range(0x40000) if not 0xD800 <= point < 0xE000]
         differing = {text[0] for text in self.differing(ours, theirs, [one + "'s" for one in characters])}
         self.assertEqual(len(differing), 4657)
@@ -179,7 +179,7 @@ class Forms(One):
             with self.subTest(steps):
                 ours = self.train(normalize=steps)
                 theirs = self.same(ours, self.path, forms_change=True)
-                # Version 0.23 has the normal forms of Unicode 9.0, and 1.0 has current ones.
+                # bpe has the normal forms of version 0.23 (Unicode 9.0), and 1.0 has current ones.
                 self.assertTrue(self.differing(ours, theirs, NEW_FORMS))
         self.same(self.train(normalize=["lowercase"]), self.path)
 

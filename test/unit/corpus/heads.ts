@@ -16,7 +16,7 @@ const zipped = (name: string, content = "") =>
 /** The first bytes of files (in Latin-1), as their formats define them, and what `whatIn` returns for them. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
-  // The compressed content of a Python wheel may contain any bytes, and a Python package may have any name.
+  // A Python wheel with a package named xl. Neither this name nor the content makes it another kind of file.
   ["a zip archive, not text", zipped("xl/__init__.py", "from word/a.xml import application/epub, x.npy")],
   ["an empty zip archive, not text", `PK\x05\x06${nothing}`],
   ["a Word document, not text", zipped("word/document.xml")],

@@ -148,7 +148,7 @@ test("ids are HF's, whatever an edge cuts", async () => {
   }
 });
 
-/** Returns the words of documents, each of which the twin cuts as a whole. */
+/** Returns the words of a text. `cutText` cuts each of its documents as a whole. */
 function naiveWords(pattern: CompiledPattern, text: string): [string, number][] {
   const words = new Map<string, number>();
   for (const document of text.split("<|end|>")) {
