@@ -99,7 +99,7 @@ function inTurns(commands: Readonly<Record<string, readonly string[]>>, rounds: 
 const peakOf = (stderr: string): number[] =>
   [...stderr.matchAll(/"peakMemoryBytes":(\d+)/g)].map(([, bytes]) => Number(bytes));
 
-/** Times a short command of `bpe` that no other tool has. */
+/** Times a short command of `bpe`, without other tools. */
 function own({ before }: Setting, ...args: string[]): Cost[] {
   const older = before === undefined ? {} : { "bpe, before": [before, ...args] };
   return inTurns({ bpe: [bpe, ...args], ...older }, shortRounds);

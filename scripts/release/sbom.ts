@@ -64,7 +64,7 @@ export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
   return { ...bom, components, dependencies };
 }
 
-/** Adds the archives, each of which contains the program and a Bun, and the contents of every Bun. */
+/** Adds the archives, and the parts of Bun. Each archive contains the program and a Bun. */
 export function withArchives(bom: Bom, archives: readonly Archive[], parts: readonly BunPart[]): Bom {
   const program = bom.metadata.component["bom-ref"];
   const version = archives[0]!.runtime.version;

@@ -13,7 +13,7 @@ export type WheelOptions = {
   /** The project's directory. */
   readonly root: string;
   readonly executable: Uint8Array;
-  /** The native module and its file name. If it is left out, the package can only train. */
+  /** The native module and its file name. If it is left out, the package can train, but not encode. */
   readonly nativeModule?: { readonly name: string; readonly bytes: Uint8Array } | undefined;
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;

@@ -100,7 +100,7 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
 export function describeCutting(parts: TokenizerParts): string {
   const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
-  // If merging begins with characters, the pattern follows from the merges.
+  // If merging begins with characters, the pattern depends on the merges, which may be fewer in one of two tokenizers.
   const form = model.beginning === undefined ? patternForms.common({ name, sources }) : "characters";
   return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }

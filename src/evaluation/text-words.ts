@@ -268,10 +268,9 @@ export const placedAt = ({ placed: { bytes, starts } }: TextWords, p: number) =>
 export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.whitespaceBytes[p]!);
 
 /**
- * Counts how often each special token occurs in a text: leftmost, longest first, not overlapping, as in
- * encoding. Only the distinct words are searched. That is enough because special tokens contain no
- * whitespace: each occurrence, and any other one that may overlap it, is within one text word. Yields between
- * slices of work.
+ * Counts how often each special token occurs in a text: leftmost, longest first, not overlapping, as in encoding. The
+ * tokens must not contain whitespace. Then each occurrence, and any other one that may overlap it, is within one text
+ * word, so it is enough to search the distinct words. Yields between slices of work.
  */
 export function* countSpecialTokens(
   words: TextWords,

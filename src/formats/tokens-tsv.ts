@@ -10,7 +10,7 @@ import { appendToken, plainSpelling } from "./rows.ts";
  *
  *   COLUMN  MEANING
  *   id      the token's id
- *   token   the token in byte-to-character form, as in merges.txt, which has no tab and no line end
+ *   token   the token in byte-to-character form, which has no tabs and no line ends
  *   bytes   its length in bytes
  *   birth   occurrences in the corpus when the token was created, or, for a byte, before the first merge
  *   end     occurrences after all merges

@@ -237,7 +237,7 @@ function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);
 }
 
-/** The best pair of a language; undefined if no pair occurs `countMin` times. */
+/** The best pair of a language; undefined if no pair occurs at least `countMin` times. */
 function* bestPair(
   { exports, ids, budget }: LanguageEngine,
   countMin: number,

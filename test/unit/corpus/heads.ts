@@ -13,7 +13,7 @@ const nothing = "\0".repeat(8);
 const zipped = (name: string, content = "") =>
   `PK\x03\x04\x14\0${"\0".repeat(20)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`;
 
-/** The first bytes of files (in Latin-1), as their formats define them, and what `whatIn` returns for them. */
+/** The first bytes of files (in Latin-1), as their formats define them, and what `bpe` takes the files for. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
   // A Python wheel with a package named xl. Neither this name nor the content makes it another kind of file.

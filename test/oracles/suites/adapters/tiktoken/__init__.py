@@ -1,5 +1,5 @@
 """tiktoken's API, implemented with bpe_trainer. The ranks come from the files in
-BPE_SUITES_RANKS (run.ts)."""
+BPE_SUITES_RANKS, which test/oracles/suites/run.ts sets."""
 
 import functools
 import importlib.util
