@@ -9,8 +9,8 @@ import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. Words are written as
- * sorted runs if they do not fit into memory, or if words are counted per input.
+ * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. Usually, words are
+ * written as sorted runs because they do not fit into memory, or because words are counted per input.
  */
 export type SortedRun = {
   readonly path: string;

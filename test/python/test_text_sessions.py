@@ -1,5 +1,5 @@
 """Sessions: after random edits, also of segments, they must have the ids of the whole text. Their stable ids must stay
-after hostile appends. Also: how much a call encodes, forks, threads and mistakes."""
+after hostile appends. Other tests: forks, threads, mistakes, and how much a call encodes."""
 
 import pickle
 import random
