@@ -1,6 +1,6 @@
 // Times nightly runs: whole processes of `bpe train` without a cache, with an empty one, with nothing changed, and with
-// a few of many files changed. Runs are interleaved; prints medians. The files are different parts of a text, in which
-// one word in 200 gets a made-up suffix (bench/corpora/grow.ts).
+// a few of many files changed. Runs are interleaved; prints medians. The files are parts of a text, in which one word
+// in 200 gets a made-up suffix.
 //
 //   node scripts/bun.mjs bench/nightly.ts <text> [--files 100] [--size 10e6] [--changed 3] [--rounds 3] [--workers N]
 //     [--record name]

@@ -37,7 +37,7 @@ function compared(costs: readonly Cost[]) {
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 
-/** Returns the time of the fastest other tool divided by that of `bpe`; below 1, the other tool is faster. */
+/** Returns the time of the fastest other tool (or HF's package) divided by that of `bpe`; below 1, `bpe` is slower. */
 function ratio(costs: readonly Cost[]): string {
   const { ours, other, huggingface } = compared(costs);
   const theirs = fastest([other, huggingface].filter((cost) => cost !== undefined));

@@ -1,5 +1,5 @@
 /* The core of native/: opens an image, sets up instances of the kernel, and encodes texts with them. It does not depend
- * on Python. src/tokenizer/image.ts documents images; src/text has the same steps in TypeScript. */
+ * on Python. src/tokenizer/image.ts documents images. src/text takes a text through the same steps in TypeScript. */
 #ifndef BPE_CORE_H
 #define BPE_CORE_H
 
@@ -172,8 +172,8 @@ BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c: a text to ids ---- */
 
-/* A list of events, from which the positions of tokens are computed (src/kernel/text/offsets.ts). `c` is the index of
- * the next id, except in an EVENT_CHANGE. `notes_free` frees it. */
+/* A list of events, from which the positions of tokens are computed (src/kernel/text/offsets.ts). An event's `c` is the
+ * index of the next id, except in an EVENT_CHANGE. */
 typedef struct {
   Event *events;
   size_t count, capacity;

@@ -53,8 +53,8 @@ function run([name, ...args]) {
   const startMs = performance.now();
   const { status } = spawnSync("npm", ["run", "--silent", "suite", name, "--", ...args], {
     cwd: root,
-    // The tests at both scales take their seed from this variable. Other suites get it as an argument, or use
-    // a constant one.
+    // For test/cli/both-scales.test.ts, in the suite `long`. Other suites get the seed as an argument, or use a
+    // constant one.
     env: { ...process.env, BPE_SCALES_SEED: seed },
     stdio: ["ignore", log, log],
   });

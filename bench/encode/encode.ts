@@ -38,7 +38,7 @@ if (text === undefined || directory === undefined) {
 type Run = {
   seconds: number;
   /**
-   * Processor time of all threads, in seconds: for `bpe` of the whole process, for other tools in Python of the call.
+   * Processor time of all threads, in seconds: for other tools in Python of the call, else of the whole process.
    */
   processorSeconds: number;
   callSeconds?: number;

@@ -1,4 +1,4 @@
-// Regenerates the pages of the ladder from its record, without measuring:
+// Regenerates ladder.md and ladder.svg from bench/record/ladder.json, without measuring:
 //
 //   node scripts/bun.mjs bench/ladder/pages.ts
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -3,7 +3,7 @@
 Each run is a separate process, and the libraries take turns. A process loads the tokenizer, encodes a few words so that
 threads exist, and waits until they sleep. Then it encodes the first part of the file, the next part, which it has not seen,
 and both again. The parts are given as documents of 10,000 characters, or as lines. After that, both are encoded once more,
-and these ids are compared with those of `bpe`. Prints processor time; with --json, elapsed time as well.
+and these ids are compared with those of `bpe`. Prints processor time and peak memory; with --json, elapsed time as well.
 """
 
 from __future__ import annotations

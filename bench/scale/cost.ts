@@ -5,8 +5,8 @@ import type { ScaleRecord } from "./record.ts";
 const fittedPointCount = 4;
 
 /**
- * An assumption about larger sizes: which corpus the additional text resembles, and the exponent of its distinct
- * words.
+ * An assumption about larger sizes: which corpus the additional text resembles, and the exponent of Heaps' law, by
+ * which distinct words become more.
  */
 export type Case = {
   readonly title: string;

@@ -4,8 +4,8 @@ const syllables =
   "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
 
 /**
- * Makes up English: words of syllables with a frequency of 1 / rank, each after a space, some of them before
- * punctuation, with numbers between them. One word in 300 is new. The same seed gives the same text.
+ * Makes up English. Each word consists of syllables and follows a space, and its frequency is 1 / rank. Punctuation
+ * follows some words, and some are numbers. One word in 300 is new. The same seed gives the same text.
  */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);
@@ -34,7 +34,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Makes words of syllables after a space. Nearly all are distinct, and their counts fall as 1 / rank. */
+/** Makes words of syllables after a space. Nearly all are distinct. Each count is `wordCount` / a random rank. */
 export function makeWords(wordCount: number, seed: number): WordTable {
   const random = xorshift(seed);
   const encodedSyllables = syllables.map((syllable) => new TextEncoder().encode(syllable));

@@ -11,7 +11,7 @@ import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-table
  * the automaton settles it. Both have to name the same ends in the same order.
  *
  * A situation has no positions: for each slot, it says only which of the pending ends the slot holds. So there are
- * only some dozens of situations.
+ * few situations.
  */
 
 /** The input of formula and automaton in the proof: characters that neither of them distinguishes are one symbol. */

@@ -78,8 +78,8 @@ const refusalOf =
 /** Throws a UserError if the files of a format would give a token another id than the original files. */
 function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
   const refuse = refusalOf(before, format);
-  // SentencePiece's unknown piece decodes to another text than its own, so control pieces are compared only by their
-  // names, below.
+  // SentencePiece's control pieces are compared only by their names, below: one of them, the unknown piece, decodes to
+  // another text than its name.
   const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {
@@ -133,7 +133,7 @@ function checkSameCharacters(
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));
-  // Added tokens are cut out of a text before it is split into pretokens, so no pretoken equals one.
+  // A whole token with the text of an added token is left out: where the added token is found, it is no pretoken.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
     wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),

@@ -189,11 +189,7 @@ export class WordEncoder {
     return count;
   }
 
-  /**
-   * Returns how many bytes of the tokens are not of the word itself, but of a prefix space and of the whitespace before
-   * the word. Only the first byte of the normalized word is used, because special tokens later in the word are not
-   * normalized in encoding.
-   */
+  /** Returns how many bytes of the tokens are those of a prefix space and of the whitespace before the word. */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
     const bytesOf = (id: number) => (id < 0 ? 0 : tokens.starts[id + 1]! - tokens.starts[id]!);
@@ -209,6 +205,7 @@ export class WordEncoder {
       const takenBytes = firstTokenBytes ?? content.length;
       return takenBytes <= before.length ? bytesOf(id!) : 0;
     }
+    // Only the first byte is used: the rest may have special tokens, which encoding does not normalize.
     const isPrefixed = parts.addsPrefixSpace && this.normalize(text)[0] !== ascii.space;
     const before = [...(isPrefixed ? [ascii.space] : []), ...this.normalize(whitespace)];
     return before.reduce((sum, byte) => sum + bytesOf(parts.model.byteIds[byte]!), 0);

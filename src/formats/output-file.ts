@@ -79,7 +79,7 @@ export type TokenizerFormat = {
 type Extending = {
   /**
    * Returns the files with the new tokens inserted. If a file's vocabulary lacks added tokens, these are inserted
-   * first. The chunks of a large file may be empty: each of these ends a slice of the work.
+   * first. Some chunks of a large file may be empty, and only end a slice of the work.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */

@@ -3,8 +3,8 @@ import { kernels, startWorker, type WorkerThread } from "#runtime";
 /** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
 export type MergePlan = {
   /**
-   * Words [first, end) of the table are in this memory. Both numbers are 0 if the words are records that were counted
-   * in this memory.
+   * Words [first, end) of the table are in this memory. Both numbers are 0 if there is no table, because the words were
+   * counted in this memory (src/kernel/words/word-records.ts).
    */
   readonly first: number;
   readonly end: number;

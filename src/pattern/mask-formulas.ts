@@ -174,7 +174,7 @@ const deepseekClasses: ClassSystem = {
   ],
 };
 
-/** A kind of non-ASCII characters: those with the classes of one example. The kernel distinguishes kinds by number. */
+/** A kind of non-ASCII characters. The kernel distinguishes kinds by number. */
 type Kind = {
   readonly classes: readonly string[];
   /** Whether these characters match a letter of a contraction, as the long s does. */

@@ -1,8 +1,8 @@
 import { host, isWindows, systemError } from "#runtime";
 
 /**
- * Whether Windows refused to rename, replace or open something because a program has it, or a file in it, open. The
- * same error codes also mean a lack of permission.
+ * Whether the error may be Windows' refusal to rename, replace or open something that a program holds open. The same
+ * error codes also mean a lack of permission.
  */
 export const isHeldOpen = (error: unknown): boolean =>
   isWindows && ["EPERM", "EACCES", "EBUSY"].includes(systemError.codeOf(error));

@@ -137,7 +137,8 @@ export function canBeCut(cutting: Cutting): boolean {
 }
 
 /**
- * Whether a text can be cut into ranges by its bytes, at safe cuts among characters that normalization does not change.
+ * Whether a text can be cut into ranges by its bytes: as by `canBeCut` or, if it is only normalized, at safe cuts among
+ * characters that normalization does not change.
  */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =

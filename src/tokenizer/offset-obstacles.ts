@@ -1,7 +1,7 @@
 import { haveAllBytes } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-// The kernel finds offsets (src/kernel/text/offsets.ts).
+// Says for which tokenizers there are no offsets. The kernel finds offsets (src/kernel/text/offsets.ts).
 
 /** Returns the reason why a tokenizer has no offsets; undefined if it has. */
 export function toOffsets({ normalization, model, tokens }: TokenizerParts): string | undefined {

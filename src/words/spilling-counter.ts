@@ -130,7 +130,7 @@ export class SpillingCounter {
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;
     if (options === undefined || words.distinctWordCount === 0) return;
-    // Adding a table to another at most doubles its size.
+    // A table to which another is added grows to at most twice the size of both.
     const staysInMemory =
       2 * (words.memoryBytes + inMemory.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
     if (!staysInMemory) {

@@ -12,7 +12,7 @@ const first = put(home, "first.txt", [1, 2, 3].map((seed) => madeText(seed, 300)
 const second = put(home, "second.txt", madeText(4, 500));
 const at = (name: string) => join(home, name);
 const run = (...args: string[]) => bpe([...args, "-s", special, "-q"], { cwd: home });
-/** Returns the first line of word counts in text form, which contains the special token and some options. */
+/** Returns the first line of counts in text form, which contains the special token and the given options. */
 const head = (...options: string[]) => `${run("count", first, ...options).stdout.split("\n")[0]}\n`;
 const train = (output: string, ...args: string[]) => run("train", ...args, "-n", "500", "-o", output);
 

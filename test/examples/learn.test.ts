@@ -10,9 +10,7 @@ import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const page = `${import.meta.dir}/../../examples/learn.ts`;
 
-/**
- * Returns text whose pairs often tie, with lines, runs, all kinds of white space, and characters of one to four bytes.
- */
+/** Returns made-up text. About half of the texts have runs, rare white space, and many pairs of equal counts. */
 function madeLines(seed: number): string {
   const random = randomNumbers(seed);
   if (random(2) === 0) return madeText(seed, 20 + random(200));

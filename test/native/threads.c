@@ -1,6 +1,5 @@
 /*
- * Several threads encode with one tokenizer. Each has to get the ids that a single thread gets: `threads IMAGE <
- * text`.
+ * `threads IMAGE < text`: several threads encode with one tokenizer. Each has to get the ids that a single thread gets.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -270,7 +270,7 @@ test("the reader chooses the measure of the table, and sorts it by its headers, 
     ["of320", "of 296 tokens"],
     ["of400", "of 296 tokens"],
   ]);
-  // The share of the vocabulary that a text uses does not rank tokenizers.
+  // The share of the vocabulary that a text uses does not rank tokenizers, so no cell is bold.
   await page.locator("#measures select").selectOption({ label: "vocabulary used" });
   expect(await table.locator("b").count()).toBe(0);
   await page.close();

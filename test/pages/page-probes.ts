@@ -86,7 +86,7 @@ export const overlaps = (page: Page) =>
     return found;
   });
 
-/** Returns every visible text with its size, its colour and its contrast to the background. */
+/** Returns visible texts, except options of menus, with size, colour, and contrast to the background. */
 export const seenTexts = (page: Page) =>
   page.evaluate(() => {
     const rgba = (colour: string) => {

@@ -2,10 +2,9 @@
 1000] [--only ACTION]`.
 
 Each round disturbs a tokenizer in a few ways, in random order: forks, Ctrl-C, signals whose
-handlers encode, threads, copies, saving, training, and killing the child process of a
-tokenizer without a native module. After each step the ids must be those of HF's package, and
-the trained tokenizer must still exist. Exits with 1 if an id was wrong, a call hung, or a
-training was lost. A seed repeats a round, as far as timing allows.
+handlers encode, threads, copies, saving, and training. After that the ids must be those of
+HF's package, and the trained tokenizer must still exist. Exits with 1 if an id was wrong, a
+call hung, or a training was lost. A seed repeats a round, as far as timing allows.
 """
 
 import argparse
@@ -186,7 +185,7 @@ class Round:
         )
         start, seconds = self.random.choice(starts)
         while len(_executable._endings) > 1:
-            time.sleep(0.001)  # A thread ends dropped tokenizers. That of this round stays.
+            time.sleep(0.001)  # Until a thread has ended all tokenizers but this round's.
         before = held()
         end = threading.Event()
         other = threading.Thread(target=end.wait)
@@ -386,7 +385,7 @@ def ended(pid):
 
 
 def do_rounds(seed, first, count, only):
-    """Runs rounds in a separate process, and prints a tally."""
+    """Runs some of the rounds in this process, and prints a tally."""
     faulthandler.dump_traceback_later(HANG_SECONDS - 20, exit=False)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     tally = dict.fromkeys(ACTIONS, 0)

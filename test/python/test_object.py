@@ -42,7 +42,7 @@ def made_text(draw: random.Random) -> str:
 
 def made_steps(draw: random.Random, named: list) -> list:
     """Returns random steps of a post-processor, of which at most one adds tokens."""
-    # All steps get the same `adds_space`, because steps that trim differently are refused.
+    # Steps with different values of `adds_space` would trim differently, which is refused.
     adds_space = draw.random() < 0.5
     steps = [processors.ByteLevel(trim_offsets=draw.random() < 0.8, add_prefix_space=adds_space)]
     if named and draw.random() < 0.6:
@@ -146,7 +146,7 @@ class BesideHF(unittest.TestCase):
                 self.assertIn(found.decode("utf-8", "replace").strip(), token.decode("utf-8", "replace"))
 
     def test_a_fingerprint_is_that_of_the_executable_and_of_hf(self):
-        """The fingerprint is the digest of the ids of docs/probe-1.json, with any tokenizer library."""
+        """The fingerprint is also the digest of the ids that HF's package gives for docs/probe-1.json."""
         for options in ({}, {"normalize": "NFKC,lowercase"}, {"pattern": "deepseek-v3", "compat": "huggingface"}):
             with tempfile.TemporaryDirectory() as home:
                 path = os.path.join(home, "tokenizer")

@@ -1,5 +1,5 @@
-// Runs every command that takes --memory-limit on inputs that fill the memory: `npm run suite memory`. Each run must
-// stay within 1.2 times the limit. It may refuse its input and say how much memory it needs. Prints the peaks.
+// Runs commands with --memory-limit on inputs that fill the memory: `npm run suite memory`. Each run must stay within
+// 1.2 times the limit. It may refuse its input and say how much memory it needs. Prints the peaks.
 //
 //   npm run suite memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
 

@@ -104,8 +104,8 @@ export function mutateJson(json: string, random: Random): string {
 }
 
 /**
- * Returns text with one or two changed lines: lost, duplicated, swapped or truncated lines, or lines with a field that
- * is wild or from another line. The whole text may be truncated, too.
+ * Returns text with one or two changed lines: they are lost, duplicated, truncated, extended or replaced, or have a
+ * field that is wild or from another line. The whole text may be truncated, too.
  */
 export function mutateLines(text: string, random: Random): string {
   const lines = text.split("\n");

@@ -1,7 +1,7 @@
-// Compares two executables on random small trainings: by each rule for ties, with random options, on random texts. All
-// bytes that they write must be equal, except times, memory and versions in records and pages. Merges of plain trainings
-// are also compared with those of the naive trainer, `examples/learn.ts`. No tokenizer.image is made: it has the digest of
-// the kernel and of the record.
+// Compares what two executables write in random small trainings. There are trainings with each tie rule. All bytes must
+// be equal, except times, memory and versions in records and pages. In trainings with few options (`plain`), the merges
+// are also compared with those of the naive trainer, `examples/learn.ts`. No tokenizer.image is made, because it has a
+// digest of the kernel.
 //
 //   npm run suite trainings -- [--against dist/bpe-small] [--binary dist/bpe] [--count 500] [--rule NAME]... [--seed N]
 //

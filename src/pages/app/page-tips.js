@@ -1,5 +1,7 @@
 // Tooltips of marks, tokens and table headers: on hover, on touch, on keyboard focus, and with the arrow keys while
-// a picture or a text has the focus. Shared by reports and the playground, whose workers have no document.
+// a picture or a text has the focus. Shared by reports and the playground.
+
+// The playground's workers run the same script, but have no document.
 if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
   /** Elements in which the mark nearest to the pointer gets the tooltip. */

@@ -1,5 +1,5 @@
 // Part of `npm run suite real`: converts real tokenizers into other formats. The programs that read these formats must
-// give the same ids as before, or `bpe` must refuse the conversion and say why.
+// give the same ids as before, or `bpe` must refuse the conversion and say why. Exceptions are in `knownDifference`.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
@@ -135,9 +135,9 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
   const said = format === "gguf" ? patternForms.describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
   const atEnd = said.includes("at white space that ends");
-  // tekken.json never recognizes special tokens in a text.
+  // The program that reads tekken.json never finds special tokens in a text.
   const hidden = format === "tekken" || parts.controlTokens !== undefined ? specials : [];
-  // llama.cpp takes tokens with these names for special tokens, of which `bpe convert` warns.
+  // llama.cpp takes tokens with these names for special tokens. `bpe convert` warns of this.
   const isNamed = parts.model.beginning !== undefined && format === "gguf";
   const names = new RegExp(controlNames.source.slice(1, -1));
   return (text) =>
@@ -151,8 +151,7 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
 /** Functions that return the ids of the texts, by the program that reads the format. */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
-  // Files of gpt2 have no pattern, and files of gguf only its name, so they are read with the pattern of
-  // tokenizer.json.
+  // Files of gpt2 have no pattern, so the oracle takes that of tokenizer.json.
   gpt2: ({ texts }, into) => oracle(texts, join(into, "vocab.json"), "pair"),
   async gguf({ texts, isFirst, parts, ids: own }, into) {
     const path = join(into, "tokenizer.gguf");
@@ -160,7 +159,7 @@ const programs: Record<Format, (source: Source, into: string) => Promise<string[
     const holdsMerges = parts.model.beginning === undefined;
     if (!holdsMerges && !hasLlama) return own;
     // PyPI's gguf takes ten seconds to read a file, so it runs only for the first tokenizer of a family, or without
-    // llama.cpp. It can read only files with merges.
+    // llama.cpp. It can read only files with merges, and takes the pattern of tokenizer.json.
     const read = (hasLlama && !isFirst) || !holdsMerges ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));

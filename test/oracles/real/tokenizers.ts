@@ -1,6 +1,6 @@
 /**
- * A real tokenizer that `npm run suite real` compares with: a file of a published package, identified by exact version
- * and SHA-256. This repository contains none of these files.
+ * A real tokenizer for `npm run suite real`: a file of a published package, identified by exact version and SHA-256.
+ * This repository contains none of these files.
  */
 export type RealTokenizer = {
   /** The directory below dist/real/files that receives the file. */

@@ -62,8 +62,8 @@ const directory = scratch();
 const token = "<|end|>";
 
 test("a document that begins exactly at a cut is counted once", () => {
-  // A safe cut may directly follow a special token. Then a document begins at the cut, but neither range contains its
-  // beginning.
+  // A safe cut may directly follow a special token. The range before the cut then counts the document that begins
+  // there, and the range after it does not.
   const before = `one${token}`;
   const inputs = findInputs([put(directory, "cut", `${before} two and more`)]);
   const cutByte = before.length;

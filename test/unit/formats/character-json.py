@@ -1,4 +1,4 @@
-"""Makes character-json.jsonl: small random tokenizers that begin with characters, and HF's answers for texts.
+"""Makes character-json.jsonl: small random tokenizers whose merges begin with characters, and HF's answers for texts.
 
     pip install tokenizers==0.23.3 && python3 test/unit/formats/character-json.py > test/unit/formats/character-json.jsonl
 """

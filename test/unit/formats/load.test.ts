@@ -206,7 +206,7 @@ describe("a special token", () => {
       const random = randomNumbers(seed);
       const specialTokens = odd.filter(() => random(3) === 0);
       const compat = (["cs336", "huggingface", "rustbpe"] as const)[seed % 3]!;
-      // With HF's rule, a learned token has the id of a special token with the same text.
+      // By HF's rule, a special token and a learned token with the same text share an id.
       if (compat === "huggingface") specialTokens.push(["a", "Ġt", "Ġ"][random(3)]!);
       const some = () => ["the low ", "q", "éa", "b\n", ...specialTokens][random(4 + specialTokens.length)]!;
       const text = Array.from({ length: 80 }, some).join("");

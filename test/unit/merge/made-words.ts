@@ -42,10 +42,7 @@ export function makeWords(random: Random): Map<string, number> {
 export const tableOf = (words: NaiveWords): WordTable =>
   wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
-/**
- * Returns random tuning. It makes rare cases frequent, such as thresholds that prove too high, and arenas that
- * overflow.
- */
+/** Returns random tuning. Its values make rare cases of the engine frequent. */
 export function makeTuning(random: Random): MergeTuning {
   return {
     ...defaultTuning,

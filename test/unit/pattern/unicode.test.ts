@@ -20,7 +20,7 @@ import {
 } from "./engines.ts";
 
 /*
- * The oracles are queried here, so a test fails when a dev dependency brings an engine with another Unicode version.
+ * Here we query HF's engine and tiktoken's, so a test fails when a dev dependency brings another Unicode version.
  * Then use the package of that version in scripts/generate-unicode-data.ts, and update docs/internals/pattern.md.
  */
 

@@ -188,8 +188,8 @@ test("a cached answer for two characters is not used for two others with nearly 
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // This token has the last byte of the first character directly before the first byte of the second, but neither
-      // character as a whole.
+      // In this token, the last byte of `apart[0]` is directly before the first byte of `apart[1]`, but the token has
+      // neither character as a whole.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);
