@@ -10,8 +10,8 @@
  *     bpe_free(ids.ids);
  *     bpe_close(tokenizer);
  *
- * Several threads may use a tokenizer at once. Functions that return `const char *` return NULL for success, or an
- * error message that must not be freed. Ids are those of `bpe encode`. */
+ * Several threads may use a tokenizer at once. Functions that return `const char *`, except bpe_session_text, return
+ * NULL for success, or an error message that must not be freed. Ids are those of `bpe encode`. */
 #ifndef BPE_H
 #define BPE_H
 

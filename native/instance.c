@@ -494,7 +494,7 @@ const char *sections_open(Instance *instance, const Image *image, bool specials_
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2 | (uint32_t)continues << 3;
-  /* Flags stay in effect for later texts, except that segments and `continues` change them while a text is read. */
+  /* The module keeps its flags for later texts, unless segments or `continues` change them while a text is read. */
   if (instance->sections_flags != flags || has_segments || continues) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;

@@ -147,7 +147,7 @@ FILES = (
 ${lines(quoted(decisiveFileNames), "    ").join("\n")}
 )
 
-#: The parameters that are options of \`bpe train\`, by how \`_training.py\` prints their values.
+#: The parameters that are options of \`bpe train\`, by how \`_training.py\` writes their values.
 PARAMETERS = {
 ${[...Map.groupBy(printed, ({ kind }) => kind.python.print)].flatMap(([print, each]) => tupleOf(print, each)).join("\n")}
 }
@@ -177,7 +177,7 @@ ${parameters
     \`\`files\`\` is one path or several: text, JSON lines, Parquet, compressed or not, directories. \`\`texts\`\` is any iterable
     of strings, or of lists of strings, each string a document of its own; it is read once, as fast as words are counted,
     and never held. An iterable that is not a list or tuple may be given as \`\`files\`\`, too, unless it begins with the path
-    of a file. Of a data set name the column: \`\`texts=dataset["text"]\`\`.
+    of a file. For a data set, name the column: \`\`texts=dataset["text"]\`\`.
 
 ${parameters.flatMap((option) => lines(`\`\`${option.python}\`\`: ${said(option, spellInPython).replaceAll("\\", "\\\\")}`, "    ", "        ")).join("\n")}
 

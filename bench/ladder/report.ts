@@ -15,8 +15,8 @@ export type RungResult = {
 };
 
 /**
- * Times of `bpe` and other rungs on the largest input. The runs of a round are interleaved, and times have one number
- * for each round. The last row is `bpe`.
+ * Times of `bpe` and other rungs on the largest input. Each round runs all of them, one after the other. `ms` and
+ * `cpuMs` have one number for each round. The last row is `bpe`.
  */
 export type Comparison = {
   readonly wordCount: number;

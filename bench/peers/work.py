@@ -22,7 +22,7 @@ from bpe_trainer._characters import character_of
 
 #: A batch has at most this many characters of the file, because the text and the ids are in memory.
 BATCH_CHARACTERS = 128_000_000
-#: The minimum length of a batch's texts, in characters, if the file can be cut there.
+#: A long document is cut into texts for a batch. Most of them have at least this many characters.
 TEXT_CHARACTERS = 10_000
 #: The maximum number of texts that are encoded one by one.
 CALLS = 20_000
@@ -35,7 +35,7 @@ Ask = SimpleNamespace
 class Job(NamedTuple):
     #: The work that is measured.
     work: Callable[[], Any]
-    #: Returns the part of the result that all libraries share: the merges, or a checksum of the ids of each text.
+    #: Returns what results are compared by: merges, learned tokens by rank, or a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None

@@ -1,5 +1,5 @@
-// Measures what the model in docs/many-machines.md is computed from, records it in bench/record/scale.json, and
-// regenerates the section of that page on terabytes:
+// Measures what the model in docs/many-machines.md is computed from, and records it in bench/record/scale.json. Writes
+// the section of that page on terabytes again, and docs/scale.svg:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //

@@ -1,5 +1,6 @@
-// Compares every named pattern with a naive splitter (JavaScript's RegExp), HF's tokenizers and tiktoken: on every
-// string of up to N distinctive characters, on random bytes, and on files. Prints the table of cases and differences.
+// Tests whether our pretokens for named patterns are those of a naive splitter (JavaScript's RegExp), of HF's tokenizers
+// and of tiktoken. The texts are all strings of up to N distinctive characters, random ones, and lines of files. Prints
+// a table: how many texts of each kind a splitter got, and for how many it differs.
 //
 //   node scripts/bun.mjs bench/split/oracles.ts [--length N] [--characters N] [--random N] [--pattern NAME]... [file]...
 //

@@ -1,6 +1,6 @@
 """The image of a tokenizer: one file that the executable makes from the tokenizer's files, and that the native module uses.
 
-src/tokenizer/image.ts documents its layout. Only the executable reads other files of tokenizers.
+src/tokenizer/image.ts documents its layout.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Image:
     encodes."""
 
     def __init__(self, data: bytes, as_text: bool) -> None:
-        """``as_text``: special tokens in a text are text, if a call does not say. Raises BpeError for data that is no image."""
+        """``as_text``: whether special tokens in a text are plain text by default. Raises BpeError for data that is no image."""
         import json
 
         fields = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (b"", 0)
@@ -84,7 +84,7 @@ class Image:
         )
 
     def is_of(self, directory: str) -> bool:
-        """Whether the image was made from the files in the directory. Only files that determine the tokenizer count.
+        """Whether the image was made from the files in the directory. Ignores files that do not affect the tokenizer.
 
         The image may be forged, so it determines only the expected digests, never which files are read.
         """
@@ -140,7 +140,8 @@ def _native_module() -> Any:
 
 
 def image_at(path: str, options: Sequence[str], as_text: bool) -> Image:
-    """Returns the image of the tokenizer at a path: the one next to its files, if it was made from them, or a new one."""
+    """Returns the image of the tokenizer at a path. Without options, that is the image next to its files, if it was made from
+    them. Otherwise it is a new one."""
     saved = None if options else _saved_image(path, as_text)
     return saved or Image(Run(["image", "--quiet", "--output=-", *options, "--", path], answers=True).finish(), as_text)
 

@@ -15,7 +15,7 @@ FILES = (
     "chat_template.json", "training.json",
 )
 
-#: The parameters that are options of `bpe train`, by how `_training.py` prints their values.
+#: The parameters that are options of `bpe train`, by how `_training.py` writes their values.
 PARAMETERS = {
     "texts": ("special_tokens", "seed_tokens", "include"),
     "flag": (
@@ -117,7 +117,7 @@ def train(
     ``files`` is one path or several: text, JSON lines, Parquet, compressed or not, directories. ``texts`` is any iterable
     of strings, or of lists of strings, each string a document of its own; it is read once, as fast as words are counted,
     and never held. An iterable that is not a list or tuple may be given as ``files``, too, unless it begins with the path
-    of a file. Of a data set name the column: ``texts=dataset["text"]``.
+    of a file. For a data set, name the column: ``texts=dataset["text"]``.
 
     ``vocab_size``: The size of the vocabulary: 256 bytes, special tokens and merges. Several sizes, as in
         [16_384, 32_768], are made by one run: each is written into a directory of the output that is named by

@@ -305,7 +305,7 @@ function inspectionOf(
     scripts: statistics.scripts,
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,
-    // null without a training.json.
+    // null without a training.json that lists the file and has token counts.
     training: recordFiles.readTokenCountFacts(description.path),
     text:
       text === undefined

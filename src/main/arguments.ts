@@ -80,8 +80,8 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
 }
 
 /**
- * Whether no file is needed. An option may take the place of files; or nothing is learned, because an option that is
- * usually required is left out: `--vocab-size` with `--extend`.
+ * Whether no file is needed: an option takes the place of files, or `--extend` is given without `--vocab-size`, so that
+ * nothing is learned.
  */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||

@@ -1,6 +1,6 @@
 import { escapeText } from "#bytes";
 
-// The static markup of a page.
+// Makes HTML from templates, whose values are escaped.
 
 /** A piece of HTML. Only `html` and `trustedHtml` create one, so untrusted text is always escaped. */
 export class Html {

@@ -3,7 +3,7 @@ import { corpusInputs, type Input } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { host, runSliced, scaled } from "#runtime";
 
-/** The buffer for reading all files, which fits into the L2 cache. */
+/** The buffer into which files are read. It fits into the L2 cache. */
 const block = new Uint8Array(scaled(1 << 18, 64));
 /** How many bytes are hashed between two yields: about a millisecond of work. */
 const sliceBytes = scaled(1 << 20, 128);
@@ -63,8 +63,8 @@ function* hashFile(fd: number, sizeBytesMax: number) {
 }
 
 /**
- * Maps files to their contents, so that an unchanged file need not be read. A file counts as unchanged if it has the
- * same device, inode, size, time of modification (mtime) and time of change (ctime).
+ * Has the SHA-256 of files that were read, so that an unchanged file need not be read again. A file counts as unchanged
+ * if it has the same device, inode, size, time of modification (mtime) and time of change (ctime).
  *
  *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
  *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line for each file, times in nanoseconds, most recently used last

@@ -168,7 +168,7 @@ const noStatistics = (): RangeStatistics => ({
   crc32: 0,
 });
 
-/** Adds the statistics of a range to the statistics of its input. The ranges of an input come in order. */
+/** Adds the statistics of a range to those of its input. Ranges with checksums come in order. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   // Most inputs are one range, whose checksum is that of the input.
   sum.crc32 = sum.textBytes === 0 ? found.crc32 : joinChecksums(sum.crc32, found.crc32, found.textBytes);

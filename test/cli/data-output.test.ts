@@ -7,7 +7,7 @@ import { randomNumbers } from "../random.ts";
 
 const home = scratch();
 
-// Inputs for which every command with output writes far more than a pipe can buffer.
+// Inputs for which the commands below, except `plan`, write far more than a pipe can buffer.
 const random = randomNumbers(1);
 const words = Array.from({ length: 40_000 }, () => random(1e9).toString(36));
 const corpus = put(home, "corpus.txt", words.join(" "));

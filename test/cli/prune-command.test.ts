@@ -359,7 +359,7 @@ describe("other people's files", () => {
     }));
     const sizes = { default_vocab_size: 264, default_num_special_tokens: 2 };
     const config = { pattern: patterns.tekken.sources[0], ...sizes, version: "v3" };
-    // The last token is ignored, because num_vocab_tokens leaves no id for it.
+    // The last token is ignored, because default_vocab_size leaves no id for it.
     const path = alone(
       "tekken.json",
       {

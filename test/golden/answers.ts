@@ -80,7 +80,10 @@ function maskStderr(text: string, directory: string): string {
     .join("\n");
 }
 
-/** Reads an output file. Masks what differs from run to run, also the working directory, `directory`. */
+/**
+ * Reads an output file. In records, logs and pages, masks what differs from run to run, such as the working directory,
+ * `directory`.
+ */
 export async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");

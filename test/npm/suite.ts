@@ -1,5 +1,5 @@
-// Tests the npm package outside of this checkout: `npm run suite npm`. BPE_TEST_NODES names the Node executables, by
-// default the one on the PATH; BPE_TEST_CHROMIUM, a browser.
+// Tests the npm package outside of this checkout: `npm run suite npm`. BPE_TEST_NODES lists Node executables; the
+// default is the one on the PATH. BPE_TEST_CHROMIUM names a browser to test in; by default there is none.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {

@@ -1,4 +1,4 @@
-"""Wrong arguments: the error names the parameter, and no value is mistaken for one of another type."""
+"""Tests that wrong arguments are refused, usually with an error that names the parameter."""
 
 import inspect
 import os

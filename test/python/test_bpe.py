@@ -1,4 +1,4 @@
-"""The installed package, compared with HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
+"""Tests the installed package, in part against HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
 
 import contextlib
 import gc
@@ -208,7 +208,7 @@ class Training(Home):
 
 
 class Abilities(Home):
-    """Arguments of train other than merges, pattern and special tokens."""
+    """Options of train, such as several sizes, weights and superwords, and the method extend."""
 
     def encoded(self, tokenizer: bpe.Tokenizer) -> list[list[int]]:
         """Returns the ids of texts, and checks them by other calls."""
@@ -519,8 +519,8 @@ class Encoding(Home):
                 (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
         finally:
             os.posix_spawn = spawn
-        # An image made from other files than `load` reads, or with more options than the files
-        # have, is not used.
+        # An image is not used if it was made from other files than `load` reads, or with an option
+        # of `bpe image`.
         plain = self.home / "plain"
         plain.mkdir()
         for name in ("vocab.json", "merges.txt"):
@@ -576,8 +576,9 @@ class Encoding(Home):
 
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
-        # One call encodes 32 of the 40 texts: 0 to 7 and 16 to 23 belong to its instance, 8 to
-        # 15 were left by the other one, and 32 to 39 are its own again. The rest are still strings.
+        # For two threads, groups of 8 texts belong to an instance of the kernel in turn. One call
+        # encodes 32 texts: three groups of its instance, and the first group of the other one, which
+        # has not begun. Texts 24 to 31 are still strings.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

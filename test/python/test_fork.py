@@ -1,4 +1,4 @@
-"""Forks, threads, signals and pickles: ids stay right, and trained tokenizers stay available."""
+"""Tests tokenizers in forks and threads, during signals, and after pickling; also odd arguments of their methods."""
 
 import atexit
 import copy
@@ -347,8 +347,6 @@ class Replaced(Made):
 
 
 class Interrupts(Made):
-    """Interrupts in the middle of a call."""
-
     def setUp(self) -> None:
         super().setUp()
         #: Two long texts: one with many special tokens, and one without any.

@@ -1,5 +1,5 @@
-"""Ctrl-C while a process starts, in a program with other threads: only KeyboardInterrupt is raised, and nothing is
-left."""
+"""Starts runs of bpe, in some tests with a Ctrl-C meanwhile. Tests that no process, descriptor or file is left, and that an
+interrupt only raises KeyboardInterrupt."""
 
 import dis
 import os
@@ -44,7 +44,7 @@ class Starts(unittest.TestCase):
         self.descriptors = os.listdir("/proc/self/fd")
 
     def check_nothing_is_left(self, moment: str) -> None:
-        # Another thread ends dropped runs.
+        # Wait for the threads that end dropped runs.
         while _executable._endings:
             time.sleep(0.0005)
         self.assertEqual(len(os.listdir("/proc/self/fd")), len(self.descriptors), f"descriptors, {moment}")
@@ -64,8 +64,8 @@ class Starts(unittest.TestCase):
             if event == "call":
                 last = "RESUME"
             if event == "opcode":
-                # Python handles signals only after these operations, so never between taking a lock and entering its
-                # block.
+                # Python handles signals only after these operations, so never between taking the lock of a `with`
+                # statement and entering its body.
                 is_served = last.startswith(("CALL", "JUMP_BACKWARD", "RESUME"))
                 last = dis.opname[frame.f_code.co_code[frame.f_lasti]]
                 if not is_served:
@@ -111,7 +111,7 @@ class Starts(unittest.TestCase):
         self.assertEqual(ignored, [])
 
     def test_ctrl_c_may_come_at_any_system_call(self) -> None:
-        """Each call runs in another thread, while this one is interrupted."""
+        """Another thread makes the system calls, while the main thread is interrupted."""
         n = 1
         while self.interrupted_at_call(n, started, os, CALLS):
             self.check_nothing_is_left(f"call {n}")
@@ -122,8 +122,8 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Interrupts before or after one of the calls, at the n-th of these moments. Returns whether it got that far,
-        and checks that only KeyboardInterrupt was raised."""
+        """Interrupts at the n-th moment that is just before or after one of the calls. Returns whether there were n
+        such moments."""
         struck = threading.Event()
         halves = 0
 

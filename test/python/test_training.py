@@ -169,7 +169,7 @@ class Warned(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
-    """Lists that are too long for the arguments of a program, and values that no argument can contain."""
+    """Lists that are too long for the arguments of a program, zero bytes, and other odd values."""
 
     def setUp(self) -> None:
         home = tempfile.TemporaryDirectory()

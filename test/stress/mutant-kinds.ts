@@ -17,7 +17,8 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Well-formed files with wild values. They must be read, or refused by name, quickly and with little memory.
+// Runs `bpe` on well-formed files with wild values. It must read them, or refuse them by name, quickly and with little
+// memory. Such a file of a cache must not make a run fail.
 
 const hangMs = 10_000;
 /** A good run takes less than 100 MB. Some tables have an entry for each id up to 2^24, which takes more. */

@@ -1,6 +1,5 @@
-// Compares sessions, segments and canonical ids of random tokenizers with their definitions, for all normal forms and
-// flags of added tokens: `npm run suite sessions`. Each round has one tokenizer. A failure prints the seed and the
-// round.
+// Compares sessions, segments and canonical ids with encodings of whole texts: `npm run suite sessions`. Each round has
+// one tokenizer, with random normal forms and flags of added tokens. A failure prints the seed and the round.
 //
 //   npm run suite sessions -- [--seed N] [--rounds 2000] [--round N] [--size 50]
 //

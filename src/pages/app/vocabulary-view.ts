@@ -24,7 +24,7 @@ import { tokenCode } from "./token-text.ts";
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
   const { curve, vocabulary: packed, textName, excerpts } = data;
   const vocabulary = await unpacked.unpack(packed);
-  // Not `merged`: some files list several pairs for a token.
+  // Each token once, unlike in `vocabulary.merged`: some files list several pairs for a token.
   const learned = vocabulary.tokens.filter(({ rank }) => rank !== undefined);
   const observations = observationsOf({ learned, lastPairCount: packed.lastPairCount });
   const first = firstShown(learned, vocabulary.tokens);

@@ -7,8 +7,8 @@ import { readTokenizers } from "./tokenizers.ts";
 setDefaultTimeout(600_000);
 
 /**
- * The expected warnings. Each was checked manually and is right: numbers such as "20031218", and letters of flags
- * that occur as two tokens each.
+ * The expected warnings. Each was checked manually and is right: numbers such as "20031218", and letters of flag
+ * emoji, for each of which two tokens have the same bytes.
  */
 const warnings: Readonly<Record<string, readonly string[]>> = {
   claude: ["private-data"],

@@ -7,9 +7,8 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// A tokenizer in each format is read, extended, renamed, pruned, and converted to each other format. Formats that
-// cannot do this are listed below with their messages. A new format in the table is tested without further changes
-// here.
+// A tokenizer in each format that training writes is read, extended, pruned, and converted to the others. What a format
+// cannot do is listed below with its message.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },

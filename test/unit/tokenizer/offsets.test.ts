@@ -13,7 +13,8 @@ const seed = Number(process.env.TEST_SEED ?? 23);
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
 
 /**
- * Returns a finder for a tokenizer of bytes, " a", "  " and added tokens. The tests contain the answers of HF 0.23.3.
+ * Returns a function that finds the positions of tokens in a text, for a tokenizer of bytes, " a", "  " and added
+ * tokens. The positions in characters that the tests expect are those of HF 0.23.3.
  */
 function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [] as boolean[] } = {}) {
   const tokens = [...byteCharacters.characters, "Ġa", "ĠĠ"];

@@ -43,7 +43,7 @@ const snippets = [
   '"\\/',
 ];
 
-/** Returns texts that could join with their neighbours, and a file that contains them. */
+/** Returns texts, some of which begin or end with a part of a special token, and a file with a record for each. */
 function madeJson(seed: number, recordCount: number) {
   const random = randomNumbers(seed);
   const texts = Array.from({ length: recordCount }, () =>
