@@ -48,7 +48,7 @@ export function skipValue(json: Uint8Array, pos: number): number {
 /**
  * Calls `member` for each member of the object or array at `pos`, with the key or index, the position of its value, and
  * the bounds of the key. `member` returns the end of the value. Returns the end of the object or array, or
- * `invalid`. Throws a SyntaxError for a key that is not a JSON string.
+ * `invalid`. Throws a SyntaxError for a key in quotes that is not a valid JSON string.
  */
 export function walkMembers(
   json: Uint8Array,

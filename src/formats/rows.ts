@@ -126,8 +126,8 @@ export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
 /**
- * The size of the longest row: two kept tokens, each byte of which is spelled as two bytes, and three separators. The
- * kernel writes a row in full even if it begins just before the buffer's end.
+ * The size of the longest row that the kernel writes: two kept tokens, each byte of which is spelled as two bytes, and
+ * three separators. The kernel writes a row in full even if it begins just before the buffer's end.
  */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */

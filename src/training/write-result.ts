@@ -367,7 +367,7 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
 
 /**
  * Makes the record of a derived tokenizer. Its options are those of the original's training record, if there is one,
- * changed by `options`. They always state the pattern, the normal form, and the special tokens with their ids, which
+ * changed by `options`. They always state the pattern, the normalization, and the special tokens with their ids, which
  * GPT-2's files and rank files lack.
  */
 export function makeDerivedRecord(

@@ -1,4 +1,5 @@
-/* For library.test.ts: `sessions IMAGE [EDITS [SEED]] < text`. Edits a session and compares it with encoding the whole text. */
+/* For library.test.ts: `sessions IMAGE [EDITS [SEED]] < text`. Edits a session, and then many sessions EDITS times.
+ * Compares their ids with those of the whole text after each edit. Also counts intervals, and encodes segments. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
