@@ -1,6 +1,5 @@
-// `npm run suite nightly`: tests that are too slow for CI, or need more than npm provides: other programs and
-// their release candidates, browsers, shells, Windows programs, downloads, and fault injection. Names select
-// suites:
+// `npm run suite nightly`: tests that are too slow for CI (such as fault injection), or need more than npm provides
+// (such as other programs, browsers, shells, and downloads). Names select suites:
 //
 //   npm run suite nightly [-- spark real]
 //

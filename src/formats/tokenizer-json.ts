@@ -60,10 +60,7 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/**
- * Yields `tokenizer.json`. JSON.stringify writes the parts of bounded size; vocabulary and merges are written
- * row by row.
- */
+/** Yields `tokenizer.json`. JSON.stringify writes all but the vocabulary and the merges, which come row by row. */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, normalization, exportForm, model, like, characters } = tokenizer;
   const head = {

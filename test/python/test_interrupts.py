@@ -1,5 +1,5 @@
-"""Ctrl-C during a single long call: the call is interrupted, and the tokenizer gives right
-answers afterwards."""
+"""A signal during a long call, with a handler that raises, as that of Ctrl-C does: the call ends
+early, and the tokenizer gives right answers afterwards."""
 
 import random
 import resource

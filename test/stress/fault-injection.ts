@@ -18,7 +18,7 @@ const share = Number(values.share ?? 1);
 const chosen = kinds.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) throw new Error(`no kind of fault is called "${values.only}"`);
 
-/** The maximum number of attempts for a trial whose fault comes too late. */
+/** If faults come too late, trials are repeated, up to this many attempts for each wanted one. */
 const attemptsPerTrial = 10;
 /** The number of concurrent trials. Each has a separate world. */
 const laneCount = 2;

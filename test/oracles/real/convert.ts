@@ -148,7 +148,7 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
     (atEnd && /\s$/.test(text));
 }
 
-/** Functions that return the ids of the texts, by the program that reads the format. */
+/** For each format, a function that returns the ids which a program that reads this format gives to the texts. */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
   // Files of gpt2 have no pattern, so the oracle takes that of tokenizer.json.

@@ -15,7 +15,7 @@ const parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
 const partCount = 9;
 const headBytes = 56 + 8 * partCount;
 
-/** Returns the numbers in an image's header, and its parts in order. */
+/** Returns an image's bytes, the places of its parts, and functions that return a part as numbers or bytes. */
 function opened(image: Uint8Array) {
   const bytes = Buffer.from(image.buffer, image.byteOffset, image.length);
   const partAt = (i: number) => [bytes.readUInt32LE(56 + 8 * i), bytes.readUInt32LE(60 + 8 * i)] as const;
@@ -105,7 +105,7 @@ test("an image contains only what its tokenizer needs", () => {
   expect(wordRanges).toBeGreaterThan(100);
   expect(changed.part(4).length).toBe(24 + 16 * single.length + 8 * wordRanges! + contentBytes! + 1);
   expect(changed.part(4).at(-1)).toBe(0);
-  // With special tokens as text, the text is cut unchanged.
+  // Such a text goes to the kernel unchanged only with special tokens as text.
   expect(flagsOf({ addedTokens: single })).toBe(1 | 32);
 });
 
