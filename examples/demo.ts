@@ -1,5 +1,5 @@
-// `npm run demo`: trains a tokenizer on the documentation and type declarations of the installed packages, and shows
-// a sentence cut into its tokens.
+// `npm run demo`: trains a tokenizer on the documentation and type declarations of some installed packages, and shows a
+// sentence cut into its tokens.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { encodeWord, keyOf, wordsOf } from "./learn.ts";

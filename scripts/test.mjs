@@ -1,7 +1,7 @@
 // Checks types and style, and runs all tests; or only those whose path has one of the given words: `node
-// scripts/test.mjs test/words`. Arguments that begin with "-" are passed to Bun. `--long` runs only the random tests,
-// with more rounds (test/rounds.ts), and the tests of the command line, with a process for each command line
-// (test/binary.ts).
+// scripts/test.mjs test/words`. `--long` runs only the random tests, with more rounds (test/rounds.ts), and the tests of
+// the command line, with a process for each command line (test/binary.ts). Options that this script does not know are
+// passed to Bun.
 //
 // Some files (`atSmallScale`) run again at small scale, where every size is tiny (src/runtime/scale.ts): `node
 // scripts/test.mjs --small-scale` runs only these.

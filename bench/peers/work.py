@@ -26,7 +26,7 @@ BATCH_CHARACTERS = 128_000_000
 TEXT_CHARACTERS = 10_000
 #: The maximum number of texts that are encoded one by one.
 CALLS = 20_000
-#: The maximum number of characters of the file from which these texts are taken.
+#: How many characters of the file are read for these texts, at most.
 CALLS_CHARACTERS = 8_000_000
 #: The fields of a request of compare.py.
 Ask = SimpleNamespace

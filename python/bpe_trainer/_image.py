@@ -245,7 +245,7 @@ class Vocabulary:
 
     @property
     def by_bytes(self) -> Mapping[bytes, int]:
-        """The ids of all tokens by their bytes. If two tokens have the same bytes, the id of the learned one."""
+        """The ids of tokens by their bytes. Of several tokens with the same bytes, prefers one that is not added."""
         if self._by_bytes is None:
             ids = sorted(range(len(self._starts) - 1), key=lambda id: id in self._added)
             found: dict[bytes, int] = {}

@@ -53,7 +53,8 @@ class Starts(unittest.TestCase):
             os.waitpid(-1, os.WNOHANG)
 
     def interrupted_at(self, n: int, make) -> bool:
-        """Interrupts the main thread at its n-th operation after `make` began. Returns whether it got that far."""
+        """Interrupts the main thread in `make`, at the n-th operation at which Python may handle a signal. Returns
+        whether it got that far."""
         done, last = 0, ""
 
         def trace(frame, event, _):

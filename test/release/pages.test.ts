@@ -1,4 +1,4 @@
-// Tests texts that users read outside the sources: no link is dead, and the pages that help and errors name exist.
+// Tests texts that users read outside the sources: the links, pages, files and examples that they name exist.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -25,7 +25,7 @@ type OddPath = {
   readonly path: string;
   /** Creates the files for the path in the run's directory. */
   readonly make?: (home: string) => void;
-  /** Whether opening the path blocks until a signal comes, as for a pipe without a writer. */
+  /** Whether reading the path may last until a signal comes, as for a pipe without a writer. */
   readonly waits?: boolean;
   /** Whether only its permissions make the path odd. They do not apply to root. */
   readonly isForbidden?: boolean;
@@ -175,7 +175,7 @@ class OddWorld {
       stdout: "ignore",
       stderr: "pipe",
     });
-    // Ends a run that hangs, which then has no exit code. A run that is expected to wait for a pipe is asked to end.
+    // Ends a run that hangs, which then has no exit code. If the path `waits`, only asks the run to end.
     const timer = setTimeout(() => child.kill(odd.waits ? "SIGTERM" : "SIGKILL"), odd.waits ? 1000 : 60_000);
     const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     clearTimeout(timer);

@@ -45,9 +45,8 @@ function inCharacters(merges: readonly Pair[]): Pair[] {
 }
 
 describe("worked example", () => {
-  // The counts are low 5, lower 2, widest 3, newest 6. At first "e s" and "s t" are the most frequent pairs, with 9
-  // each. The tie goes to the greater pair, (s, t). Then "e st" has 9; then "o w" and "l o" have 7 each, the greater
-  // one first; and so on.
+  // At first "e s" and "s t" are the most frequent pairs, with 9 each. By the rule of cs336, the tie goes to the greater
+  // pair, (s, t). Then "e st" has 9; then "o w" and "l o" have 7 each, the greater one first; and so on.
   const words = wordTableOf([
     ["low", 5],
     ["lower", 2],
