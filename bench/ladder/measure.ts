@@ -1,5 +1,5 @@
-// Runs one rung on one file of words, in a separate process: nothing is warmed up, and the peak of memory is the
-// rung's.
+// Runs one rung of the ladder (strategies.ts) on a file of words, in a separate process: nothing is warmed up, and the
+// peak of memory is the rung's.
 //
 //   node scripts/bun.mjs bench/ladder/measure.ts
 //     <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...

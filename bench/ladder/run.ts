@@ -5,8 +5,8 @@
 //                                            [--output bench/ladder]
 //
 // Words are made from the text (default: documentation of installed packages). Every run is a separate process, which
-// is stopped after `--bound` seconds, in the final comparison after four times as long. Our own run, whose merges all
-// others are checked against, is never stopped. Short runs are repeated, for medians.
+// is stopped after `--bound` seconds, in the final comparison after four times as long. The run of `bpe`
+// that makes the expected merges is never stopped. Short runs are repeated, for medians.
 // Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

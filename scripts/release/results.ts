@@ -1,4 +1,4 @@
-// Compares the results of a program for a corpus with those of the sources, on any platform:
+// Runs an executable and the sources on the same corpus, on any platform, and compares their merges and ids:
 //
 //   node scripts/bun.mjs run scripts/release/results.ts path/to/bpe
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-// The ASCII characters that lines, JSON and numbers consist of, as bytes.
+// Some ASCII characters that readers of lines, JSON and numbers look for, as bytes.
 
 export const tab = 0x09;
 export const lineFeed = 0x0a;

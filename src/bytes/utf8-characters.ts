@@ -84,7 +84,7 @@ export const startsWithBom = (bytes: Uint8Array) =>
 export const decode = (bytes: Uint8Array, start = 0, end?: number): string =>
   Buffer.from(bytes.subarray(start, end)).toString("utf8");
 
-/** Returns the first position in a string, at or after `position`, that does not split a surrogate pair. */
+/** Returns the first position in a string, from `position` on, that is not after the first half of a surrogate pair. */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;

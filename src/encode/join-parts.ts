@@ -29,7 +29,7 @@ const partRequest = schema.object({
 
 type Part = ListedShards & {
   readonly asked: schema.Checked<typeof partRequest>;
-  /** The index of the first line of the plan that the part encodes. The part has this line and the lines after it. */
+  /** The part encodes consecutive lines of the plan. This is the index of the first. */
   readonly firstLine: number;
 };
 

@@ -1,7 +1,8 @@
 import type { differences, findings } from "#evaluation";
 
 /**
- * The kinds of words whose tokens are added up. Signs at the edges of a word are ignored: `"said,` is lower case.
+ * The kinds of words. The first regular expression that matches decides. Signs at the edges of a word are removed
+ * first: `"said,` is lower case.
  */
 const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
   ["signs", /^$/],
@@ -25,7 +26,7 @@ const namedLeast = 0.1;
 
 /**
  * Says what a difference means for the text: tokens per 1,000 characters, the cost of tokens and of context, and the
- * kinds of words that it comes from. Tokenizers are a (0) and b (1).
+ * kinds of words that it comes from. In the result, 0 means tokenizer a, and 1 means b.
  */
 export function meaningOf(text: differences.TextDifference, characters: number): findings.FindingPart[] {
   const { name, tokensA, tokensB } = text;

@@ -48,8 +48,8 @@ export function factsOf({ config, template }: ReturnType<typeof parse>) {
 }
 
 /**
- * Returns the text of the token of each role: from the companion files if there are any, otherwise from the
- * training record.
+ * Returns the text of the token of each role: from the configuration if there is one, otherwise from the training
+ * record.
  */
 export function roleTokensAt(path: string): Readonly<Record<string, string>> {
   const roles = parse(path).config ?? recordFiles.readRoles(path);

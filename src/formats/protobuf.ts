@@ -37,7 +37,8 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
 const fixedSizes: readonly (number | undefined)[] = [undefined, 8, undefined, undefined, undefined, 4];
 
 /**
- * Reads an integer of up to ten groups of seven bits, the lowest first. Integers above 2^53, such as -1, are rounded.
+ * Reads an integer of up to ten groups of seven bits, the lowest first. Integers above 2^53 are rounded, such as
+ * 2^64 - 1, which means -1.
  */
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;

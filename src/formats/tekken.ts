@@ -22,9 +22,9 @@ import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
  * Loads Mistral's `tekken.json` as the package mistral-common does. Ranks work as in tiktoken. Special tokens have the
- * first ids, so a token's id is its rank plus the number of special tokens. The file may list more tokens than its
- * vocabulary size allows; the last ones are ignored. Special tokens are never found in a text, because mistral-common
- * adds their ids itself.
+ * first ids. The id of any other token is its rank plus the number of special tokens. The file may list more tokens than
+ * its vocabulary size allows; the last ones are ignored. Special tokens are never found in a text, because
+ * mistral-common adds their ids itself.
  */
 function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);

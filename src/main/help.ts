@@ -7,12 +7,12 @@ import { type CommandSpec, usageLine } from "./command-spec.ts";
 import { commandGroups } from "./command-table.ts";
 import { unknownOption } from "./mistakes.ts";
 
-// Help, wrapped to the terminal: for the program, for a command on one screen, for a topic in full, and for one option.
+// The pages of help, wrapped to the terminal.
 
 /** The maximum width of a page. Longer lines are hard to read on any terminal. */
 const columnsMax = 120;
 
-/** The maximum number of lines of a one-screen page, at 80 columns. */
+/** The number of lines that the page of a command should not exceed. */
 const screenLines = 24;
 
 /** Returns the page to write to: as wide as the terminal, but at most `columnsMax`. */
@@ -155,7 +155,7 @@ export function optionHelp(command: CommandSpec, option: optionTables.Option, pa
   ]);
 }
 
-/** Returns the option that is named after `help`, with or without dashes. */
+/** Returns the option with this name, which may be typed with or without dashes. */
 const findOption = ({ options }: CommandSpec, typed: string): optionTables.Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
@@ -262,8 +262,8 @@ const exampleLines = (examples: CommandSpec["examples"], page: Page): string[] =
   ]);
 
 /**
- * Splits a command into lines of at most `columns` columns, which a shell joins again. An option stays on the line of
- * its value if both fit.
+ * Splits a command into lines of at most `columns` columns, which a shell joins again. A longer word has a line of its
+ * own. An option stays on the line of its value if both fit.
  */
 export function wrapCommand(command: string, columns: number): string[] {
   const indent = 6;
@@ -286,7 +286,7 @@ export function wrapCommand(command: string, columns: number): string[] {
 
 type Row = { readonly label: string; readonly text: string };
 
-/** Formats labels on the left and descriptions on the right. On a narrow page, descriptions are below their labels. */
+/** Formats labels on the left and descriptions on the right. The description of a long label is below it. */
 function table(rows: readonly Row[], { columns, styles }: Page, labelColumns = widest(rows)): string[] {
   const indent = 2;
   return rows.flatMap(({ label, text }) => {

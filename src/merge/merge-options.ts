@@ -172,7 +172,7 @@ export type MergeTuning = {
   readonly prefixBytes: number;
   /** The minimum length of a list that is cut into parts, one for each thread. */
   readonly sharedListLength: number;
-  /** With fewer cells than this, one thread does everything, and superwords use pages of the usual size. */
+  /** With fewer cells than this, one thread merges, and no huge pages are requested for superwords. */
   readonly sharedCellCount: number;
   /** Whether helper threads are started. The work is cut into parts even without them. */
   readonly startsHelpers: boolean;

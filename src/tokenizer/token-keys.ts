@@ -28,8 +28,8 @@ export function idsOf(parts: TokenizerParts): Map<string, number> {
 }
 
 /**
- * Returns, by id, the texts of added tokens for which the token table has other bytes, because decoding gives these.
- * For example, the special token "é" may share its id with byte E9, whose key in HF's files is "é".
+ * Returns, by id, the texts of added tokens whose id decodes to other bytes. For example, the special token "é" may
+ * share its id with byte E9, whose key in HF's files is "é".
  */
 export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
   const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);

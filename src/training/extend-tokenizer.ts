@@ -213,8 +213,8 @@ export async function extensionProduct(
 }
 
 /**
- * Returns the tokenizer that loading the first of the extended files gives. Where the files do not state pattern and
- * special tokens, the base's are used.
+ * Returns the tokenizer that loading the first of the extended files gives. Its pattern, normalization and added tokens
+ * are those of the base, with the new special tokens.
  */
 function extendedParts(
   { parts }: Base,

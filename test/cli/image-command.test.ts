@@ -90,7 +90,7 @@ test("--format image puts an image of the files next to them, at each size", () 
   };
   const usual = ["merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer.tiktoken"];
   const all = [...usual, "tokenizer_config.json", "vocab.json"];
-  // A training that replaces one with images replaces the images, too.
+  // Each training replaces the whole result of the one before, also its images.
   for (const [args, directories, names] of [
     [
       ["-n", "262,266", "--format", "gpt2, image"],

@@ -23,7 +23,7 @@ const mixes: readonly (readonly [name: string, file: string])[] = [
   ["repetitive", "repetitive.txt"],
 ];
 
-/** Regular expressions as users write them: with and without mask formulas, with look-arounds, with unusual classes. */
+/** Regular expressions as users may write them. */
 const userPatterns: readonly (readonly [name: string, pattern: string])[] = [
   ["words", "\\w+|[^\\w\\s]+|\\s+"],
   ["letters", "\\p{L}+|\\p{N}|[^\\p{L}\\p{N}]+"],

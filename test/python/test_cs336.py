@@ -1,4 +1,4 @@
-"""The functions for Stanford CS336's first assignment, compared with a minimal tokenizer. Run by suite.ts."""
+"""Tests of the functions for Stanford CS336's first assignment. One compares them with a minimal tokenizer."""
 
 import random
 import tempfile

@@ -1,5 +1,5 @@
-"""encode_segments, compared with masking: trusted special tokens are replaced by names that no text contains, and
-the result is encoded as one text."""
+"""Tests of encode_segments. Some compare it with masking: special tokens of trusted segments are replaced by names that
+no text contains, and the result is encoded as one text."""
 
 import json
 import os
@@ -58,7 +58,7 @@ class Segmented(unittest.TestCase):
             added = made.get_added_tokens_decoder().values()
             content = made.to_str()
             learned = {text for pair in json.loads(content)["model"]["merges"] for text in (*pair, "".join(pair))}
-            # Masks are other texts than their tokens, so only tokens are tried that are recognized in every context.
+            # Only tokenizers whose added tokens can be replaced by masks: they must be found whatever is next to them.
             if all(token.special and not token.single_word and token.content not in learned for token in added):
                 yield content
         texts = [*made_texts(60), *MARKS, *(made_text(draw) for _ in range(60))]

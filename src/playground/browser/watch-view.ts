@@ -184,7 +184,7 @@ export class WatchView {
     this.told.textContent = `${mergeTrees.shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
   }
 
-  /** Has the worker count the pairs of the corpus after this many merges, and shows the most frequent ones. */
+  /** Has the worker count the pairs of the corpus after the merges made so far. Shows the most frequent ones. */
   private async askRunnersUp(): Promise<void> {
     if (this.isAsking) return;
     this.isAsking = true;

@@ -1,5 +1,6 @@
-// Part of `npm run suite real`: real tokenizers truncated to their first merges. Their ids are those of the programs
-// that read the files, and those that `bpe ids truncate` makes from the ids of the whole tokenizer.
+// Part of `npm run suite real`: truncates real tokenizers to their first merges. Compares the ids that `bpe` gives with
+// those of other programs that read the truncated files, and with those that `bpe ids truncate` makes from the ids of
+// the whole tokenizer.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,5 +1,6 @@
-// `npm run suite spark`: the example job on real Spark. `local-cluster` starts its executors as separate processes,
-// which can be killed. Not part of `npm test`, because it needs Java, Python and a download.
+// `npm run suite spark`: runs examples/spark/train.py on real Spark, and compares its files with those of `bpe train`.
+// `local-cluster` starts the executors as separate processes, so that tests can kill them. Not part of `npm test`,
+// because it needs Java, Python and a download.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

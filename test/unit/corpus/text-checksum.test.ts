@@ -14,15 +14,15 @@ test("checksums of parts combine to the checksum of the whole", () => {
     sum.add(second);
     expect(sum.value).toBe(crc32(bytes));
   }
-  // `zeros` is the size of a part of more than 2^32 bytes.
-  const zeros = 5e9;
   let whole = crc32("begin");
   const block = new Uint8Array(1 << 26);
   for (let rest = 1 << 27; rest > 0; rest -= block.length) whole = crc32(block, whole);
   let after = 0;
   for (let rest = 1 << 27; rest > 0; rest -= block.length) after = crc32(block, after);
   expect(joinChecksums(crc32("begin"), after, 1 << 27)).toBe(whole);
-  // With a checksum of 0 for the second part, only its length matters, so two halves must give the same as the whole.
+  // A second part of more than 2^32 bytes. With a checksum of 0, only its length matters, so two halves of it must give
+  // the same as the whole.
+  const zeros = 5e9;
   expect(joinChecksums(1, 0, zeros)).toBe(joinChecksums(joinChecksums(1, 0, zeros / 2), 0, zeros / 2)!);
   expect(joinChecksums(undefined, 1, 1)).toBeUndefined();
   expect(joinChecksums(1, undefined, 1)).toBeUndefined();

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { parquetReadObjects } from "hyparquet";
 
-// Readers for the files of ids, which work like the programs that the files are for. Each returns the ids of each
-// document.
+// Reads files of ids as the programs do that the files are for. Each reader returns the ids of each document, or all
+// ids as one document if the format has none.
 
 type Documents = number[][];
 

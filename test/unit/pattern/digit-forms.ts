@@ -12,7 +12,7 @@ const marin = [String.raw`\p{N}{1,510}`, String.raw`^\p{N}{1,2}(?=(?:\p{N}{3})+$
 
 type DigitForm = {
   readonly sources: readonly string[];
-  /** Cuts a text by rules about whole runs of digits, without look-ahead. */
+  /** Cuts a text by rules about whole runs of digits. */
   readonly pieces: (text: string) => string[];
 };
 

@@ -399,7 +399,10 @@ function leaveOutOperand() {
   };
 }
 
-/** Changes that call the operator, because it may keep state, but return one of `results` instead of its result. */
+/**
+ * Changes that still call the operator, because it may keep state, but return what one of the functions `results`
+ * returns.
+ */
 function resultIs(...results: Call[]) {
   return {
     count: () => results.length,

@@ -47,7 +47,7 @@ const texts = characters.flatMap((a) =>
   characters.flatMap((b) => ["a", "\n", "1"].map((c) => a + b + c + b)),
 );
 
-/** Patterns that the engines read differently, and forms that only one of them has. */
+/** Patterns that both engines accept. Most mean something else in each. */
 const both = [
   "\\w+|\\s",
   "[\\w]+|\\s",

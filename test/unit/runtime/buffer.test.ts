@@ -5,7 +5,7 @@ import { Buffer as BrowserBuffer, isUtf8 } from "../../../src/runtime/host.brows
 import * as host from "../../../src/runtime/host.ts";
 import { randomNumbers } from "../../random.ts";
 
-// Compares the library's replacement of Buffer for browsers with Node's Buffer, for the methods that it has.
+// Tests the library's replacement of Buffer for browsers, mostly by comparing it with Node's Buffer.
 
 const texts = ["", "a", "naïve 数据 🦊", "\ufeffmark", "x".repeat(10_000)];
 const bytesOf = (buffer: Uint8Array) => [...buffer];

@@ -15,12 +15,12 @@ type Options = Pick<TaskTextsOptions, "inputs" | "windowBytes"> & {
   readonly memory?: TextMemory;
 };
 
-/** Counts the pretokens of tasks in `counter`, like a thread does. */
+/** Returns a reader of tasks that counts their pretokens in `counter`, as a thread does. */
 export function countingTexts(options: Options, counter: WordCounter): TaskTexts {
   const { pattern, specialTokens, mappedBytesLeast, pretokens, ...rest } = options;
   const mapping =
     mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
-  // If pretokens are given, tokens with the flag of special tokens stay text.
+  // If pretokens are given, special tokens stay text.
   const cutting = { ...cuttings.plain(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
   const chain = new TextChain(cutting, counter, pretokens);
   return new TaskTexts(chain, { ...rest, mapping });

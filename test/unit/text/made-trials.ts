@@ -77,7 +77,7 @@ export const pieces = [
   ],
 ];
 
-/** A tokenizer with added tokens of every kind, and texts that contain, touch and overlap them. */
+/** A tokenizer with random added tokens, and texts made of these, of parts of them, and of other pieces. */
 export type Trial = { json: TokenizerJson; texts: string[] };
 
 export function madeTrial(base: TokenizerJson, seed: number): Trial {
@@ -107,7 +107,7 @@ export function madeTrial(base: TokenizerJson, seed: number): Trial {
   };
   const { vocab } = json.model;
   let nextId = Object.keys(vocab).length;
-  // A vocabulary with unused ids may give an added token an id that is already used.
+  // The added tokens below get the next ids, and one may get this id, too.
   if (random(6) === 0) vocab.Ġfar = nextId + random(4);
   const contents: string[] = [];
   for (let n = 1 + random(6); n > 0; n--) {

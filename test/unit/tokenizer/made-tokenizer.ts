@@ -35,7 +35,7 @@ export type TokenizerJson = {
 
 type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
 
-/** Returns an encoder that never cuts pretokens, so that all merges start from bytes. */
+/** Returns an encoder that merges each pretoken whole (`CutPlaces`). */
 export const uncutEncoding = (parts: EncodingParts): Encoder => encodingWithCuts(parts, "nowhere");
 
 export function encodingWithCuts({ model, pattern, isNarrow }: EncodingParts, cuts: CutPlaces) {

@@ -36,7 +36,7 @@ const paths = [1, 2, 3].map((seed) =>
 );
 const inputs = findInputs(paths);
 
-/** Counts with this much memory for words, in bytes. With 0, every window is too large. */
+/** Counts with this much memory for words, in bytes. With 0, words are moved to a sorted run before each window. */
 async function count(workerCount: number, wordBytesMax: number, countedPerInput = new Set<number>()) {
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
@@ -60,7 +60,7 @@ describe("words that do not fit into memory", () => {
   test("are the same words, with any number of workers", async () => {
     for (const workerCount of [1, 2, 7]) {
       const { counter, runs, directory } = await count(workerCount, 0);
-      // A worker with a single task keeps its words in memory.
+      // With more workers, one that has a single task may keep its words in memory.
       if (workerCount === 1) expect(runs.length).toBe(3);
       expect(runs.every((run) => run.inputIndex === null)).toBe(true);
       expect(readdirSync(directory).length).toBe(runs.length);
