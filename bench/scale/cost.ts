@@ -5,8 +5,8 @@ import type { ScaleRecord } from "./record.ts";
 const fittedPointCount = 4;
 
 /**
- * An assumption about larger sizes: which corpus the additional text resembles, and with which exponent (Heaps' law) its
- * distinct words grow in number.
+ * An assumption about larger sizes: which corpus the additional text resembles, and with which exponent (Heaps' law)
+ * its distinct words grow in number.
  */
 export type Case = {
   readonly title: string;

@@ -1,5 +1,5 @@
-// What pages show, and how: packed tokens, axes, curves, yardsticks. It is one module because the program in the
-// browser (app/) and the command that writes a page (reports/) compute with the same data in the same way.
+// What pages show, and how: packed tokens, axes, curves, usual values. It is one module because the program in the
+// browser (app/) and the commands that write pages use the same data and computations.
 
 export * as axes from "./axes.ts";
 export * as curves from "./compression-curve.ts";

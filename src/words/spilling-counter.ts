@@ -25,7 +25,7 @@ export type SpillingOptions = {
   readonly memoryCount?: number;
 };
 
-/** Loads the code for sorted runs, which is needed only when memory is full, or with a cache. */
+/** Loads the code for sorted runs on demand: usually, none are written. */
 const codeForRuns = () => require("./sorted-run.ts") as typeof import("./sorted-run.ts");
 
 /**
