@@ -8,7 +8,7 @@ export type RungResult = {
   readonly language: string;
   readonly update: string;
   readonly selection: string;
-  /** The times at the checkpoints. */
+  /** The times for several numbers of words and of merges. */
   readonly points: Point[];
   /** The time of all requested merges, or of as many as the words give, for each number of words. */
   readonly whole: Point[];

@@ -228,7 +228,7 @@ class Vocabulary:
         if id in self._text_ids:
             return token.decode("utf-8", "replace")
         if self._characters is None:
-            # Has one character for each byte, so that `_starts` also applies to characters.
+            # One character for each byte, so that `_starts` also applies to `_characters`.
             self._characters = self._tokens.decode("latin-1").translate(character_of)
         return self._characters[self._starts[id] : self._starts[id + 1]]
 

@@ -11,13 +11,13 @@ import { SpillingCounter } from "./spilling-counter.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/** The sum of parts, which can be read several times. All work is done in slices of at most about 50 ms. */
+/** The sum of parts, which can be read several times. All work yields after at most about 50 ms. */
 export class SumOfParts {
   private exactTotals: wordTables.CountsTotals | undefined;
 
   private constructor(
     private readonly sources: readonly CountsSource[],
-    /** The words that were in the counter or in slices; null if there were none. */
+    /** The words that were in the counter or the slices of the parts; null if there were none. */
     private readonly own: sortedWords.TableWords | null,
   ) {}
 

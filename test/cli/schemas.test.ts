@@ -140,7 +140,7 @@ describe("docs/inspection.schema.json", () => {
       null,
       null,
     ]);
-    // A file that the record does not list belongs to another tokenizer.
+    // A file that the record does not list may be of another tokenizer.
     put(join(home, "plain"), "other.json", readFileSync(join(home, "plain/tokenizer.json")));
     expect(inspect("plain/other.json").training).toBe(null);
   });

@@ -105,7 +105,7 @@ const fileOf = (command: readonly string[], word: string, name: string): PathArg
   args: (path) => ["link", name, path, ...command],
 });
 
-/** All arguments that are paths; $TMPDIR; and files in the directory of a tokenizer. */
+/** All arguments that are paths, $TMPDIR, and some files in the directory of a tokenizer. */
 const pathArguments: readonly PathArgument[] = [
   ...commandLines.pathArguments.map(({ name, lineWith }) => ({ name, args: lineWith })),
   {

@@ -69,7 +69,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
   for (const text of ["", "MB", "-1", "1,5GB", "1e9", "3XB", "10iB", "1..5k", "12 apples"]) {
     expect(() => sizeBytes("--size", text, 0)).toThrow(`--size: "${text}" is not a size`);
   }
-  // As a number, 64k is 65,536.
+  // These are ambiguous, because for a whole number, k means 1,024.
   for (const [text, hint] of Object.entries({
     "64k": "64KB is 64,000 bytes, 64KiB 65,536",
     "1.5 G": "1.5GB is 1,500,000,000 bytes, 1.5GiB 1,610,612,736",
@@ -82,7 +82,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
       2,
     ]);
   }
-  // Without a unit, a number is bytes.
+  // Without a unit, a number is bytes. A small one is probably a mistake, so it is refused.
   for (const text of ["1", "10", "999"]) {
     const error = errorOf(() => sizeBytes("--size", text, 0));
     expect([error.message, error.hint]).toEqual([

@@ -116,7 +116,7 @@ test("a post-processor trims like HF's", () => {
     [2, 3],
     [5, 5],
   ]);
-  // A single space before the first token may have been put there, but two were not.
+  // With add_prefix_space, a single space at the start is not trimmed, because it may have been added. Two are trimmed.
   expect(finderOf({}, { trims: [true] })(" a", "characters")).toEqual([[0, 2]]);
   expect(finderOf({}, { trims: [false] })(" a", "characters")).toEqual([[1, 2]]);
   expect(finderOf({}, { trims: [true] })("  ", "characters")).toEqual([[2, 2]]);
