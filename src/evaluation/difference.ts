@@ -51,7 +51,7 @@ type MovedToken = Omit<TokenWithId, "id"> & { readonly idA: number; readonly idB
 export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
 type MovedMerge = Omit<MergeWithRank, "rank"> & { readonly rankA: number; readonly rankB: number };
 
-/** How two tokenizers cut the words of a text. Each word includes the whitespace character before it. */
+/** How two tokenizers cut the words of a text. Each word includes the whitespace character before it, if any. */
 export type TextDifference = DifferentWords & {
   readonly name: string;
   readonly inputs: readonly string[];

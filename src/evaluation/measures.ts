@@ -43,7 +43,7 @@ export type NumberMeasures = {
    * three digits.
    */
   readonly digitGroups: number;
-  /** The number of tokens that contain a part of a number. */
+  /** The number of tokens that contain a part of a number, added up over all numbers. */
   readonly tokens: number;
   readonly tokensPerDigitGroup: number | null;
   /** How well boundaries of tokens match boundaries of groups, from 0 to 1: the mean F1 score. */

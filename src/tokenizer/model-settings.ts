@@ -45,7 +45,7 @@ export type Like = {
   readonly path: string;
   /** The special tokens, in the order in which they get new ids. */
   readonly specialTokens: readonly AddedToken[];
-  /** Added tokens that are not special in the tokenizer's own files. Their new ids come after the requested size. */
+  /** Added tokens that are not special in the tokenizer's own files. They do not count towards the requested size. */
   readonly laterTokens: readonly AddedToken[];
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;

@@ -1,5 +1,5 @@
-"""`encode_file`: this process encodes plain text in parts, and the executable encodes everything
-else, with the same ids."""
+"""Tests of `encode_file`: this process encodes plain text in parts, with the ids that the executable gives. The
+executable encodes everything else."""
 
 import gzip
 import os

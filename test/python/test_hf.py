@@ -1,4 +1,4 @@
-"""bpe_trainer.hf, compared with `tokenizers` and `transformers`."""
+"""Tests of bpe_trainer.hf, mostly by comparison with `tokenizers` and `transformers`."""
 
 import copy
 import gc
