@@ -1,5 +1,5 @@
 /**
- * Times counting without splitting: bun bench/words/count.ts [file] [rounds]
+ * Times counting alone, without splitting: bun bench/words/count.ts [file] [rounds]
  *
  * Without a file, counts 64 MB of made-up English (seeded). Pretokens are cut beforehand, and passed to the counter
  * in blocks of 16 KB, as in the pipeline. The checksum is the sum over all words of the count times a hash of the

@@ -25,8 +25,8 @@ type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; 
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
- * The job of the thread that prunes: a large tokenizer takes seconds without a yield. It sends the contents of the
- * files in parts.
+ * The job that prunes. It runs in a thread of its own, because a large tokenizer takes seconds without a yield. It
+ * sends the contents of the files in parts.
  */
 export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;

@@ -51,10 +51,7 @@ export class Session {
     }
   }
 
-  /**
-   * Runs each listener in its own task, so that the page is painted between them and the first view sends its request
-   * first.
-   */
+  /** Runs the listeners one after the other, each in a task of its own, so that the page is painted in between. */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
       if (trained !== this.trained) return;

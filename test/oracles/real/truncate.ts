@@ -33,7 +33,7 @@ for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries
     const ids = linesOf(await finish(["encode", records, "--tokenizer", path]));
     const asked = put(directory, "texts.json", texts.map((text) => `${JSON.stringify(text)}\n`).join(""));
     const theirs = await askOracle(asked, await oracleOf(path));
-    // tiktoken does not normalize, so only texts that normalization does not change are compared.
+    // tiktoken does not normalize, so with rank files only texts that normalization does not change are compared.
     const isPlain = (text: string) => loaded.parts.normalization === null || text === text.normalize("NFKC");
     const differing = texts.filter(
       (text, i) => theirs[i] !== ids[i] && (path.endsWith(".json") || isPlain(text)),

@@ -243,8 +243,9 @@ function runNaively(
 }
 
 /**
- * Runs a formula with every sequence of claims about the following characters that the text does not refute. Returns a
- * result for each sequence.
+ * Runs a formula character by character, as the proof does (prove-formula.ts). Where the formula looks ahead, each
+ * claim about the following characters is tried. Returns a result for each sequence of claims that the text does not
+ * refute.
  */
 function runWithClaims(
   member: Member,
