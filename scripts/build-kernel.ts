@@ -46,7 +46,7 @@ const options = [
   // JavaScript creates the memory.
   ...["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
 ];
-/** The module for threads, which share one memory. */
+/** The main module. Threads can share its memory. */
 const shared = ["module.ts", "--sharedMemory"];
 const withSimd = ["--enable", "simd,threads,bulk-memory"];
 // Options that set the constant of src/kernel/scale.d.ts.

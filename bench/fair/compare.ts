@@ -18,7 +18,7 @@ const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/fair");
 const sizes = [32_000, 128_000];
 
-/** Groups of up to three digits, counted from the right, even before a letter. */
+/** Groups of up to three digits, counted from the right. */
 const fromTheRight = String.raw`\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))`;
 /** GPT-4o's pattern with these groups. */
 const pattern = patterns.o200k.sources[0].replace(String.raw`\p{N}{1,3}`, () => fromTheRight);

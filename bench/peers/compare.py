@@ -55,9 +55,9 @@ class Row:
     def __init__(self, library: str) -> None:
         self.library = library
         self.runs: list[dict[str, Any]] = []
-        #: The outcome as a text: whether the result is the same as ours, or why there is none.
+        #: The outcome as a text, such as "same ids", or why there is no result.
         self.verdict = ""
-        #: Whether the result is that of `bpe`; None if there is no result.
+        #: Whether the result is that of `bpe`; None if one of the two is missing.
         self.is_right: bool | None = None
 
     def values(self, name: str) -> list[float]:
@@ -128,7 +128,7 @@ class Bench:
         for title, work, rule, libraries in TABLES:
             rows = [Row(name) for name in libraries if name.partition(",")[0] in ("bpe", *self.versions)]
             if work == "train" and (rule == "huggingface" or len(rows) > 1):
-                # An untimed training makes the tokenizer that all libraries load.
+                # An untimed training makes a tokenizer for the runs below.
                 self._expect(self._run(work, rule, "bpe", os.path.join(self.home, rule)))
             if work.partition("-")[0] not in self.options.work or (rule == "rustbpe" and len(rows) == 1):
                 continue

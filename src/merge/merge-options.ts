@@ -51,8 +51,8 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
 export type TokenPair = readonly [left: number, right: number];
 
 /**
- * What decides which of two pairs wins a tie. Pairs are compared as (left, right): as bytes, as strings in HF's
- * byte-to-character form (by code point), or as ids.
+ * What decides which of two pairs wins a tie. First the left tokens are compared, then the right ones: by bytes, by
+ * code points of HF's byte-to-character form, or by ids.
  */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 

@@ -138,7 +138,7 @@ function isMountPoint(place: Place): boolean {
   }
 }
 
-/** Unescapes a path of /proc/self/mountinfo, which encodes space, tab, newline and backslash as three octal digits. */
+/** Unescapes a path of /proc/self/mountinfo, which encodes some characters: space as \040, backslash as \134. */
 function unescapeMount(path: string): string {
   return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),

@@ -6,7 +6,7 @@ import * as tokenTables from "./token-table.ts";
 /**
  * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
  * these would fill any machine. So only short tokens are kept. A longer one is read from its two halves, down to halves
- * that are kept. So `kept` has at most `keptBytesMax` bytes for each token.
+ * that are kept. `kept` then has at most `keptBytesMax` bytes for each token.
  *
  *   ARRAY     TYPE         LENGTH        MEANING
  *   lengths   Uint32Array  tokenCount    bytes of each token

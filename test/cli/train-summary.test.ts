@@ -18,7 +18,7 @@ const train = (...args: string[]) => run("train", ...args, "-w", "1");
 const recordIn = (directory: string) =>
   JSON.parse(readFileSync(join(home, directory, "training.json"), "utf8"));
 
-/** Masks times, rates and memory, which differ from run to run. */
+/** Masks times, rates, memory and the directory, which differ from run to run. */
 const withoutTimes = (text: string) =>
   text
     .replace(/\d+(\.\d+)? [kMG]?B\/s/g, "R")
