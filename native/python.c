@@ -498,7 +498,7 @@ static PyObject *model_decode(Model *self, PyObject *argument) {
     if (start == end) {
       PyErr_Format(self->error,
                    "id %S at position %zd is not in the vocabulary\n"
-                   "hint: the tokenizer's ids end at %ld; these may be ids of another tokenizer",
+                   "hint: give the tokenizer that the ids were made with; the ids of this one end at %ld",
                    whole, i, (long)image->id_limit - 1);
       Py_DECREF(whole);
       goto failed;

@@ -47,7 +47,7 @@ class Command:
                 # Add the options that `load` was given for files that lack them. With several tokenizers they would apply to all.
                 if isinstance(each, Tokenizer) and each._source.options:
                     if self.__name__ in ("diff", "eval"):
-                        raise TypeError(f"bpe.{self.__name__} takes no tokenizer that was loaded with pattern or special_tokens: save it as a file x.json")
+                        raise TypeError(f"bpe.{self.__name__} takes no tokenizer that was loaded with pattern or special_tokens: call tokenizer.save('x.json') and pass that path")
                     arguments += each._source.options
             files = [text for path in paths for text in _texts("a path", path, places)]
             try:

@@ -181,14 +181,14 @@ def _chunks(path: str) -> Iterator[bytes]:
             size += len(chunk)
             yield chunk
             if size > _BYTES_MAX:
-                raise BpeError(f'"{path}" has more than {_BYTES_MAX} bytes')
+                raise BpeError(f'"{path}" has more than {_BYTES_MAX} bytes, the limit for a tokenizer')
 
 
 def refuse_irregular(path: str, stats: os.stat_result) -> None:
     if not stat.S_ISREG(stats.st_mode):
         raise FileNotFoundError(f'"{path}" is not a regular file')
     if stats.st_size > _BYTES_MAX:
-        raise BpeError(f'"{path}" has more than {_BYTES_MAX} bytes')
+        raise BpeError(f'"{path}" has more than {_BYTES_MAX} bytes, the limit for a tokenizer')
 
 
 def save_image(directory: str) -> None:

@@ -62,7 +62,7 @@ def train_new_from_iterator(
         raise TypeError("the tokenizer keeps its special_tokens: pass additional ones as new_special_tokens")
     options = Trainer(vocab_size, **trainer)
     if foreign := options.initial_alphabet - _ALPHABET:
-        raise BpeError(f"initial_alphabet has {min(foreign)!r}, which represents no byte")
+        raise BpeError(f"initial_alphabet has {min(foreign)!r}, which represents no byte\nhint: pass characters of ByteLevel.alphabet()")
     asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
     if method is not None:
@@ -101,7 +101,7 @@ def _refusal(tokenizer: object) -> BpeError:
     """Returns the error for a tokenizer whose pipeline cannot be read."""
     name = f"{type(tokenizer).__module__.split('.')[0]}.{type(tokenizer).__name__}"
     if hasattr(tokenizer, "convert_tokens_to_ids"):
-        return BpeError(f"{name} is a slow tokenizer, whose settings cannot be read\nhint: AutoTokenizer loads the fast one")
+        return BpeError(f"{name} is a slow tokenizer, whose settings cannot be read\nhint: load the fast one with AutoTokenizer.from_pretrained")
     return BpeError(f"the settings of {name} cannot be read\nhint: save it and pass its file: bpe.train(texts=..., like='tokenizer.json')")
 
 

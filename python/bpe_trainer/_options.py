@@ -129,7 +129,7 @@ def train(
     ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each counts as if given by
         ``special_tokens``, in the order of the options. A JSON file is a list of texts, or a tokenizer.json,
         whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the
-        start or end of a line is an error; tokens with it need the JSON list.
+        start or end of a line is an error; for such tokens, use a JSON list.
     ``pattern``: How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
         expression. No token crosses a split. Default: gpt2.
     ``normalize``: Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by

@@ -617,7 +617,7 @@ class Tokenizer:
         if not self._loaded().facts["hasAllBytes"]:
             if self.count(text, limit, special_tokens_as_text=as_text) <= limit:
                 return [text]
-            raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so its tokens may not contain the whole text")
+            raise BpeError("this text cannot be split at its tokens: the vocabulary lacks some bytes, so the tokens may not contain the whole text")
         parts: list[str] = self._encoder().cut(text, limit, which, overlap, as_text)
         return parts
 
@@ -1000,7 +1000,7 @@ class Tokenizer:
             path = os.path.join(place, "tokenizer.json") if os.path.isdir(place) else place
             if path.endswith(".json") and os.path.isfile(path):
                 return tokenizers.Tokenizer.from_file(path)
-        raise BpeError(f'"{self._path}" has no tokenizer.json')
+        raise BpeError(f'"{self._path}" has no tokenizer.json\nhint: make one with bpe.convert(path, output=DIRECTORY), and load that')
 
     def to_tiktoken(self) -> "tiktoken.Encoding":
         """Returns the same tokenizer for OpenAI's package ``tiktoken``. Raises BpeError if tiktoken cannot express it."""

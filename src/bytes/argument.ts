@@ -23,8 +23,8 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
     Uint8Array.prototype.keys.call(array);
   } catch {
     throw usageError(
-      `${name} is detached: its memory was transferred, or became shorter`,
-      "use an array before it is transferred, or transfer a copy of it (slice)",
+      `${name} is detached: its buffer was transferred or shrunk`,
+      "pass the array before you transfer it, or transfer a copy: array.slice()",
     );
   }
 }
@@ -50,7 +50,7 @@ export function checkOptions<Options extends object>(
       const near = nearest(name, Object.keys(kinds));
       throw usageError(
         `${call} has no option "${name}"`,
-        near === undefined ? `it has ${Object.keys(kinds).join(", ")}` : `did you mean ${near}?`,
+        near === undefined ? `the options are ${Object.keys(kinds).join(", ")}` : `did you mean ${near}?`,
       );
     }
   }

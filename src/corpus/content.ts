@@ -63,13 +63,14 @@ const predicateOf = (signature: Signature) =>
     : `compressed with ${signature.packer}, which bpe cannot read`;
 
 function hintOf(signature: Signature, path: string): Message {
-  if (signature.remedy !== undefined) return phrase`${signature.remedy(path)}; ${insist}`;
+  if (signature.remedy !== undefined)
+    return phrase`${signature.remedy(path)}; to read the file itself as text, use ${asOption("binary", "text")}`;
   return "packer" in signature
     ? `unpack it: ${signature.packer} -dc ${shell.quoted(path)} | bpe … -`
     : insist;
 }
 
-const insist = phrase`${asOption("binary", "text")} reads it as text anyway`;
+const insist = phrase`to read it as text anyway, use ${asOption("binary", "text")}`;
 
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${files.nameOf(path)} is ${what}`, { hint });
@@ -137,10 +138,11 @@ function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
 const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
 const piped = (command: string) => (path: string) =>
-  `${command.replace("FILE", () => shell.quoted(path))} | bpe … - reads its text`;
+  `extract its text: \`${command.replace("FILE", () => shell.quoted(path))} | bpe … -\``;
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
 const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
-const decoded = (path: string) => `if it contains token ids: bpe decode --tokenizer PATH ${path}`;
+const decoded = (path: string) =>
+  `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${path}\``;
 
 const zip = "PK\x03\x04";
 /**

@@ -81,7 +81,7 @@ function findNamed(typed: string, options: InputOptions): FoundInputs {
   const { paths, skipped } = filesMatching(name);
   if (paths.length === 0) {
     throw new UserError(`"${name}": no such file, and no file matches it as a glob`, {
-      hint: "globs do not match hidden files; quote the glob so that the shell does not expand it",
+      hint: "check the path; to read hidden files, name each of them, because globs do not match them",
     });
   }
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
@@ -144,7 +144,7 @@ function emptyDirectoryError(
     return new UserError(
       phrase`no text found in "${directory}": "${first.path}" is ${first.reason}${others}`,
       {
-        hint: phrase`${asOption("binary", "text")} also reads files that are not text`,
+        hint: phrase`name a directory that contains text, or read these files as text: ${asOption("binary", "text")}`,
       },
     );
   }
@@ -155,7 +155,9 @@ function emptyDirectoryError(
           include.map((glob) => asOption("include", glob)),
           ", ",
         )}`;
-  return new UserError(phrase`"${directory}" contains ${what}`, { hint: "hidden files are not read" });
+  return new UserError(phrase`"${directory}" contains ${what}`, {
+    hint: "check the path; to read hidden files, name each of them, because they are skipped in directories",
+  });
 }
 
 /**

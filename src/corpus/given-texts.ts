@@ -148,8 +148,8 @@ class TextLines implements ByteStream {
       `texts: text ${this.textCount} is ${isBytes ? "bytes" : describeValue(text)}: it must be a string`,
       {
         hint: isBytes
-          ? "a stream yields chunks of a file, not documents: pass the file's path in files, or an iterator over its lines"
-          : "each text is a document; convert records to texts first",
+          ? "pass the path of the file in files, or an iterator over its lines: a stream yields chunks, not documents"
+          : "each text is a document: of a record, pass only its text",
       },
     );
   }

@@ -120,17 +120,20 @@ export function checkPlannable(inputs: readonly Input[]): void {
     const before = paths.get(file);
     if (before !== undefined) {
       const what = before === path ? `"${path}" is named twice` : `"${before}" and "${path}" are one file`;
-      throw new UserError(what, { hint: "a plan contains each byte only once: name each file once" });
+      throw new UserError(what, { hint: "name each file once: a plan contains each byte only once" });
     }
     paths.set(file, path);
   }
 }
 
 export function noFileToPlan(path: string): UserError {
-  return new UserError(`"${path}" is not a regular file, but runs that read the plan have to open it again`, {
-    hint: "write the text to a file and name that file",
-    exitCode: path === "-" ? exitCode.usage : exitCode.failed,
-  });
+  return new UserError(
+    `${files.nameOf(path)} is not a regular file, but runs that read the plan have to open it again`,
+    {
+      hint: "write the text to a file and name that file",
+      exitCode: path === "-" ? exitCode.usage : exitCode.failed,
+    },
+  );
 }
 
 /** Yields the ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
@@ -220,9 +223,10 @@ export function read(
     checkFile(line, input, fail);
     checkField(line, input, options.textField, fail);
     if (line.end - line.start < line.sizeBytes) {
-      if (!canBeCutByBytes(input)) fail("its range is part of a file that can only be read whole", wroteHint);
+      if (!canBeCutByBytes(input))
+        fail("the range is a part of a file that can only be read whole", wroteHint);
       if (options.wholeTextsOnly && input.format === "text") {
-        fail("its range is part of a text, but this tokenizer can only encode whole texts", wholeHint);
+        fail("the range is a part of a text, but this tokenizer can only encode whole texts", wholeHint);
       }
     }
     checkEnds(line, input, options, fail);
@@ -232,7 +236,7 @@ export function read(
   }
   if (ranges.length === 0) {
     throw new UserError(`${source} contains no ranges`, {
-      hint: "bpe plan writes plans, one range on each line",
+      hint: "give lines of a file that bpe plan wrote",
     });
   }
   checkOverlaps({ inputs, ranges }, lineNumbers, source);
@@ -268,7 +272,10 @@ function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, 
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
   if (isAtEdge || ((startsInside || endsInside) && !isText)) {
-    fail("it says that its range begins or ends within a document, which is impossible here", wroteHint);
+    fail(
+      "the range is marked as beginning or ending within a document, which is impossible in this file",
+      wroteHint,
+    );
   }
   const isCut = (atByte: number, isInside: boolean) => {
     if (atByte === 0 || atByte === sizeBytes || isInside) return true;
@@ -276,7 +283,7 @@ function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, 
     return specialTokens.some((token) => hasTextAt(input, token, atByte));
   };
   if (!isCut(start, startsInside) || !isCut(end, endsInside)) {
-    fail("its range begins or ends where bpe plan would not split", wroteHint);
+    fail("the range begins or ends where bpe plan would not split the file", wroteHint);
   }
 }
 
@@ -293,9 +300,9 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 }
 
 export const followHint =
-  "pass consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
+  "give bpe encode consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`with this tokenizer's prefix space or added tokens, parts of a text get other ids than the whole: make the plan with ${asOption("tokenizer")}, which keeps texts whole`;
+const wholeHint = phrase`make the plan with ${asOption("tokenizer")}, which keeps texts whole: because of this tokenizer's prefix space or added tokens, parts of a text would get other ids`;
 
 type Fail = (what: Message, hint?: Message) => never;
 
@@ -310,7 +317,7 @@ function parseLine(json: string, fail: Fail): Line {
   const { start, end, sizeBytes } = line;
   if (start > end || end > sizeBytes) {
     fail(
-      `its range, bytes ${start} to ${end}, is not within the file, which has ${sizeBytes} bytes`,
+      `the range, bytes ${start} to ${end}, is not within the file, which has ${sizeBytes} bytes`,
       wroteHint,
     );
   }
@@ -320,25 +327,25 @@ function parseLine(json: string, fail: Fail): Line {
   return line;
 }
 
-const wroteHint =
-  "lines of a plan can be left out, but not edited: bpe plan chooses ranges that split no word";
+const wroteHint = "use the lines as bpe plan wrote them, or make a new plan";
 
 function checkOptions(line: Line, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
   const hint =
-    "where a file can be split depends on this option: pass the options that the plan was made with, or make a new plan";
-  if (line.patternDigest !== wanted.patternDigest) fail("the plan was made with a different pattern", hint);
+    "pass the options that the plan was made with, or make a new plan: where a file can be split depends on this option";
+  if (line.patternDigest !== wanted.patternDigest)
+    fail("the plan was made with a different pattern than that of this run", hint);
   if (line.specialTokensDigest !== wanted.specialTokensDigest) {
-    fail("the plan was made with different special tokens", hint);
+    fail("the plan was made with different special tokens than those of this run", hint);
   }
   if (line.isLinewise !== wanted.isLinewise) {
     fail(
-      phrase`the plan was made ${line.isLinewise ? "with" : "without"} ${asOption("compat", "huggingface")}`,
+      phrase`the plan was made ${line.isLinewise ? "with" : "without"} ${asOption("compat", "huggingface")}, unlike this run`,
       hint,
     );
   }
   if (line.normalization !== wanted.normalization) {
     fail(
-      phrase`the plan was made ${line.normalization === undefined ? "without" : "with"} ${asOption("normalize", line.normalization ?? wanted.normalization)}`,
+      phrase`the plan was made ${line.normalization === undefined ? "without" : "with"} ${asOption("normalize", line.normalization ?? wanted.normalization)}, unlike this run`,
       hint,
     );
   }

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import { type Text, textBuffers } from "#bytes";
-import { asOption, type FileWindow, files, machine, phrase, scaled, UserError } from "#runtime";
+import { asOption, type FileWindow, files, machine, messages, phrase, scaled, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 import { releaseText, type TextMaker } from "./text-memory.ts";
 
@@ -25,7 +25,7 @@ export class TextMemory {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
         kind: "memory",
-        hint: phrase`raise ${asOption("memory-limit")}, use fewer workers (${asOption("workers", 1, "w")}), or split long texts into smaller ones`,
+        hint: phrase`raise ${asOption("memory-limit")}, or split long texts into smaller ones; ${messages.fewerWorkers}`,
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;
@@ -334,7 +334,7 @@ export class RangeReader {
 }
 
 function longPretokenError(keptBytes: number, place: string): UserError {
-  return new UserError(`no pretoken ends within ${keptBytes} bytes ${place}`, {
+  return new UserError(`the pattern does not split ${keptBytes} bytes of text ${place}`, {
     hint: phrase`check that the input is text; if it is, use a ${asOption("pattern")} that splits it, or a special token that occurs in it (${asOption("special-token", undefined, "s")})`,
   });
 }

@@ -414,7 +414,7 @@ export class JsonLinesStream implements ByteStream {
       this.state = state.end;
       return ascii.space;
     }
-    if (now === state.end) throw this.error("has more content after its array");
+    if (now === state.end) throw this.error("is the last of the array, but the file continues after it");
     throw this.error(now === state.after ? "is followed by something else" : "is not a JSON object", now);
   }
 

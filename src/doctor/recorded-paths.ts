@@ -37,8 +37,8 @@ export function pathFinder(
       const unused = pairs.find(({ hasMatched }) => !hasMatched);
       if (unused === undefined) return;
       throw usageError(
-        phrase`${asOption("input", `"${unused.before}=${unused.to}"`)}: the record names no such file`,
-        "the old path is one of its inputs as training.json has it, or a folder above",
+        phrase`${asOption("input", `"${unused.before}=${unused.to}"`)}: training.json has no input "${unused.before}"`,
+        "write OLD as in the inputs of training.json, or a folder above it",
       );
     },
   };

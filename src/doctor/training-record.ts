@@ -60,7 +60,7 @@ export function readTrainingRecord(typed: string): RecordedTraining {
     throw new UserError(
       `"${directory}" has no ${recordedFiles.recordName}, the record of a training, so there is nothing to repeat`,
       {
-        hint: "bpe doctor checks any tokenizer",
+        hint: "to check a tokenizer without this record, use bpe doctor",
       },
     );
   const json = recordedFiles.readJson(path);

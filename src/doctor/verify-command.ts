@@ -42,7 +42,7 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
   output.succeed([], { ...found });
 }
 
-const inputHint = phrase`${asOption("input", "OLD=NEW")} says where an input is now; ${asOption("files-only")} checks only the files`;
+const inputHint = phrase`if inputs were moved, say where they are with ${asOption("input", "OLD=NEW")}; to check only the files, use ${asOption("files-only")}`;
 
 /** Checks the files in a worker, because loading large tokenizers takes seconds without a yield. */
 async function checkInWorker(directory: string) {

@@ -38,11 +38,11 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   if ((parts.controlTokens?.length ?? 0) > 0)
     output.warn(
       parts.model.beginning === undefined
-        ? "tekken.json never matches special tokens in text; the new files do"
-        : "sentencepiece never matches control pieces in text; programs that read the new files may",
+        ? "special tokens in a text: the new files find them, but tekken.json does not"
+        : "control pieces in a text: programs that read the new files may find them, but sentencepiece does not",
     );
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
-    output.warn("these files match special tokens in text; tekken.json never does");
+    output.warn("special tokens in a text: the original files find them, but tekken.json does not");
   if (formatNames?.includes("gguf") === true) {
     const said = patternForms.describeLlamaCpp(parts.description.patternName);
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);

@@ -53,7 +53,9 @@ function filesOf(path: string): Map<string, string> {
   if (listed !== undefined) {
     const missing = listed.find((name) => name !== basename(name) || !files.isFile(join(path, name)));
     if (missing === undefined) return new Map(listed.map(inside));
-    throw new UserError(`"${path}" lacks "${missing}", which its ${recordedFiles.recordName} lists`);
+    throw new UserError(`"${path}" lacks "${missing}", which its ${recordedFiles.recordName} lists`, {
+      hint: "copy the missing file into the directory",
+    });
   }
   const sources = tokenizerFiles
     .findAt(path)

@@ -109,8 +109,8 @@ export function checkFirstMerges(
   small: TokenizerParts,
   refuse = (what: string): never => {
     throw new UserError(
-      `the merges of "${small.description.path}" are not the first merges of "${big.description.path}": ${what}`,
-      { hint: "bpe truncate makes such a tokenizer" },
+      `"${small.description.path}" is not a truncated form of "${big.description.path}": ${what}`,
+      { hint: "make the smaller tokenizer with bpe truncate" },
     );
   },
 ): derivation.Derivations {

@@ -47,7 +47,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   if (noncanonicalCount > 0)
     throw new UserError(
       `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that differ from the encoding of the text`,
-      { hint: "were they made with a different tokenizer or pattern? bpe diff A B --text FILE compares two" },
+      { hint: "check which tokenizer the ids were made with; to compare two, use bpe diff A B --text FILE" },
     );
   output.succeed(
     `canonical: ${countNoun(idCount, "id")} in ${countNoun(documentCount, "document")} are those that encoding gives`,

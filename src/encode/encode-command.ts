@@ -169,12 +169,12 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   if (output === undefined) {
     const given = ofFiles.find(([key]) => asked[key] !== undefined);
     if (given === undefined) return undefined;
-    throw usageError(`--${given[1].name} needs a file of ids`, "name one, e.g. -o ids.npy");
+    throw usageError(`--${given[1].name} is for a file of ids`, "write the ids into a file, e.g. -o ids.npy");
   }
   const format = idFormats.of(idsFormat, output);
   if (format === undefined) {
     throw usageError(
-      phrase`${asOption("output", `"${output}"`)} ends in neither .npy nor .bin`,
+      phrase`${asOption("output", `"${output}"`)} does not say which format to write`,
       phrase`end the name in .npy, .bin, .parquet or .ds, name an ${asOption("ids-format")}, or leave out ${asOption("output", undefined, "o")} for decimal ids on stdout`,
     );
   }
@@ -184,7 +184,10 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
       `name files in it: -o ${shell.quoted(`${output}ids`)}`,
     );
   if (format.name === "parquet" && asked.idType !== undefined)
-    throw usageError(phrase`${asOption("dtype")} is not for parquet: its ids are int32`);
+    throw usageError(
+      phrase`${asOption("dtype")} is not for parquet, in which ids are always int32`,
+      phrase`leave out ${asOption("dtype")}`,
+    );
   if (keptFields !== undefined) checkKept(keptFields, format);
   const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   const isPlain =
@@ -196,7 +199,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
 function checkKept(fields: readonly keptField.Field[], { name, keepsFields }: idFormats.IdFormat): void {
   if (!keepsFields)
     throw usageError(
-      phrase`${asOption("keep-field")} is for parquet, but these files are ${name}`,
+      phrase`${asOption("keep-field")} is for parquet, but the ids would be written as ${name}`,
       phrase`give ${asOption("ids-format", "parquet")}`,
     );
   const twice = fields.find((field, i) => fields.findIndex(({ name }) => name === field.name) < i);

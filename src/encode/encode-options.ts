@@ -1,5 +1,6 @@
 import { idWriters } from "#ids";
 import { kinds, optionTables, sharedOptions } from "#options";
+import { asOption, phrase } from "#runtime";
 
 // The options of encode, tokens and decode. Each table is in the order of help.
 
@@ -30,7 +31,10 @@ export const idFiles = optionTables.of({
     kind: kinds.flag,
     topic: "nightly",
     rare: true,
-    needs: { other: "shard-size", hint: "NAME.json records what the files were made from" },
+    needs: {
+      other: "shard-size",
+      hint: phrase`add e.g. ${asOption("shard-size", "100M")}: only with shards, a NAME.json records what they were made from`,
+    },
     description: "replace shards of other inputs or options, and damaged ones",
     details:
       "If nothing changed, nothing is done. Inputs are compared by path, size and time, shards by their checksums.",

@@ -15,6 +15,6 @@ export async function checkEncodedBy(parts: TokenizerParts, path: string): Promi
   );
   if (isOwn) return;
   throw new UserError(`"${path}" has ids of a different tokenizer than "${parts.description.path}"`, {
-    hint: `give the tokenizer that encoded the ids; "${manifestPath}" has its digest`,
+    hint: `give the tokenizer that encoded the ids ("${manifestPath}" has its digest)`,
   });
 }

@@ -71,6 +71,9 @@ export async function encodeIntoFiles(
   if (plain !== undefined)
     throw new UserError(
       phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
+      {
+        hint: phrase`leave out ${asOption("keep-field")}; if the file has records, state their format with ${asOption("input-format")}`,
+      },
     );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEndId = tokenizers.findDocumentEndId(parts, typed);
@@ -228,7 +231,9 @@ export class IdFiles implements idWriters.IdSink {
     for (const path of this.pathsOf(this.begunCount)) {
       stagedFile.checkOutputFile(path);
       if (stagedFile.placeOfFile(path) === null)
-        throw new UserError(`"${path}" cannot be written: it is not a regular file`, { hint: "name a file" });
+        throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
+          hint: "name a regular file, not a pipe or a device",
+        });
     }
   }
 

@@ -35,8 +35,8 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
     if (mergeCount >= 0) return mergeCount;
     throw usageError(
-      phrase`${asOption("vocab-size", size.count)} is too small, it must be at least ${alphabetSize} (the ids from 0 to the largest)`,
-      "-n +1000 learns 1,000 new tokens",
+      phrase`${asOption("vocab-size", size.count)} is too small, it must be at least ${alphabetSize} (the ids of the input, from 0 to the largest)`,
+      phrase`to learn 1,000 new tokens, use ${asOption("vocab-size", "+1000", "n")}`,
     );
   };
   const { compat, limits, workers } = asked;
@@ -159,7 +159,8 @@ async function readAll(
   for await (const _ of idReaders.readSequences(path, binaryType, documents)) await yieldToEventLoop();
   if (documents.idMax < alphabetSize) return documents;
   throw new UserError(
-    `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet of ${alphabetSize}`,
+    `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet, 0 to ${alphabetSize - 1}`,
+    { hint: "use a tokenizer that was trained on such ids" },
   );
 }
 

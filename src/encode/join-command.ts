@@ -19,7 +19,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   if (idFiles === undefined || isPart(idFiles.format))
     throw usageError(
       phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts`,
-      "name a file: -o corpus.npy",
+      "write a file of ids, in another format than part, e.g. -o corpus.npy",
     );
   await dataOutput.lockFiles(output, ...pathsToLock(idFiles));
   const partPaths = invocation.files.flatMap((path) =>

@@ -70,6 +70,7 @@ export async function joinParts(
   if (keptFields !== undefined && !asked.format.keepsFields)
     throw usageError(
       phrase`the parts contain fields of ${asOption("keep-field")}, which only parquet can store, not ${asked.format.name}`,
+      phrase`give ${asOption("ids-format", "parquet")}`,
     );
   const request = () => ({
     ...same,
@@ -120,7 +121,7 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
     throw usageError(`"${path}" is not the manifest of a part`, hint);
   }
   const base = path.slice(0, -".json".length);
-  const again = "encode this part again, or fetch its files";
+  const again = "encode this part again, or copy its files again";
   const manifest = readManifest(path, again);
   const asked = schema.checkOr(partRequest, manifest.request, (what) => {
     throw new UserError(`"${path}" is not the manifest of a part: ${what}`, { hint });
@@ -247,6 +248,8 @@ async function writeParts(
       report((done += sizesBytes[0]!), total);
     }
     if (manifest.isOpen && path === parts.at(-1)!.path)
-      throw new UserError(`"${path}" ends within a document, and no part follows`);
+      throw new UserError(`"${path}" ends within a document, and no part follows`, {
+        hint: "encode this part again",
+      });
   }
 }

@@ -36,7 +36,7 @@ export const planOptions = optionTables.of({
     ...sharedOptions.specialTokensAsText,
     needs: {
       other: "tokenizer",
-      hint: "this option is only for plans for bpe encode: name the tokenizer with --tokenizer PATH",
+      hint: "name the tokenizer that bpe encode will use: --tokenizer PATH",
     },
   },
   ...sharedOptions.unattended,

@@ -111,9 +111,9 @@ function outputOf(
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
-        ? phrase`${asOption("ids-format")}: "${file}" has bare ids, without documents`
-        : phrase`${asOption("ids-format")} is for files of ids`,
-      "leave it out, or name files: -o NAME",
+        ? phrase`${asOption("ids-format")} is for files with documents, but "${file}" has bare ids`
+        : phrase`${asOption("ids-format")} is for files of ids, but these ids go to stdout`,
+      found === undefined ? "leave it out" : "leave it out, or write the ids into a file: -o NAME",
     );
   }
   const own = found.format;
@@ -124,7 +124,7 @@ function outputOf(
       format === undefined
         ? phrase`${asOption("output", `"${path}"`)} does not say which format to write`
         : phrase`${asOption("output", `"${path}"`)} would be written as ${format.name}, which drops the documents of "${file}"`,
-      phrase`${asOption("ids-format", own.name)} keeps documents; ${asOption("ids-format", "bin")} or npy drops them`,
+      phrase`to keep documents, use ${asOption("ids-format", own.name)}; to drop them, ${asOption("ids-format", "bin")} or npy`,
     );
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)
@@ -217,6 +217,6 @@ function cutIds(
 }
 
 const noPiece = (id: number, position: number) =>
-  new UserError(`no text gives the id ${id} at position ${position}`, {
-    hint: phrase`these ids are of a different tokenizer than that of ${asOption("from")}`,
+  new UserError(`no text is encoded to the id ${id} at position ${position}`, {
+    hint: phrase`give the tokenizer that encoded these ids: ${asOption("from", "PATH")}`,
   });

@@ -165,7 +165,7 @@ async function encodeTasks(
   budget.check(
     threads,
     mergeBytesOfMain * mergeCount + otherBytes,
-    phrase`use fewer workers (${asOption("workers", 1, "w")})`,
+    workerCount === 1 ? undefined : phrase`use fewer workers (${asOption("workers", 1, "w")})`,
   );
   const textBytesMax = budget.shareBytes(workerCount);
   const bytesTotal = corpusInputs.totalBytesOf(inputs, ranges);

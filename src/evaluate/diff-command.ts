@@ -32,7 +32,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
       "diff compares two tokenizers, but one of these directories contains several sizes",
-      "name one of its sizes",
+      "name the directory of one size, e.g. tokenizer/32000",
     );
   }
   const reading = { ...asked, trained: recordFiles.readReading([a.path, b.path]) };

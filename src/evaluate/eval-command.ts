@@ -133,10 +133,13 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   if (ofModel !== undefined && !hasModel)
     throw usageError(
       phrase`${asOption("measure", ofModel)} needs ${asOption("model")}`,
-      phrase`e.g. ${asOption("model", "d=4096,layers=32")}`,
+      phrase`describe the model, e.g. ${asOption("model", "d=4096,layers=32")}`,
     );
   if (measures.has("parity") && textCount < 2)
-    throw usageError(phrase`${asOption("measure", "parity")} compares texts, and there is only one`);
+    throw usageError(
+      phrase`${asOption("measure", "parity")} compares texts, and there is only one`,
+      phrase`add another ${asOption("text")}`,
+    );
   const { wordCount = 0 } = asked;
   if (wordCount > costliestMax)
     throw usageError(
@@ -153,7 +156,7 @@ function checkTerm(place: Message, term: string, exitCode: number): void {
   if (byteCount <= termBytesMax) return;
   throw new UserError(
     phrase`${place}: the term has ${groupDigits(byteCount)} bytes; the limit is ${groupDigits(termBytesMax)}`,
-    { hint: phrase`a term is a word or a phrase; ${asOption("text")} measures longer texts`, exitCode },
+    { hint: phrase`give a word or a phrase; for longer texts, use ${asOption("text")}`, exitCode },
   );
 }
 

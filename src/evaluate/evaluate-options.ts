@@ -38,7 +38,7 @@ export const explainOptions = optionTables.of({
 
 /** Outputs that have all measures, and so exclude the options that choose measures. */
 const completeOutputs: readonly optionTables.Exclusion[] = [
-  { other: "json", why: "it has everything" },
+  { other: "json", why: "the JSON has everything" },
   { other: "csv", why: "the CSV always has every measure" },
 ];
 

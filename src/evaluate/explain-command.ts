@@ -26,7 +26,11 @@ export async function runExplain({ files, options }: Invocation, output: Output)
     );
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
-    if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON can contain only Unicode");
+    if (!isUtf8(whole))
+      throw usageError(
+        "the text on stdin is not UTF-8",
+        "convert it to UTF-8: JSON can contain only Unicode",
+      );
     const pieces = textPieces.of(await opened(), whole);
     return dataOutput.writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
   }

@@ -51,7 +51,7 @@ export function scanParsed(
     const unknown = [left, right, left + right].find((token) => !Object.hasOwn(ids, token));
     if (unknown === undefined) return;
     throw new UserError(`"${path}": merge ${rank} needs the token ${showValue(unknown)}, which has no id`, {
-      hint: "the vocabulary and the merges must belong to one tokenizer",
+      hint: "take the vocabulary and the merges from the same tokenizer",
     });
   });
   const scanned = scanTokenizerJson(
@@ -207,6 +207,7 @@ export function checkOwnIds(
     if (other !== undefined)
       throw new UserError(
         `"${path}": the special tokens ${showValue(other)} and ${showValue(content)} have the same id, ${id}`,
+        { hint: "give each an id of its own" },
       );
     byId.set(id, content);
   }

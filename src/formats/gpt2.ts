@@ -144,7 +144,9 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
     if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
     const parts = line.replace(/\r$/, "").split(" ");
     if (parts.length !== 2)
-      throw new UserError(`"${path}": line ${i + 1} is ${showValue(line)}, not two tokens`);
+      throw new UserError(
+        `"${path}": line ${i + 1} is ${showValue(line)}, not two tokens separated by a space`,
+      );
     merges.push([parts[0]!, parts[1]!]);
   });
   return merges;
@@ -176,9 +178,9 @@ function recordedEntries(
       const id = vocab.get(text) ?? specialIds?.[s];
       if (id !== undefined) return [text, id];
       throw new UserError(
-        `"${path}" lacks ${showValue(text)}, a special token in the training record next to it`,
+        `"${path}" lacks ${showValue(text)}, a special token in the training.json next to it`,
         {
-          hint: "the files are from different trainings: train again, or move the record away",
+          hint: "the files are from different trainings: train again, or move training.json away",
         },
       );
     }),

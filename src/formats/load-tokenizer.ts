@@ -151,7 +151,7 @@ const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: 
   {
     matches: startsWithMagic("minbpe v1"),
     description: "a model of minbpe",
-    hint: "tiktoken's and HF's files can be loaded",
+    hint: "name a tokenizer in the files of HF or tiktoken",
   },
   { matches: startsWithMagic("\x1f\x8b"), description: "packed with gzip", hint: "unpack it first: gzip -d" },
   {

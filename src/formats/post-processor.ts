@@ -14,7 +14,10 @@ export function readPostProcessor(value: unknown): tokenizers.PostProcessing {
     return readStep(value as json.JsonObject);
   } catch (error) {
     if (!(error instanceof schema.Mismatch)) throw error;
-    return { ...noPostProcessing, obstacle: `its post-processor cannot be read: ${error.message}` };
+    return {
+      ...noPostProcessing,
+      obstacle: `the post-processor of the tokenizer cannot be read: ${error.message}`,
+    };
   }
 }
 
@@ -37,7 +40,10 @@ function readStep(step: json.JsonObject): tokenizers.PostProcessing {
       return { before: [cls], after: [sep], trims: type === "RobertaProcessing" ? trimsOf(step) : [] };
     }
     default:
-      return { ...noPostProcessing, obstacle: `its post-processor has an unknown step, ${type}` };
+      return {
+        ...noPostProcessing,
+        obstacle: `the post-processor of the tokenizer has an unknown step, ${type}`,
+      };
   }
 }
 
@@ -46,7 +52,7 @@ function chainSteps(
   other: tokenizers.PostProcessing,
 ): tokenizers.PostProcessing {
   const adds = ({ before, after }: tokenizers.PostProcessing) => before.length + after.length > 0;
-  const twice = adds(one) && adds(other) ? "two steps of its post-processor add tokens" : undefined;
+  const twice = adds(one) && adds(other) ? "two steps of the post-processor add tokens" : undefined;
   const obstacle = one.obstacle ?? other.obstacle ?? twice;
   return {
     before: [...other.before, ...one.before],
@@ -95,7 +101,10 @@ function readTemplate(step: json.JsonObject): tokenizers.PostProcessing {
     });
   const [before, after] = [single.slice(0, at), single.slice(at + 1)];
   if (at < 0 || [...before, ...after].some(({ SpecialToken }) => SpecialToken === undefined))
-    return { ...noPostProcessing, obstacle: "its template does not contain the text exactly once" };
+    return {
+      ...noPostProcessing,
+      obstacle: "the template of the post-processor does not contain the text exactly once",
+    };
   return { before: idsOf(before), after: idsOf(after), trims: [] };
 }
 

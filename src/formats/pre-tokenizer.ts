@@ -216,7 +216,7 @@ export function checkTakesAll(sources: readonly string[], path: string): void {
   tokenizers.refuse(
     path,
     `the pattern ${sources.join(" , ")} may leave text unmatched, and tiktoken drops it`,
-    "with |[\\s\\S] at its end, a pattern matches every character",
+    "add |[\\s\\S] to the end of the pattern, so that it matches every character",
   );
 }
 

@@ -1,5 +1,5 @@
 import { json, utf8 } from "#bytes";
-import { UserError } from "#runtime";
+import { asOption, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import type { OutputFile, SourceFile, SourceFiles } from "./output-file.ts";
 import { JsonRewriter, type Place } from "./rewrite-json.ts";
@@ -63,9 +63,12 @@ export function rename(file: SourceFile, names: Names): SourceFile {
   const refuseIn = (template: string) => {
     const old = [...names.keys()].find((text) => template.includes(text));
     if (old === undefined) return;
-    throw new UserError(`"${path}": the chat template writes "${old}", which is renamed`, {
-      hint: "change it in the template first",
-    });
+    throw new UserError(
+      phrase`"${path}": the chat template writes "${old}", which ${asOption("rename")} changes`,
+      {
+        hint: "change this token in the template first",
+      },
+    );
   };
   const isConfig = name === "tokenizer_config.json" || name === "special_tokens_map.json";
   if (name.startsWith("chat_template")) {

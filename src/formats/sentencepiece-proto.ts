@@ -43,7 +43,9 @@ export function parseSentencePiece(bytes: Uint8Array, path: string): SentencePie
     return readModel(bytes);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new UserError(`"${path}" is a damaged SentencePiece model: ${error.message}`);
+    throw new UserError(`"${path}" is a damaged SentencePiece model: ${error.message}`, {
+      hint: "copy the file again",
+    });
   }
 }
 
@@ -83,7 +85,8 @@ function readModel(bytes: Uint8Array): SentencePieceModel {
 
 function readPiece(message: Message, id: number): Piece {
   const score = message.bytes(2);
-  if (score.length !== 0 && score.length !== 4) throw new RangeError(`the score of piece ${id}`);
+  if (score.length !== 0 && score.length !== 4)
+    throw new RangeError(`the score of piece ${id} is not a number of four bytes`);
   return {
     text: message.text(1) ?? "",
     score: score.length === 0 ? 0 : new DataView(score.buffer, score.byteOffset).getFloat32(0, true),

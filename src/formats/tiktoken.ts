@@ -63,7 +63,7 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
     return "tiktoken takes one regular expression, and this pattern is a sequence of several";
   }
   if (exportForm.kind === "splits" && exportForm.mayLeaveGaps) {
-    return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end, a pattern matches every character";
+    return "the pattern may leave text unmatched, which tiktoken drops; add |[\\s\\S] to its end, so that it matches every character";
   }
   if (vocabulary.tokenIds.some((id) => vocabularies.isSpecialEntry(vocabulary.entries[id]!))) {
     return "a special token has the id of another token, but tiktoken merges in the order of ids";

@@ -315,8 +315,11 @@ function rawIds(
   };
 }
 
-const damagedFileError = (path: string, what: string, hint?: string) =>
-  new UserError(`"${path}" is damaged: ${what}`, hint === undefined ? {} : { hint });
+const damagedFileError = (
+  path: string,
+  what: string,
+  hint = "copy the files again, or encode the text again",
+) => new UserError(`"${path}" is damaged: ${what}`, { hint });
 
 const otherHint = "in this format, only files that bpe encode wrote can be read; save other ids as .npy";
 

@@ -42,7 +42,9 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
   const wantedBytes = startByte + count * itemBytes;
   const { size } = fstatSync(fd);
   if (size < wantedBytes) {
-    throw new UserError(`"${path}" is damaged: its header says ${wantedBytes} bytes, but it has ${size}`);
+    throw new UserError(`"${path}" is damaged: its header says ${wantedBytes} bytes, but it has ${size}`, {
+      hint: copyHint,
+    });
   }
   for (const [buffer, byteCount] of windowsOf(fd, path, startByte, wantedBytes))
     yield numbersOf(buffer, byteCount, descr);
@@ -56,20 +58,22 @@ type NpyLayout = {
   readonly count: number;
 };
 
+const copyHint = "copy the file again, or save the ids again";
+
 /** Parses the head of an .npy file. `bytes` are the file's first 64 KB, or the whole file. */
 export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const fail = (what: string, hint?: string): never => {
     throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
   };
   if (bytes.length < 12 || idWriters.npyMagic.some((byte, i) => bytes[i] !== byte))
-    fail("it is not an .npy file");
+    fail("it is not an .npy file", "save the ids with numpy.save, or rename a file of bare ids to .bin");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = bytes[6]!;
   if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "versions 1 to 3 are supported");
   const isFirst = version === 1;
   const textStart = isFirst ? 10 : 12;
   const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
-  if (textStart + textBytes > bytes.length) fail("its .npy header is cut off");
+  if (textStart + textBytes > bytes.length) fail("its .npy header is cut off", copyHint);
   const text = new TextDecoder("latin1").decode(bytes.subarray(textStart, textStart + textBytes));
   const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1] ?? "";
   const shape = /'shape':\s*\(([^)]*)\)/.exec(text)?.[1];
@@ -80,7 +84,7 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
     );
   }
   if (shape === undefined || /'fortran_order':\s*True/.test(text))
-    fail("its array is not in C order (row-major)");
+    fail("its array is not in C order (row-major)", "save numpy.ascontiguousarray(ids) instead");
   // The shape is a tuple in Python's notation: "()", "(3,)", "(3, 4)".
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");
@@ -150,7 +154,10 @@ function refuseHalves(ids: ReadIds, path: string): void {
 function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
   for (let done = 0; done < byteCount; ) {
     const readBytes = files.tryRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
-    if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
+    if (readBytes === 0)
+      throw new UserError(`"${path}" shrank while it was read`, {
+        hint: "run again when no program writes to the file",
+      });
     done += readBytes;
   }
 }
@@ -397,8 +404,8 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
   return new UserError(`"${path}": ${place}: the id ${id} is not below ${idLimit}`, {
     hint:
       idLimit === alphabetSizeMax
-        ? "the symbols of an alphabet have to be numbered from 0"
-        : "the ids are probably those of another tokenizer",
+        ? "number the symbols of the alphabet from 0"
+        : "give the tokenizer that the ids were made with",
   });
 }
 

@@ -1,6 +1,6 @@
 import {
-  asOption,
   type JobName,
+  messages,
   phrase,
   runToEnd,
   startWorker,
@@ -98,8 +98,8 @@ export class Thread<Job, News = never> {
     worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));
     worker.addEventListener("close", () =>
       this.fail(
-        new UserError(`${name} stopped before it had finished`, {
-          hint: phrase`perhaps memory was short: try fewer workers, e.g. ${asOption("workers", 1, "w")}`,
+        new UserError(`the worker thread "${name}" ended before it had finished`, {
+          hint: phrase`it may have run out of memory: free memory on this machine; ${messages.fewerWorkers}`,
         }),
       ),
     );

@@ -107,12 +107,12 @@ function formatInvalidBytes({ count, text, path, offset, became }: InvalidBytes)
 
 function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven languages" }>): Message {
   const [text, better] = most.isDev
-    ? ["dev text", "texts with the same content in each language would compare"]
+    ? ["dev text", "give dev texts with the same content in each language"]
     : [
         "text",
-        phrase`${asOption("language-ratio")}, or ${asOption("language-dev")} with texts of the same content, would compare`,
+        phrase`use ${asOption("language-ratio")}, or ${asOption("language-dev")} with texts of the same content`,
       ];
-  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text} and "${least.language}" ${formatBytes(least.textBytes)}: the language with the longest text gets most of the merges; ${better} them better`;
+  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text}, but "${least.language}" only ${formatBytes(least.textBytes)}, so "${most.language}" may get most of the merges; for a fairer comparison, ${better}`;
 }
 
 export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>

@@ -48,7 +48,11 @@ export class BatchThreads {
       await untilAborted(Promise.all(threads.map(work)), signal);
     } catch (error) {
       next = shareEnds.length;
-      if (this.isEnded) throw usageError("the tokenizer was disposed while a batch was encoded");
+      if (this.isEnded)
+        throw usageError(
+          "the tokenizer was disposed while a batch was encoded",
+          "await the batch before you call dispose()",
+        );
       // After an error, a thread cannot be used again.
       if (!signal?.aborted) this.endThreads();
       throw error;
@@ -118,7 +122,10 @@ function packTexts(texts: Texts, specialTokensAsText: boolean): TextShare {
 
 function joinShares(shares: readonly EncodedShare[], textCount: number): EncodedBatch {
   const idCount = shares.reduce((sum, share) => sum + share.ids.length, 0);
-  if (idCount > offsetMax) throw new UserError("encodeBatchAsync: the texts have more than 2^31 - 1 ids");
+  if (idCount > offsetMax)
+    throw new UserError("encodeBatchAsync: the texts have more than 2^31 - 1 ids", {
+      hint: "encode fewer texts at a time",
+    });
   const offsets = new Int32Array(textCount + 1);
   const ids = new Uint32Array(idCount);
   let [text, end] = [0, 0];

@@ -8,12 +8,12 @@ export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   if (typeof WebAssembly === "undefined")
     return new UserError("this JavaScript engine has no WebAssembly, which tokenizers need", {
-      hint: "lockdown modes of browsers disable it, and so does the option --jitless of Node",
+      hint: "turn off the browser's lockdown mode for this page, or Node's option --jitless",
     });
   const { name, message } = error;
   if (name === "CompileError" || name === "EvalError")
     return new UserError(`WebAssembly is not allowed here: ${message}`, {
-      hint: "a page with a Content-Security-Policy needs 'wasm-unsafe-eval' in its script-src; a service that compiles no code at run time (Cloudflare Workers) cannot run a tokenizer",
+      hint: "add 'wasm-unsafe-eval' to the script-src of the page's Content-Security-Policy; services that compile no code at run time (Cloudflare Workers) cannot run a tokenizer",
     });
   if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
   return new UserError(`the JavaScript engine cannot allocate another WebAssembly memory: ${message}`, {

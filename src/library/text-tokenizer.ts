@@ -358,7 +358,9 @@ export class TextTokenizer {
         offsets[i + 1] = encoding.out.count;
       });
       if (encoding.out.count > offsetMax)
-        throw new UserError("encodeBatch: the texts have more than 2^31 - 1 ids");
+        throw new UserError("encodeBatch: the texts have more than 2^31 - 1 ids", {
+          hint: "encode fewer texts at a time",
+        });
       return { ids: new Uint32Array(encoding.out.flush()), offsets };
     });
     return around === undefined ? batch : batchWithIdsAround(batch, around);

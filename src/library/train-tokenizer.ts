@@ -174,7 +174,8 @@ function checkCall(
       "give files, texts, counts or wordCounts",
     );
   }
-  if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
+  if (ifChanged && output === undefined)
+    throw usageError("ifChanged needs output", "give the directory of the earlier result as output");
 }
 
 /** The result of a training. `save` writes it into a directory. */
@@ -199,7 +200,10 @@ export class TrainedTokenizer extends Tokenizer {
 
   private get finished() {
     if (this.made !== undefined) return this.made;
-    throw usageError("nothing was trained: output is up to date", "the tokenizer is in that directory");
+    throw usageError(
+      "nothing was trained: output is up to date",
+      "load it from there: Tokenizer.load(output)",
+    );
   }
 
   get statistics(): TrainingStatistics {

@@ -286,7 +286,7 @@ const bytesMax = 2 ** 30;
 
 const tooLong = (byteTotal: number) =>
   new UserError(
-    `the tokens of the first stage have ${byteTotal.toLocaleString("en-US")} bytes in all, too many for a second stage`,
+    `the tokens learned before superwords have ${byteTotal.toLocaleString("en-US")} bytes in all; the limit is ${bytesMax.toLocaleString("en-US")}`,
     {
       hint: phrase`use ${asOption("max-token-length")}, or a ${asOption("pattern")} that splits the text into shorter words`,
     },

@@ -104,7 +104,7 @@ const cellCountMax = 2 ** 31 - 2;
 export function checkCellCount(cellCount: number): void {
   if (cellCount <= cellCountMax) return;
   throw new UserError(
-    `the distinct words take ${cellCount.toLocaleString("en-US")} cells, one for each token and word boundary; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
+    `the distinct words have ${cellCount.toLocaleString("en-US")} tokens and word boundaries in all; the limit is ${cellCountMax.toLocaleString("en-US")}`,
     {
       hint: phrase`use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
     },

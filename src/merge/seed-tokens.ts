@@ -38,8 +38,10 @@ export function settle(
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
   // An extended tokenizer keeps its pattern.
-  const otherPattern =
-    room.mergesOf === undefined ? phrase`; try another ${asOption("pattern")}` : ": leave it out";
+  const remedy =
+    room.mergesOf === undefined
+      ? phrase`leave it out, or use another ${asOption("pattern")}`
+      : "leave it out";
   for (const seed of seeds) {
     const refuse = (what: Message, hint?: Message) => {
       throw usageError(phrase`seed token ${shown(seed)}: ${what}`, hint);
@@ -56,19 +58,24 @@ export function settle(
         seed.includes(special)
           ? `the special token "${special}" splits it`
           : `the special token "${special}" has the same key in tokenizer.json`,
+        "leave out one of the two tokens",
       );
     if (bytes.length > lengthMax && bytes.length > (allowsBytePairs ? 2 : 1))
       refuse(
         `it has ${bytes.length} bytes, more than a token may have`,
-        phrase`see ${asOption("max-token-length")}`,
+        phrase`leave it out, or raise ${asOption("max-token-length")}`,
       );
     const inForm = normalization === null ? seed : normalForms.normalize(seed, normalization);
-    if (inForm !== seed) refuse(`with ${normalization}, it becomes ${shown(inForm)} in text`);
+    if (inForm !== seed)
+      refuse(
+        `the normalization (${normalization}) changes it to ${shown(inForm)}`,
+        `give the normalized text: ${shown(inForm)}`,
+      );
     const pieces = cutsOf(seed);
     if (pieces !== undefined) {
       refuse(
-        `the pattern splits it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
-        phrase`no text would be encoded to this token${otherPattern}`,
+        `the pattern splits it: ${pieces.slice(0, 8).map(shown).join(" ")}${pieces.length > 8 ? " …" : ""}`,
+        phrase`${remedy}: no text would be encoded to this token`,
       );
     }
   }

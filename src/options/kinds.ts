@@ -237,9 +237,12 @@ export const keptFields: Kind<readonly keptField.Field[]> = {
 function readKeptField(option: Message, typed: string): keptField.Field {
   const kind = keptField.kinds.find((kind) => typed.endsWith(`:${kind}`));
   const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
-  if (name === "")
-    throw usageError(phrase`${option}: a name is missing`, "names separated by commas: id,url");
-  if (name === "input_ids") throw usageError(phrase`${option}: input_ids is the column of the ids`);
+  if (name === "") throw usageError(phrase`${option}: a name is missing`, "separate names by commas: id,url");
+  if (name === "input_ids")
+    throw usageError(
+      phrase`${option}: input_ids is the name of the column with the ids`,
+      "rename the field in the input, or leave it out",
+    );
   return { name, kind };
 }
 
@@ -432,7 +435,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
         throw usageError(phrase`${at} is ${describeValue(one)}: it must be { name, files, dev }`);
       const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
       if (other !== undefined)
-        throw usageError(phrase`${at} has no option "${other}"`, "it has name, files, dev");
+        throw usageError(phrase`${at} has no option "${other}"`, "the options are name, files, dev");
       const language = takeValue(text(), one.name, phrase`${at}: name`)!;
       const named = takeValue(paths, one.files, phrase`${at}: files`)!;
       const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, phrase`${at}: dev`)!;
@@ -529,7 +532,8 @@ export function wholeNumber(option: Message, text: string, least: number): numbe
     throw usageError(phrase`${option}: "${text}" is not a whole number`, hint);
   }
   const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
-  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option}: ${text} is too large`);
+  if (!Number.isSafeInteger(value))
+    throw usageError(phrase`${option}: ${text} is too large, it must be below 2^53`);
   if (value < least) throw usageError(phrase`${option}: ${text} is too small, it must be at least ${least}`);
   return value;
 }
@@ -568,7 +572,8 @@ export function sizeBytes(option: Message, text: string, leastBytes: number): nu
     throw usageError(phrase`${option}: "${text}" can mean two sizes`, hint);
   }
   const value = times(binary ? 1024 : 1000);
-  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option}: ${text} is too large`);
+  if (!Number.isSafeInteger(value))
+    throw usageError(phrase`${option}: ${text} is too large, it must be below 2^53 bytes`);
   // A limit this small is surely a mistake; 0 is a valid limit.
   if (!unit && value > 0 && value < 1000)
     throw usageError(

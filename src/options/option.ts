@@ -194,6 +194,6 @@ function unknownName(name: string, prefix: string, names: ReadonlySet<string>, c
   const near = nearest(name, known);
   return usageError(
     `${call}${prefix && `: ${prefix.slice(0, -1)}`} has no option "${name}"`,
-    near === undefined ? `it has ${known.join(", ")}` : `did you mean ${near}?`,
+    near === undefined ? `the options are ${known.join(", ")}` : `did you mean ${near}?`,
   );
 }

@@ -157,7 +157,7 @@ export const ofTraining = optionTables.of({
     rare: true,
     library: null,
     description: "special tokens from a file: one per line, or JSON",
-    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
+    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; for such tokens, use a JSON list.`,
   },
   output: {
     name: "output",
@@ -277,6 +277,6 @@ export const tokenizerSupplements = optionTables.of({
   specialTokensFile: {
     ...specialTokensFile,
     topic: "input",
-    details: phrase`Each line counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.`,
+    details: phrase`Each line counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; for such tokens, use a JSON list.`,
   },
 });

@@ -28,7 +28,10 @@ import * as sharedOptions from "./shared-options.ts";
 // Every option of a training, defined once for the command line, the library and Python.
 
 /** For options that cannot be combined with `--extend`, because the base determines what they set. */
-const fixedByBase: optionTables.Exclusion = { other: "extend", hint: "the base determines it" };
+const fixedByBase: optionTables.Exclusion = {
+  other: "extend",
+  hint: "leave it out: the tokenizer to extend determines this setting",
+};
 const languagesFirst = {
   other: "language",
   hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language", "hi=corpus/hi")}`,
@@ -115,7 +118,7 @@ export const trainingOptions = optionTables.of({
     kind: normalization(normalForms.stepNames),
     topic: "tokens",
     rare: true,
-    excludes: [fixedByBase, { other: "like", hint: "the normalization comes from that tokenizer" }],
+    excludes: [fixedByBase, { other: "like", hint: "leave one of the two out: both set the normalization" }],
     description: "normalize text before it is split, e.g. NFC or NFKC,lowercase",
     details: `Steps in order, separated by commas: ${normalForms.stepNames.join(", ")}. They apply to text between special tokens, in training and whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.`,
   },
@@ -232,8 +235,8 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [
       sharedOptions.notWithExtend,
-      { other: "pattern", hint: "the pattern comes from that tokenizer" },
-      { other: "superwords-from", hint: "the pattern comes from that tokenizer" },
+      { other: "pattern", hint: "leave one of the two out: both set the pattern" },
+      { other: "superwords-from", hint: "leave one of the two out: superwords need a pattern of their own" },
     ],
     sample: "qwen3",
     description: "take everything but the merges from this tokenizer",
@@ -247,7 +250,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [
       sharedOptions.notWithExtend,
-      { other: "superwords-from", hint: "superwords are learned line by line" },
+      { other: "superwords-from", hint: "leave one of the two out: superwords are learned line by line" },
     ],
     description: phrase`with ${asOption("compat", "huggingface")}: do not split text at line ends`,
     details:
@@ -345,7 +348,7 @@ export const trainingOptions = optionTables.of({
       {
         other: "save-counts",
         why: "saved counts are unweighted",
-        hint: phrase`save them with bpe count; ${asOption("weight")} also applies to ${asOption("counts")} files`,
+        hint: phrase`save the counts with bpe count, then train with ${asOption("counts")} and ${asOption("weight")}`,
       },
       {
         other: "wordCounts",

@@ -259,7 +259,9 @@ function tokensOf(parts: TokenizerParts, text: Uint8Array): excerpts.SampleToken
     bytes: tokenTables.bytesOf(parts.tokens, id),
   }));
   if (tokens.reduce((sum, { bytes }) => sum + bytes.length, 0) === text.length) return tokens;
-  throw new UserError("this tokenizer changes the text before it cuts it, so the cuts cannot be compared");
+  throw new UserError(
+    "this tokenizer changes the text before it splits it, so the splits cannot be compared",
+  );
 }
 
 /** Serves the page from a worker: answers its messages. */

@@ -79,7 +79,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   if (!isRefused) return undefined;
   return new UserError(`out of memory: ${error.message}`, {
     kind: "memory",
-    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}), or lower ${asOption("memory-limit")}, so that counting keeps more words on disk`,
+    hint: phrase`free memory on this machine; ${messages.fewerWorkers}; when training, lower ${asOption("memory-limit")}, so that more words are kept on disk`,
   });
 }
 

@@ -139,7 +139,8 @@ function read(path: string): string {
   }
 }
 
-export const moreFilesHint = "raise the limit: ulimit -n 1024";
+export const moreFilesHint = (neededCount = 0) =>
+  `raise the limit: ulimit -n ${2 ** Math.ceil(Math.log2(Math.max(1024, neededCount)))}`;
 
 /** The number of files that a worker opens, including those of its event loop. */
 const filesPerWorker = 4;
@@ -161,7 +162,7 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   throw new UserError(
     `with ${workers}, this process needs up to ${neededCount} open files; it may have ${limit}`,
     {
-      hint: moreFilesHint,
+      hint: moreFilesHint(neededCount),
     },
   );
 }
@@ -234,19 +235,19 @@ export class MemoryBudget {
       const threads = workerCount === 1 ? "counting" : `counting with ${workerCount} workers`;
       throw this.error(`${threads} needs at least ${megabytes(leastBytes)}`, [
         ...(workerCount === 1 ? [] : [phrase`use fewer workers (${asOption("workers", 1, "w")})`]),
-        phrase`give it more: ${asOption("memory-limit", megabytes(leastBytes, ""))}`,
+        phrase`raise the limit: ${asOption("memory-limit", megabytes(leastBytes, ""))}`,
       ]);
     }
     return this.limitBytes - ownBytes;
   }
 
   /** Throws a UserError that names `what` if `neededBytes`, in addition to the program itself, exceed the limit. */
-  check(what: string, neededBytes: number, remedy: Message): void {
+  check(what: string, neededBytes: number, remedy?: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
     throw this.error(`${what} needs about ${gigabytes(allBytes)}`, [
       phrase`raise ${asOption("memory-limit")}${this.hasExplicitLimit ? "" : ", or use a larger machine"}`,
-      remedy,
+      ...(remedy === undefined ? [] : [remedy]),
     ]);
   }
 

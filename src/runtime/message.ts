@@ -79,3 +79,6 @@ export function spell(message: Message, spelling: Spelling = asTyped): string {
 /** The spelling of the command line. */
 export const asTyped: Spelling = ({ option, value, letter }) =>
   `${letter === undefined ? `--${option}` : `-${letter}`}${value === undefined ? "" : ` ${value}`}`;
+
+/** A remedy for too little memory, for hints that are given without knowing the number of workers. */
+export const fewerWorkers = phrase`if there are several workers, use fewer (${asOption("workers", 1, "w")})`;

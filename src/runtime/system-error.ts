@@ -53,7 +53,7 @@ export function reasonOf(error: unknown): string {
 
 /** Hints that do not depend on the file. */
 const remedies: Readonly<Record<string, string>> = {
-  EMFILE: machine.moreFilesHint,
+  EMFILE: machine.moreFilesHint(),
   ENFILE: "close other programs: the system can open no more files",
 };
 

@@ -64,7 +64,9 @@ export function release(path: string): void {
 }
 
 const writtenTwiceError = (place: Place) =>
-  new UserError(`"${place.typed}" would be written twice by one run`);
+  new UserError(`"${place.typed}" would be written twice by one run`, {
+    hint: "choose another path for one of the outputs",
+  });
 
 export class HiddenPath {
   path: string;
@@ -173,8 +175,8 @@ function checkParent(place: Place): void {
 function notWritable(place: Place, error: unknown): unknown {
   const hint =
     systemError.codeOf(error) === "ENAMETOOLONG"
-      ? `choose a shorter one: while it is written, it has a hidden name that is ${hiddenNameBytes} bytes longer`
-      : "an output is written next to its destination and then renamed, so its parent directory must be writable";
+      ? `choose a shorter name: while the output is written, it has a hidden name that is ${hiddenNameBytes} bytes longer`
+      : "choose a place in a writable directory: an output is written next to its destination, and then renamed";
   // Virtual file systems such as /proc report ENOENT when they accept no new file.
   if (systemError.codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
     return new UserError(`"${place.typed}" cannot be written: no file can be created in "${place.parent}"`, {

@@ -33,7 +33,9 @@ function checkReplaceable(place: Place, { uid }: Stats): void {
   const user = process.getuid?.() ?? 0;
   const isSticky = (parent.mode & stickyBit) !== 0;
   if (isSticky && user !== 0 && ![parent.uid, uid].includes(user)) {
-    throw new UserError(`"${place.typed}" cannot be replaced: it belongs to another user`);
+    throw new UserError(`"${place.typed}" cannot be replaced: it belongs to another user`, {
+      hint: "choose another output",
+    });
   }
   try {
     accessSync(pathOf(place), constants.W_OK | constants.X_OK);

@@ -126,7 +126,7 @@ class StagedFile implements ByteSink {
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
-        hint: "the header is written last, which needs a regular file: name one",
+        hint: "name a regular file: the header of this format is written last",
       });
     }
     outputLock.tryWrite(this.typed, () => {

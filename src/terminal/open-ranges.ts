@@ -18,7 +18,7 @@ export async function openRanges(
   for await (const chunk of path === "-" ? Bun.stdin.stream() : planChunks(path)) {
     sizeBytes += chunk.length;
     if (sizeBytes > planBytesMax) {
-      const hint = "bpe plan writes such files";
+      const hint = "give a file that bpe plan wrote, or some of its lines";
       throw new UserError(phrase`${asOption("ranges")}: ${source} has more than ${planBytesMax >> 20} MB`, {
         hint,
       });
@@ -37,7 +37,7 @@ const planBytesMax = 2 ** 28;
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
     throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {
-      hint: phrase`${asOption("ranges", "-")} reads a plan from standard input`,
+      hint: phrase`give a regular file, or a plan on standard input: ${asOption("ranges", "-")}`,
     });
   }
   return chunksOf(path);

@@ -309,7 +309,9 @@ class LogFile {
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {
       if (!this.hasFailed)
-        this.onFailure(phrase`${asOption("log-file", `"${this.path}"`)}: ${systemError.reasonOf(error)}`);
+        this.onFailure(
+          phrase`${asOption("log-file", `"${this.path}"`)} cannot be written: ${systemError.reasonOf(error)}; the log is incomplete`,
+        );
       this.hasFailed = true;
     }
   }

@@ -1,4 +1,4 @@
-import { asOption, type kernels, phrase, UserError } from "#runtime";
+import { type kernels, messages, phrase, UserError } from "#runtime";
 import { TextSections } from "./text-sections.ts";
 import { putText } from "./window-of-text.ts";
 
@@ -40,7 +40,7 @@ export class SpecialTokenFinder {
     if (!putText(this.kernel, bytes)) {
       throw new UserError(`not enough memory to search ${bytes.length} bytes for special tokens`, {
         kind: "memory",
-        hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
+        hint: phrase`free memory on this machine; ${messages.fewerWorkers}`,
       });
     }
     this.kernel.exports.openOccurrences(bytes.length);

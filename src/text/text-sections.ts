@@ -1,5 +1,5 @@
 import { ascii } from "#bytes";
-import { asOption, kernels, phrase, UserError } from "#runtime";
+import { kernels, messages, phrase, UserError } from "#runtime";
 import { makeFollowing } from "./window-of-text.ts";
 
 /** A token that is searched for in a text. `flags` are those of src/kernel/token-search.ts. */
@@ -228,9 +228,9 @@ function noMemoryFor(pendingBytes: number): UserError {
     pendingBytes < pieceBytes
       ? "the search for added tokens and the normalization of texts"
       : `a run of ${Math.ceil(pendingBytes / 2 ** 20)} MB of combining marks or of white space`;
-  return new UserError(`no memory for ${what}`, {
+  return new UserError(`not enough memory for ${what}`, {
     kind: "memory",
-    hint: phrase`use fewer workers (${asOption("workers", 1, "w")})`,
+    hint: phrase`free memory on this machine; ${messages.fewerWorkers}`,
   });
 }
 

@@ -35,7 +35,10 @@ export function layOut(
   const head = placeInKernel(kernel, { model, isNarrow, cuts: "next to foreign bytes" });
   if (exports.buildTables() === 0) throw noMemoryForTokenizer();
   const scan = KernelScan.create(kernel, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
-  if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
+  if (scan === undefined)
+    throw new UserError("the tables of the pattern do not fit into memory", {
+      hint: "use a tokenizer with a simpler pattern",
+    });
   scan.prepare();
   const { stateCount } = pattern.automata[0]!;
   if (exports.useSafeCuts(stateCount) === 0 || !tokensToFind.use(kernel, tokens))

@@ -146,7 +146,7 @@ export function settleAsked(specialTokens: readonly string[], asked: AskedModelS
   if (addsBos && roles.bos === undefined) {
     throw usageError(
       phrase`${asOption("add-bos")}: there is no bos token`,
-      phrase`name one, e.g. ${asOption("bos", "'<s>'")}`,
+      phrase`name one of the special tokens, e.g. ${asOption("bos", "'<s>'")}`,
     );
   }
   const tokenizerClass = asked.tokenizerClass ?? defaultClass;

@@ -1,11 +1,11 @@
-import { asOption, phrase, UserError } from "#runtime";
+import { asOption, messages, phrase, UserError } from "#runtime";
 
 /** Thrown when a text, a pretoken or a tokenizer does not fit into the kernel's memory. */
 export class NoMemory extends UserError {
   constructor(what: string) {
-    super(`no memory for ${what}`, {
+    super(`not enough memory for ${what}`, {
       kind: "memory",
-      hint: phrase`raise ${asOption("memory-limit")}, or use fewer workers (${asOption("workers", 1, "w")}); text that the pattern does not split needs about 40 bytes of memory per byte, 4 GB at most`,
+      hint: phrase`raise ${asOption("memory-limit")}; ${messages.fewerWorkers}; if the text has long stretches that the pattern does not split, split them (each needs about 40 times its size, and 4 GB at most)`,
     });
   }
 }

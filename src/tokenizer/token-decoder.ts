@@ -34,7 +34,7 @@ export function leadingBytes(
 /** Makes the error for an id without a token. */
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} is not in the vocabulary`, {
-    hint: `the tokenizer's ids end at ${idLimit - 1}; these may be ids of another tokenizer`,
+    hint: `give the tokenizer that the ids were made with; the ids of this one end at ${idLimit - 1}`,
     exitCode: exitCode.failed,
   });
 }

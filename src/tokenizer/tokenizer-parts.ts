@@ -104,8 +104,8 @@ export function specialTokenId(parts: TokenizerParts, text: string, use = "to ap
   throw new UserError(`the tokenizer has no special token "${text}" ${use}`, {
     hint:
       some.length === 0
-        ? "it has no special tokens"
-        : `it has ${some.join(" ")}${moreCount > 0 ? ` and ${moreCount} more` : ""}`,
+        ? "use another tokenizer: this one has no special tokens"
+        : `name one of its special tokens: ${some.join(" ")}${moreCount > 0 ? ` and ${moreCount} more` : ""}`,
   });
 }
 

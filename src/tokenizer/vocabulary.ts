@@ -1,4 +1,4 @@
-import { byteCharacters, countNoun, formatBytes } from "#bytes";
+import { byteCharacters, formatBytes } from "#bytes";
 import { assert, UserError, usageError } from "#runtime";
 import type { Compat, LearnedPairs } from "./merges.ts";
 import { describeSharedId } from "./model-settings.ts";
@@ -256,8 +256,8 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
     throw usageError(
-      `${countNoun(specialTokens.length, "special token")} of ${formatBytes(sizeBytes)}; the limit is ${formatBytes(specialBytesMax)} in all`,
-      "use fewer or shorter ones",
+      `the special tokens have ${formatBytes(sizeBytes)} in all; the limit is ${formatBytes(specialBytesMax)}`,
+      "use fewer or shorter special tokens",
     );
   }
   const seen = new Set<string>();

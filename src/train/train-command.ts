@@ -97,7 +97,7 @@ async function readTraining({ options, files }: Invocation): Promise<RequestedTr
   if (typed.languages !== undefined && file !== undefined) {
     throw usageError(
       phrase`"${file}" belongs to no language; with ${asOption("language")}, every file needs one`,
-      asOption("language", `NAME=${file}`),
+      phrase`name its language: ${asOption("language", `NAME=${file}`)}`,
     );
   }
   reportFiles.checkPath(typed.report);

@@ -139,7 +139,12 @@ function checkBase(parts: TokenizerParts): void {
   const { model, tokens, description } = parts;
   changes.refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
   if (tokenTables.haveAllBytes(model.byteIds, tokens)) return;
-  throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks tokens for some bytes`);
+  throw new UserError(
+    `"${description.path}" cannot be extended: its vocabulary lacks tokens for some bytes`,
+    {
+      hint: "extend a tokenizer that has a token for each byte",
+    },
+  );
 }
 
 /** Returns the extended tokenizers in the formats of their base. Warns about formats that cannot hold them. */

@@ -20,7 +20,7 @@ export function settleParity(asked: AskedParity): trainingRecords.Parity | undef
   if (wrong !== undefined) {
     throw usageError(
       phrase`${asOption("language-ratio")}: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
-      "one for each language, as in 1,2,2.5",
+      "give one number for each language, e.g. 1,2,2.5",
     );
   }
   if (window !== null) {

@@ -107,7 +107,7 @@ export async function runTraining(
     const name = asOption("vocab-size");
     throw usageError(
       phrase`${name} is missing`,
-      phrase`${messages.withValue(name, "+8k")} learns 8,192 tokens from the corpus`,
+      phrase`to learn 8,192 tokens from the corpus, add ${messages.withValue(name, "+8k")}`,
     );
   }
 

@@ -1,3 +1,4 @@
+import { countNoun } from "#bytes";
 import { type baseFiles, formats as formatTable, type recordFiles, type trainingRecords } from "#formats";
 import { type extending, type learning, seeds } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
@@ -122,11 +123,12 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   if (wholeTexts && compat !== "huggingface")
     throw usageError(
       phrase`${asOption("whole-texts")} needs ${asOption("compat", "huggingface")}; ${compat} never splits text at line ends anyway`,
+      phrase`leave out ${asOption("whole-texts")}`,
     );
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
       phrase`${asOption("special-tokens-as-text")} needs ${asOption("extend")} or ${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
-      phrase`documents end at the tokens that ${asOption("special-token")} names`,
+      phrase`leave it out, or train with ${asOption("compat", "huggingface")}`,
     );
   }
   vocabularies.checkSpecialTokens(typed, compat);
@@ -235,15 +237,18 @@ function refuseOfCorpus(asked: RequestedTraining): void {
     (name) => asked[name] !== undefined,
   );
   if (given === undefined) return;
-  const hint = phrase`without ${asOption("vocab-size")} nothing is learned; +8k learns 8,192 tokens`;
-  throw usageError(phrase`${asOption(trainingOptions[given].name)} needs ${asOption("vocab-size")}`, hint);
+  const option = asOption(trainingOptions[given].name);
+  const hint = phrase`leave it out, or learn new tokens from a corpus, e.g. ${asOption("vocab-size", "+8k")}`;
+  throw usageError(phrase`${option} needs ${asOption("vocab-size")}, without which nothing is learned`, hint);
 }
 
 function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: RequestedTraining) {
   const ways = phrase`add tokens with ${asOption("special-token")} or ${asOption("seed-token")}, rename some with ${asOption("rename")}, or learn tokens from a corpus, e.g. ${asOption("vocab-size", "+8k")}`;
   const isKnown = specialTokens.length + seedTokens.length > 0;
   return usageError(
-    isKnown ? `"${extend}" has these tokens already` : phrase`${asOption("extend")}: there is nothing to add`,
+    isKnown
+      ? `"${extend}" already has all tokens that were given`
+      : phrase`${asOption("extend")}: there is nothing to add`,
     ways,
   );
 }
@@ -423,6 +428,7 @@ function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): voi
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
       phrase`${asOption("format", "tiktoken")}: tiktoken takes one regular expression, and this pattern is a sequence of several`,
+      phrase`leave out tiktoken, or choose another ${asOption("pattern")}`,
     );
   }
   const cannotSay = formats?.find((format) => !["huggingface", formatTable.image].includes(format));
@@ -439,7 +445,7 @@ function checkSizes(sizes: readonly number[], leastSize: number, specialCount: n
   if (twice !== undefined) throw usageError(phrase`${asOption("vocab-size")}: ${twice} is given twice`);
   const least = sizes[0]!;
   if (least >= leastSize) return;
-  const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
+  const parts = `256 bytes${specialCount > 0 ? ` and ${countNoun(specialCount, "special token")}` : ""}`;
   throw usageError(
     phrase`${asOption("vocab-size", least)} is too small, it must be at least ${leastSize} (${parts})`,
   );
@@ -451,7 +457,7 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   if (small !== undefined) {
     throw usageError(
       phrase`${asOption("vocab-size", small)} adds nothing to the ${idLimit} ids of the base`,
-      phrase`${asOption("vocab-size", "+8k", "n")} adds 8,192 tokens to it`,
+      phrase`to add 8,192 tokens, use ${asOption("vocab-size", "+8k", "n")}`,
     );
   }
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
@@ -547,7 +553,10 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
       loadCompiler().checkForHuggingface(regex);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      throw usageError(phrase`HF could not read tokenizer.json: ${error.parts.message}`, error.parts.hint);
+      throw usageError(
+        phrase`HF could not read the pattern in the new tokenizer.json: ${error.parts.message}`,
+        error.parts.hint,
+      );
     }
   }
 }
@@ -565,6 +574,6 @@ function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern): void {
   if (patternForms.mayLeaveGaps(pattern))
     refuse(
       "the pattern may leave text unmatched, and rustbpe drops such text",
-      phrase`with |[\\s\\S] at its end, a pattern matches every character; ${asOption("compat", "cs336")} keeps unmatched text`,
+      phrase`add |[\\s\\S] to the end of the pattern, so that it matches every character, or use ${asOption("compat", "cs336")}, which keeps unmatched text`,
     );
 }

@@ -328,7 +328,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        phrase`the entries that this run needs in the cache "${this.path}" exceed ${asOption("cache-limit")}: ${sizeBytes} bytes`,
+        phrase`the cache "${this.path}" stays larger than ${asOption("cache-limit")}: the entries that this run needs have ${sizeBytes} bytes`,
       );
     }
   }

@@ -156,7 +156,7 @@ export function countsPathsOf(name: string): string[] {
   throw new UserError(
     phrase`${asOption("counts", `"${name}"`)}: no such file, and no file matches it as a glob`,
     {
-      hint: "globs do not match hidden files",
+      hint: "check the path; to read hidden files, name each of them, because globs do not match them",
     },
   );
 }

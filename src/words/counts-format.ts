@@ -72,7 +72,7 @@ export function checkOptions({ name, options: has }: Origin, other: Origin, hint
   differ("the pattern", compiledPatterns.describe(has.patterns), compiledPatterns.describe(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
-  differ("text cut at line ends:", has.isLinewise ? "yes" : "no", wanted.isLinewise ? "yes" : "no");
+  differ("splitting at line ends", has.isLinewise ? "on" : "off", wanted.isLinewise ? "on" : "off");
 }
 
 /** Whether the options are equal, comparing special tokens as a set. */
@@ -99,7 +99,7 @@ const cut = (text: string) => (text.length > shownLengthMax ? `${text.slice(0, s
 const tokenSet = ({ specialTokens }: CountsOptions) => JSON.stringify([...specialTokens].sort());
 
 const otherOptionsHint =
-  "word counts add up only if they were made with the same options: count again, or change the options";
+  "count again with the same options, or give this run the options that the counts were made with";
 
 /**
  * The options in the header of a counts file, compact or text, as one JSON object.

@@ -1,5 +1,5 @@
 import type { Text } from "#bytes";
-import { asOption, type kernels, phrase, UserError } from "#runtime";
+import { asOption, type kernels, messages, phrase, UserError } from "#runtime";
 import type { Taker } from "#text";
 import { EncodingKernel, type EncodingModel } from "#tokenizer";
 import type { WordCounter } from "./word-counter.ts";
@@ -68,6 +68,6 @@ export class LiftedPretokens implements Taker {
 }
 
 const noRoom = () =>
-  new UserError("no memory for the text that superwords are learned from", {
-    hint: phrase`use fewer workers (${asOption("workers", 1, "w")}), or a ${asOption("superword-pattern")} that splits the text into shorter pieces`,
+  new UserError("not enough memory for the text that superwords are learned from", {
+    hint: phrase`use a ${asOption("superword-pattern")} that splits the text into shorter pieces; ${messages.fewerWorkers}`,
   });

@@ -299,7 +299,9 @@ export function* wordTableOfSum(
     const { wordLength } = words;
     const from = words.word.bytes;
     if (end + wordLength > totals.byteCount)
-      throw new UserError("the counts files contain more words than their headers say");
+      throw new UserError("the counts files contain more words than their headers say", {
+        hint: "count the corpus again, or copy the files again",
+      });
     for (let i = 0; i < wordLength; i++) bytes[end + i] = from[i]!;
     end += wordLength;
     counts[wordCount] = words.count;

@@ -19,7 +19,7 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
-    phrase`${asOption("weight")}: "${glob}" has the weight ${weight}`,
+    phrase`${asOption("weight")}: "${glob}" has an invalid weight, ${weight}`,
     "a weight is a number from 0 to 1,000,000 with at most six digits after the point: 3, 0.5, 0.333333",
   );
 }

@@ -1,5 +1,15 @@
 import { type Text, textBuffers } from "#bytes";
-import { asOption, FileWindow, kernels, phrase, releasePages, runToEnd, scaled, UserError } from "#runtime";
+import {
+  asOption,
+  FileWindow,
+  kernels,
+  messages,
+  phrase,
+  releasePages,
+  runToEnd,
+  scaled,
+  UserError,
+} from "#runtime";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
@@ -138,7 +148,7 @@ export class WordCounter {
         (size) => `${Math.ceil(size / 2 ** 20)} MB`,
       );
       throw new UserError(`a text needs ${needed} of memory at once; the limit is ${most}`, {
-        hint: phrase`split its texts into smaller pieces, or use fewer workers (${asOption("workers", 1, "w")})`,
+        hint: phrase`split long texts into smaller ones; ${messages.fewerWorkers}`,
       });
     }
     const address = exports.textAddress() >>> 0;

@@ -77,7 +77,7 @@ test("lines of decimal ids are documents, and the first place of each is shown",
   );
   expect(stderr).toBe(
     "bpe: error: 1 of 3 documents has ids that differ from the encoding of the text\n" +
-      "hint: were they made with a different tokenizer or pattern? bpe diff A B --text FILE compares two\n",
+      "hint: check which tokenizer the ids were made with; to compare two, use bpe diff A B --text FILE\n",
   );
   const piped = bpe(["ids", "check", "-", "--tokenizer", "gpt2", "-q"], {
     cwd: home,

@@ -131,15 +131,21 @@ test("the ending selects the format, and impossible combinations are refused", (
       .sort(),
   ).toEqual([...["d.ds", "d.ds.index", "d.ds.metadata", "d.parquet"]]);
   const refused: [readonly string[], string][] = [
-    [["--ids-format", "olmo"], "--ids-format needs a file of ids"],
-    [["-o", "-", "--shard-size", "5"], "--shard-size needs a file of ids"],
-    [["-o", "d.txt"], '--output "d.txt" ends in neither .npy nor .bin'],
+    [["--ids-format", "olmo"], "--ids-format is for a file of ids"],
+    [["-o", "-", "--shard-size", "5"], "--shard-size is for a file of ids"],
+    [["-o", "d.txt"], '--output "d.txt" does not say which format to write'],
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
     [["-o", "d.parquet", "--dtype", "uint16"], "--dtype is not for parquet"],
-    [["--keep-field", "id"], "--keep-field needs a file of ids"],
-    [["-o", "d.npy", "--keep-field", "id"], "--keep-field is for parquet, but these files are npy"],
+    [["--keep-field", "id"], "--keep-field is for a file of ids"],
+    [
+      ["-o", "d.npy", "--keep-field", "id"],
+      "--keep-field is for parquet, but the ids would be written as npy",
+    ],
     [["-o", "d.parquet", "--keep-field", "id,a,id:text"], '--keep-field names "id" twice'],
-    [["-o", "d.parquet", "--keep-field", "input_ids"], "--keep-field: input_ids is the column of the ids"],
+    [
+      ["-o", "d.parquet", "--keep-field", "input_ids"],
+      "--keep-field: input_ids is the name of the column with the ids",
+    ],
     [["-o", "d.parquet", "--keep-field", "id,"], "--keep-field: a name is missing"],
   ];
   for (const [options, message] of refused) {

@@ -363,7 +363,7 @@ describe("bpe eval", () => {
       gpt2 --text T --measure= | 2 | --measure: unknown value ""
       gpt2 --text T --measure parity | 2 | there is only one
       gpt2 --text T --measure all --csv | 2 | the CSV always has every measure
-      gpt2 --text T --words 3 --json | 2 | it has everything
+      gpt2 --text T --words 3 --json | 2 | the JSON has everything
       gpt2 --text T --words 0 | 2 | too small, it must be at least 1
       gpt2 --text T --words 21 | 2 | too large, it must be at most 20
       gpt2 --text T --terms none.txt | 1 | has no term

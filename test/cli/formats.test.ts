@@ -26,14 +26,13 @@ const refusals: Readonly<Record<string, Refusals>> = {
     "truncate <tokenizer>": 'PATH" has 40 tokens, so a size of 260 would remove none',
     "convert <tokenizer>": "--format huggingface: HF puts a space after each added token",
     "ids truncate --from": 'PATH/tokenizer.model" cannot be reproduced exactly',
-    "ids truncate --to": 'the merges of "PATH/tokenizer.model" are not the first merges of',
+    "ids truncate --to": '"PATH/tokenizer.model" is not a truncated form of',
   },
   tekken: {
     "train --extend": 'PATH/tekken.json" cannot be extended: a tekken.json fixes the size of its vocabulary',
     // Its special tokens have the first ids.
-    "ids truncate --from":
-      'the merges of "smaller/tokenizer.json" are not the first merges of "PATH/tekken.json',
-    "ids truncate --to": 'the merges of "PATH/tekken.json" are not the first merges of',
+    "ids truncate --from": '"smaller/tokenizer.json" is not a truncated form of "PATH/tekken.json',
+    "ids truncate --to": '"PATH/tekken.json" is not a truncated form of',
   },
   gguf: { [others]: 'PATH" is a GGUF model' },
   image: {

@@ -392,7 +392,7 @@ describe("refusals", () => {
     const encode = (path: string, tokenizer: string) =>
       bpe(["ids", "encode", path, "--tokenizer", tokenizer]);
     expect(encode(put(home, "more.txt", "1 9\n"), output).stderr).toContain(
-      "the id 9 is not in the tokenizer's alphabet of 3",
+      "the id 9 is not in the tokenizer's alphabet, 0 to 2",
     );
     expect(encode(good, put(home, "merges.txt", "#version: 0.2\na b\n")).stderr).toContain(
       "it contains no merges over ids",

@@ -39,7 +39,7 @@ describe("files that are not text", () => {
     for (const [command, ...args] of commands) {
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
         const { code, stdout, stderr } = run(command, name, ...args, "-q");
-        const hint = `hint: unzip -p ${name} | bpe … - reads its text; --binary text reads it as text anyway\n`;
+        const hint = `hint: extract its text: \`unzip -p ${name} | bpe … -\`; to read the file itself as text, use --binary text\n`;
         expect([code, stdout, stderr]).toEqual([
           1,
           "",

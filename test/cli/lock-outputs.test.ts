@@ -60,7 +60,9 @@ test("--wait without an output, and one output for two things, are refused", () 
     stderr: "bpe: error: --wait needs a file or directory to write\nhint: give one: --output\n",
   });
   const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
-  expect(twice.stderr).toBe(`bpe: error: "${output}" would be written twice by one run\n`);
+  expect(twice.stderr).toBe(
+    `bpe: error: "${output}" would be written twice by one run\nhint: choose another path for one of the outputs\n`,
+  );
   expect(twice.code).toBe(1);
   expect(readdirSync(home)).toEqual(["corpus.txt"]);
 });

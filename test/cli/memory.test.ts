@@ -196,7 +196,7 @@ test("an allocation that the system refuses is an error, and no result is incomp
     if (exitCode === null) continue;
     if (exitCode !== 0) {
       expect(exitCode).toBe(1);
-      expect(stderr.toString()).toMatch(/^bpe: error: (out of memory|no memory for)/);
+      expect(stderr.toString()).toMatch(/^bpe: error: (out of memory|not enough memory for)/);
     }
     expect(readdirSync(home).filter((name) => name.includes("rationed.bpe"))).toEqual([]);
   }

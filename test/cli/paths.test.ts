@@ -158,7 +158,8 @@ const kinds: Readonly<Record<string, Kind>> = {
     },
     others: {
       ...idOutputs("usage: OPTION PATH ends in neither .npy nor .bin"),
-      "ids join --output": "usage: OPTION PATH ends in neither .npy nor .bin",
+      "encode --output": "usage: OPTION PATH does not say which format to write",
+      "ids join --output": "usage: OPTION PATH does not say which format to write",
       ...{ "tokens <file>": "works", ...idFiles("works") },
       "train --language-dev": 'the dev text of language "en" has no words',
       "plan <file>": notRegular,
@@ -191,6 +192,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         "verify <dir>": "PATH is not a directory",
       },
       ...idMerges("PATH cannot be read: no program reads it, or it is a socket"),
+      ...reports("PATH is a socket, not a file"),
       ...idOutputs("PATH cannot be written: it is not a regular file"),
       "ids decode --output": "PATH cannot be written: it is not a regular file",
       "ids join --output": "usage: OPTION PATH cannot store the joined parts",
@@ -228,13 +230,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     others: {
       ...{ "tokens <file>": "works", ...idFiles("works") },
       "train --language-dev": 'the dev text of language "en" has no words',
-      "plan <file>": "usage: PATH is not a regular file, but runs that read the plan have to open it again",
+      "plan <file>":
+        "usage: standard input is not a regular file, but runs that read the plan have to open it again",
       ...{ "count --ranges": "standard input contains no ranges" },
       ...{ "encode --ranges": "standard input contains no ranges" },
       "ids train <file>": "there is nothing to train on: the input contains no ids",
       ...{ "verify <dir>": "PATH does not exist", ...templateName, ...reports(noFileName) },
       "diff --pieces": noFileName,
-      "ids join --output": "usage: OPTION PATH ends in neither .npy nor .bin",
+      "ids join --output": "usage: OPTION PATH does not say which format to write",
     },
   },
 };

@@ -148,11 +148,11 @@ describe("ranges that do not fit are refused with their line", () => {
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
     const inside =
-      "line 1: it says that its range begins or ends within a document, which is impossible here";
+      "line 1: the range is marked as beginning or ending within a document, which is impossible in this file";
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
     refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
-    const elsewhere = "line 1: its range begins or ends where bpe plan would not split";
+    const elsewhere = "line 1: the range begins or ends where bpe plan would not split the file";
     refused([forged({ end: JSON.parse(one).end - 1, endsInside: false })], elsewhere);
     refused([forged({ start: 1 })], elsewhere);
     const text = readFileSync(join(home, "first.txt"));
@@ -168,12 +168,15 @@ describe("ranges that do not fit are refused with their line", () => {
     const middle = readFileSync(path).indexOf("\n") + 1;
     expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
     for (const end of [middle - 1, middle + 1]) {
-      refused([forged({ end })], "line 1: its range begins or ends where bpe plan would not split");
-      refused([forged({ start: end })], "line 1: its range begins or ends where bpe plan would not split");
+      refused([forged({ end })], "line 1: the range begins or ends where bpe plan would not split the file");
+      refused(
+        [forged({ start: end })],
+        "line 1: the range begins or ends where bpe plan would not split the file",
+      );
     }
     refused(
       [forged({ end: middle, endsInside: true })],
-      "line 1: it says that its range begins or ends within a document",
+      "line 1: the range is marked as beginning or ending within a document",
     );
   });
 
@@ -247,7 +250,7 @@ describe("ranges that do not fit are refused with their line", () => {
   });
 
   test("standard input that is not named cannot be planned either", () => {
-    const message = '"-" is not a regular file, but runs that read the plan';
+    const message = "standard input is not a regular file, but runs that read the plan";
     const piped = Bun.spawnSync([binary, "plan"], {
       cwd: home,
       env: environment,
@@ -371,6 +374,6 @@ test("a tokenizer whose texts cannot be cut gets whole texts, and records in par
   expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
   put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "strips.json");
-  expect(stderr).toContain("cut.jsonl, line 1: its range is part of a text");
+  expect(stderr).toContain("cut.jsonl, line 1: the range is a part of a text");
   expect(code).toBe(1);
 });

@@ -164,12 +164,12 @@ describe("--seed-tokens", () => {
     put(home, "nfc/tokenizer.json", JSON.stringify({ ...json, normalizer: { type: "NFC" } }));
     expect(train("lower", "--normalize", "lowercase", "--seed-token", "Widest")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('with lowercase, it becomes "widest" in text'),
+      stderr: expect.stringContaining('the normalization (lowercase) changes it to "widest"'),
     });
     const like = ["--like", "nfc/tokenizer.json"];
     expect(train("liked", ...like, "--seed-token", "cafe\u0301")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('with NFC, it becomes "café" in text'),
+      stderr: expect.stringContaining('the normalization (NFC) changes it to "café"'),
     });
     expect(train("liked", ...like, "--seed-token", "café")).toMatchObject({ code: 0, stderr: "" });
     for (const text of ["café", "cafe\u0301"]) expect(idsOf("liked", text)).toMatch(/^\d+$/);

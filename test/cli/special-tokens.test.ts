@@ -290,10 +290,10 @@ describe("a large number of special tokens, or very long ones,", () => {
     const { code, stderr } = run("count", "no-file", "--special-tokens", "too-long", "-w", "1");
     expect([code, stderr]).toEqual([
       2,
-      'bpe: error: --special-tokens "too-long", line 1: 1 special token of 4.0 MB; the limit is 4.0 MB in all\nhint: use fewer or shorter ones\n',
+      'bpe: error: --special-tokens "too-long", line 1: the special tokens have 4.0 MB in all; the limit is 4.0 MB\nhint: use fewer or shorter special tokens\n',
     ]);
     expect(() => checkSpecialTokens(Array(5).fill("é".repeat(400_001)), "cs336")).toThrow(
-      "5 special tokens of 4.0 MB",
+      "the special tokens have 4.0 MB in all",
     );
   });
 });

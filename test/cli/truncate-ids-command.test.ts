@@ -178,7 +178,13 @@ describe("files of the trainers' formats, with their documents,", () => {
       '--output "never.npy" would be written as npy, which drops the documents of "m-megatron.bin"',
     );
     refused("m-megatron.bin", "never.xyz", '--output "never.xyz" does not say which format to write');
-    refused("ids.npy", "never.ds", '"ids.npy" has bare ids', "--ids-format", "datatrove");
+    refused(
+      "ids.npy",
+      "never.ds",
+      'is for files with documents, but "ids.npy" has bare ids',
+      "--ids-format",
+      "datatrove",
+    );
     refused("m-megatron.idx", "m-megatron", "would replace");
     const damage = (name: string, change: (bytes: Buffer) => Buffer) =>
       writeFileSync(join(home, name), change(bytesOf(name)));
@@ -210,9 +216,9 @@ describe("refusals, which write nothing", () => {
   const cases = rowsOf(`
     another pattern | ids.npy --from cs336 --to other-cut/300 | the two tokenizers split or normalize text differently
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
-    tokens in another order | ids.npy --from cs336 --to pruned | the merges of "pruned/tokenizer.json" are not the first merges of "cs336/tokenizer.json": its merge
+    tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" is not a truncated form of "cs336/tokenizer.json": its merge
     the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 42 is
-    the ids are probably those of another tokenizer | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
+    give the tokenizer that the ids were made with | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
     a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | not a known kind of tokenizer
     a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a whole number of uint16 ids
   `);
@@ -246,6 +252,9 @@ describe("refusals, which write nothing", () => {
     json.model.vocab.qzqz = 700;
     const big = put(scratch(), "tokenizer.json", JSON.stringify(json));
     const { code, stderr } = run("ids", "truncate", "wrong.txt", "--from", big, "--to", "cs336-cut/300");
-    expect([stderr, code]).toEqual([expect.stringContaining("no text gives the id 700 at position 2"), 1]);
+    expect([stderr, code]).toEqual([
+      expect.stringContaining("no text is encoded to the id 700 at position 2"),
+      1,
+    ]);
   });
 });

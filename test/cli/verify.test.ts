@@ -458,7 +458,7 @@ describe("an input that moved is found", () => {
       expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining("--input corpus=/data/corpus")]);
       const unused = bpe(["verify", directory, "--input", "copus=elsewhere"], inHome);
       expect(unused.code).toBe(2);
-      expect(unused.stderr).toMatch(/the record names no such file/);
+      expect(unused.stderr).toMatch(/training.json has no input /);
     } finally {
       renameSync(inHomeAt("elsewhere/texts"), inHomeAt("corpus"));
     }

@@ -80,7 +80,7 @@ export class Columns {
     throw new UserError(
       phrase`${asOption("keep-field", `"${name}"`)}: ${shown} does not fit its column of ${kindNames[kind]}`,
       {
-        hint: `the first value decides the type of the column, unless you state it: ${name}:text accepts every value, ${name}:double also accepts whole numbers`,
+        hint: `state a type for all values, because the first value decides it otherwise: ${name}:text accepts every value, ${name}:double every number`,
       },
     );
   }

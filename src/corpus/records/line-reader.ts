@@ -132,7 +132,7 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
 
 /** Parses JSON lines: each line that is not blank is an object, and one of its fields is the record's text. */
 class JsonLines implements RecordLines {
-  readonly tooLongHint = "each line has to be a JSON object of its own";
+  readonly tooLongHint = "write each JSON object on a line of its own";
   private readonly cursor: LineCursor;
   private readonly field: FieldName;
 
@@ -200,11 +200,12 @@ function keepFields(
   for (const [k, field] of fields.entries()) {
     const start = spans[2 * k]!;
     if (start < 0) {
-      const hint = phrase`every record must have the fields that ${asOption("keep-field")} names; their value may be null`;
+      const hint = phrase`add the field to each record (it may be null), or leave it out of ${asOption("keep-field")}`;
       return { what: `no field "${field.name}"`, hint };
     }
     const value = keptField.keptValue(decoder.decode(bytes.subarray(start, spans[2 * k + 1])), field);
-    if (value === undefined) return { what: faultText(lineFault.loneSurrogate, field.name) };
+    if (value === undefined)
+      return { what: faultText(lineFault.loneSurrogate, field.name), hint: surrogateHint };
     batch.kept.push(value);
   }
   return undefined;
@@ -250,13 +251,17 @@ const lineBefore = (bytes: Uint8Array, end: number) =>
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
-      hint: phrase`${asOption("text-field")} names the field that contains the text; ${textFields(line())}; ${asOption("input-format", "text")} reads JSON as text`,
+      hint: phrase`name the field that contains the text with ${asOption("text-field")} (${textFields(line())}), or read JSON as plain text with ${asOption("input-format", "text")}`,
     };
-  if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
+  if (fault === lineFault.loneSurrogate) return { hint: surrogateHint };
+  if (fault !== lineFault.notJson && fault !== lineFault.notObject)
+    return { hint: "convert the file to UTF-8, e.g. with iconv" };
   return {
     hint: phrase`each line has to be one JSON object; for plain text, use ${asOption("input-format", "text")}`,
   };
 }
+
+const surrogateHint = "correct the record, e.g. write \\ufffd in place of the half pair";
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
@@ -635,12 +640,12 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
 
 const faultOf = (byte: number) => ({
   what: `byte 0x${byte.toString(16).padStart(2, "0")} is not a letter of a sequence`,
-  hint: phrase`FASTA sequences are ASCII; for text, leave out ${asOption("input-format", "fasta")}`,
+  hint: phrase`correct the sequence; if the file is plain text, leave out ${asOption("input-format", "fasta")}`,
 });
 
 const noHeader = {
   what: "a sequence without a header: a FASTA record begins with a line >NAME",
-  hint: phrase`for text, leave out ${asOption("input-format", "fasta")}`,
+  hint: phrase`write a header line before the sequence; if the file is plain text, leave out ${asOption("input-format", "fasta")}`,
 };
 
 const comment = {

@@ -117,7 +117,7 @@ test("an unknown option offers the nearest name, and one that is undefined is le
   const { message, hint } = errorOf(() => argument.checkOptions("call", { worker: 5 }, kinds));
   expect([message, hint]).toEqual(['call has no option "worker"', "did you mean workers?"]);
   expect(errorOf(() => argument.checkOptions("call", { zzzzzzzz: 5 }, kinds)).hint).toBe(
-    "it has workers, pattern",
+    "the options are workers, pattern",
   );
   expect(errorOf(() => argument.checkOptions("call", { toString: 5 }, kinds)).message).toContain(
     '"toString"',

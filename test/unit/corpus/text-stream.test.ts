@@ -98,7 +98,7 @@ test("errors around the records are reported with the number of the record", asy
     ["[[]]", "record 1 is not a JSON object"],
     ['[{"a":1} {"a":2}]', "record 1 is followed by something else"],
     ['{"a":1}{"a":2}', "record 1 is followed by something else"],
-    ['[{"a":1}] x', "record 1 has more content after its array"],
+    ['[{"a":1}] x', "record 1 is the last of the array, but the file continues after it"],
     ['[{"a":"line\nfeed"}]', "record 1 is not valid JSON"],
     ["text", "record 1 is not a JSON object"],
   ];

@@ -404,7 +404,7 @@ test("training.json next to vocab.json gives the normal form, and required speci
   expect(await ids("e\u0301")).toEqual(await ids("é"));
   expect(await ids("<|end|>")).toHaveLength(7);
   recordWith({ specialTokens: ["<|end|>", "Ġx"] });
-  await expect(ids("")).rejects.toThrow('lacks "Ġx", a special token in the training record next to it');
+  await expect(ids("")).rejects.toThrow('lacks "Ġx", a special token in the training.json next to it');
   recordWith({ specialTokens: ["<|end|>", "Ġx"], specialIds: [1, 700] });
   const special = JSON.parse(readFileSync(join(directory, "vocab.json"), "utf8"))["<|end|>"];
   expect(await ids("<|end|>Ġx")).toEqual([special, 700]);

@@ -108,7 +108,9 @@ test("a thread that ends early, or whose code throws, fails by name", async () =
   const { thread, close } = startThread();
   const asked = thread.ask("sleep", undefined as never);
   close();
-  expect((await rejectionOf(asked))?.message).toBe("test worker stopped before it had finished");
+  expect((await rejectionOf(asked))?.message).toBe(
+    'the worker thread "test worker" ended before it had finished',
+  );
   const broken = startThread();
   broken.worker.onerror!({ message: "out of reach", preventDefault() {} });
   expect((await rejectionOf(broken.thread.ask("add", 1)))?.message).toBe("test worker: out of reach");

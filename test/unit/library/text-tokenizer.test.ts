@@ -424,7 +424,7 @@ test("an array whose memory was transferred is refused, not treated as empty", (
     () => TextTokenizer.from(gone(new Uint8Array(3))),
   ];
   for (const call of calls)
-    expect(errorOf(call).message).toContain("is detached: its memory was transferred");
+    expect(errorOf(call).message).toContain("is detached: its buffer was transferred");
   expect(tokenizer.encode(new Uint8Array(0))).toHaveLength(0);
 });
 
@@ -522,7 +522,7 @@ test("ids around a text are those of HF's post-processors, or refused with the r
   const twice = { ...template, single: [...template.single, template.single[1]!] };
   const odd = TextTokenizer.from({ ...base, post_processor: twice });
   expect(() => odd.encode("a", { addSpecialTokens: true })).toThrow(
-    "special tokens cannot be added: its template",
+    "special tokens cannot be added: the template",
   );
   expect([...odd.encode("a")]).toEqual([...tokenizer.encode("a")]);
 });

@@ -166,7 +166,7 @@ describe("in the library, by its names,", () => {
     expect(twice.message).toBe('special token "--pad-to" is given twice');
     const { message, hint } = await refused({ model: { addsBos: true } });
     expect(`${message}; ${hint}`).toBe(
-      "model.addsBos: there is no bos token; name one, e.g. model.roles.bos '<s>'",
+      "model.addsBos: there is no bos token; name one of the special tokens, e.g. model.roles.bos '<s>'",
     );
   });
 

@@ -22,7 +22,7 @@ test("tables that do not fit into memory are not called a run of marks", () => {
   limitMemories(4);
   const tokens = [{ bytes: new Uint8Array(1 << 20).fill(97), id: 0 }];
   expect(() => new TextSections({ early: tokens })).toThrow(
-    "no memory for the search for added tokens and the normalization of texts",
+    "not enough memory for the search for added tokens and the normalization of texts",
   );
 });
 
@@ -33,5 +33,5 @@ test("a run of marks that does not fit into memory is named, with its size", () 
   const push = () => {
     for (;;) sections.push(marks, 1, marks.length, ignore);
   };
-  expect(push).toThrow(/^no memory for a run of [1-9] MB of combining marks or of white space$/);
+  expect(push).toThrow(/^not enough memory for a run of [1-9] MB of combining marks or of white space$/);
 });

@@ -122,11 +122,11 @@ describe("encode", () => {
 
   test("reports mistakes", () => {
     const cases = rowsOf(`
-      encode corpus.txt --tokenizer tokenizer -o ids.txt | 2 | --output "ids.txt" ends in neither .npy nor .bin
+      encode corpus.txt --tokenizer tokenizer -o ids.txt | 2 | --output "ids.txt" does not say which format to write
       encode corpus.txt --tokenizer tokenizer --dtype int8 -o x.npy | 2 | --dtype: unknown value "int8"
       encode corpus.txt --tokenizer nowhere | 1 | "nowhere": no such file or directory
       encode nowhere.txt --tokenizer tokenizer | 1 | "nowhere.txt": no such file
-      encode corpus.txt --tokenizer tokenizer --append-token <x> | 1 | no special token "<x>" to append hint: it has <|endoftext|>
+      encode corpus.txt --tokenizer tokenizer --append-token <x> | 1 | no special token "<x>" to append hint: name one of its special tokens: <|endoftext|>
       encode corpus.txt --tokenizer tokenizer -p gpt2 | 2 | --pattern is stored in tokenizer.json
     `);
     for (const [typed, code, message] of cases) {
@@ -181,7 +181,7 @@ describe("decode", () => {
       const { code, stderr } = bpe(["decode", file, "--tokenizer", tokenizer, "-o", output]);
       expect([code, stderr]).toEqual([
         1,
-        `bpe: error: ${wrong} is not in the vocabulary\nhint: the tokenizer's ids end at 699; these may be ids of another tokenizer\n`,
+        `bpe: error: ${wrong} is not in the vocabulary\nhint: give the tokenizer that the ids were made with; the ids of this one end at 699\n`,
       ]);
       expect(existsSync(output)).toBe(false);
     }

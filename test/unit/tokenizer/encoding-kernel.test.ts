@@ -198,7 +198,7 @@ test("a tokenizer, text or word that is too large is refused by name, and the ne
   const memoryOf = (megabytes: number) =>
     new WebAssembly.Memory({ initial: 1, maximum: 16 * megabytes, shared: true });
   expect(() => new EncodingKernel(model, true, { memory: memoryOf(8) })).toThrow(
-    "no memory for the tokenizer",
+    "not enough memory for the tokenizer",
   );
 
   const kernel = new EncodingKernel(model, true, { memory: memoryOf(64) });
@@ -209,8 +209,8 @@ test("a tokenizer, text or word that is too large is refused by name, and the ne
     return out.flush().length;
   };
   expect(idsOf(20_000)).toBe(10_000);
-  expect(() => idsOf(1_500_000)).toThrow("no memory for a pretoken");
-  expect(() => kernel.reserveText(2 ** 26)).toThrow("no memory for a pretoken in a text of 64 MB");
+  expect(() => idsOf(1_500_000)).toThrow("not enough memory for a pretoken");
+  expect(() => kernel.reserveText(2 ** 26)).toThrow("not enough memory for a pretoken in a text of 64 MB");
   expect(idsOf(20_000)).toBe(10_000);
   expect([...new Set(out.ids.subarray(0, 100))]).toEqual([256]);
 });

@@ -214,8 +214,8 @@ describe("tokens for a tokenizer without a corpus", () => {
 
   const refused: readonly (readonly [Partial<TrainTokenizerOptions>, string])[] = [
     [{}, "extend: there is nothing to add"],
-    [{ specialTokens: ["<|end|>"] }, "has these tokens already"],
-    [{ seedTokens: ["a"] }, "has these tokens already"],
+    [{ specialTokens: ["<|end|>"] }, "already has all tokens that were given"],
+    [{ seedTokens: ["a"] }, "already has all tokens that were given"],
     [{ seedTokens: ["new york"] }, 'the pattern splits it: "new" " york"'],
     [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" splits it'],
     [{ specialTokens: ["a"] }, 'special token "a" is the spelling of a single byte in the vocabulary'],
@@ -223,19 +223,19 @@ describe("tokens for a tokenizer without a corpus", () => {
     [{ specialTokens: ["<|x|>"], texts: ["a"] }, "vocabSize is missing"],
     [{ rename: { x: "y" } }, '"x" cannot be renamed: the base has no such special token'],
     [{ rename: { "<|end|>": "a" } }, 'special token "a" is the spelling of a single byte'],
-    [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "has these tokens already"],
+    [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "already has all tokens that were given"],
   ];
   test("the hint for a seed token that the pattern cuts does not offer another pattern", async () => {
     const { path } = await makeBase("cutting");
     const { hint } = await extend(path, { seedTokens: ["new york"] }).catch((error) => error);
-    expect(hint).toBe("no text would be encoded to this token: leave it out");
+    expect(hint).toBe("leave it out: no text would be encoded to this token");
   });
 
   for (const [options, message] of refused) {
     test(`refused: ${message}`, async () => {
       const { path } = await makeBase("refusing");
       const made = extend(path, options);
-      if (message === "has these tokens already" && options.rename !== undefined) await made;
+      if (message === "already has all tokens that were given" && options.rename !== undefined) await made;
       else await expect(made).rejects.toThrow(message);
     });
   }
@@ -300,7 +300,7 @@ describe("another text for a special token", () => {
     }
     const chat = await makeBase("chat", { model: { chatTemplate: "{{ '<|end|>' }}" } });
     await expect(extend(chat.path, { rename: { "<|end|>": "<x>" } })).rejects.toThrow(
-      'the chat template writes "<|end|>", which is renamed',
+      'the chat template writes "<|end|>", which rename changes',
     );
   });
 

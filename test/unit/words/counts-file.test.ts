@@ -330,7 +330,7 @@ test("differences are named, and a pattern by its names if it has any", () => {
   expect(differenceOf({ specialTokens: [] })).toBe(
     'some.counts was made with the special tokens ["<|a|>","<|b|>"], but this run has []',
   );
-  expect(differenceOf({ isLinewise: true })).toContain("text cut at line ends: no, but this run has yes");
+  expect(differenceOf({ isLinewise: true })).toContain("splitting at line ends off, but this run has on");
 });
 
 test("files must agree with the first one", () => {

@@ -218,7 +218,7 @@ test("invalid weights are refused", async () => {
     (await refusalOf(trainTokenizer({ files, vocabSize: 300, ...options }))).message;
   for (const weight of [-1, Number.NaN, Infinity, 1e6 + 1, 0.0000001, 1 / 3, "3" as never]) {
     expect(await hintOf({ weights: { "plain.txt": weight } })).toBe(
-      `weights: "plain.txt" has the weight ${weight}`,
+      `weights: "plain.txt" has an invalid weight, ${weight}`,
     );
   }
   expect(await hintOf({ weights: { "": 1 } })).toBe("weights does not name a file");

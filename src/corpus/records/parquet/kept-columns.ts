@@ -5,7 +5,9 @@ import { asOption, phrase, scaled, UserError } from "#runtime";
 import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
 import type * as keptField from "../kept-fields.ts";
 import {
+  damagedParquet,
   decompressors,
+  listNames,
   pageAt,
   pageMemoryBytes,
   placeOf,
@@ -131,9 +133,12 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
   return fields.map((field) => {
     const { name } = field;
     const [column, second] = root.children.filter(({ element }) => element.name === name);
-    const hint = phrase`${asOption("keep-field")} keeps columns of text, numbers or booleans; the columns are: ${names.slice(0, 20).join(", ")}${names.length > 20 ? `, and ${names.length - 20} more` : ""}`;
-    if (column === undefined || second !== undefined)
-      throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
+    const hint = phrase`name columns of text, numbers or booleans with ${asOption("keep-field")}; the columns are: ${listNames(names)}`;
+    if (second !== undefined)
+      throw new UserError(`"${path}" has several columns named "${name}"`, {
+        hint: "rewrite the file with a different name for each column",
+      });
+    if (column === undefined) throw new UserError(`"${path}" has no column "${name}"`, { hint });
     if (!isKeepable(column.element))
       throw new UserError(
         `"${path}": column "${name}" contains ${describeType(column.element)}, which cannot be kept`,
@@ -173,7 +178,7 @@ function keptOf(
 ): keptField.Value {
   if (value === null) return null;
   // The library returns undefined for an index beyond the dictionary.
-  if (value === undefined) throw new UserError(`"${path}" is damaged: column "${name}" lacks a value`);
+  if (value === undefined) throw damagedParquet(path, `column "${name}" lacks a value`);
   if (kind === "text") return String(value);
   const isWhole = /^INT/.test(schemaPath[1]!.element.type!);
   return isWhole ? BigInt(value as number | bigint) : (value as keptField.Value);

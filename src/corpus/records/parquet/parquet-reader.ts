@@ -141,7 +141,12 @@ export class ParquetReader {
     if (isValid) return;
     for (let r = 0; ; r++) {
       if (isUtf8(text.bytes.subarray(r === 0 ? 0 : ends[r - 1]!, ends[r]!))) continue;
-      throw rowError(path, firstRow + r, `the column "${textField}" is not valid UTF-8`);
+      throw rowError(
+        path,
+        firstRow + r,
+        `the column "${textField}" is not valid UTF-8`,
+        "write the column again as UTF-8 text",
+      );
     }
   }
 }

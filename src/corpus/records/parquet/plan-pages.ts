@@ -88,7 +88,9 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   const begins = text(readFully(source, 0, Math.min(magic.length, sizeBytes)));
   if (begins === "PARE") throw encrypted(path);
   if (begins !== magic)
-    throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`);
+    throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`, {
+      hint: phrase`state the format of the file, e.g. ${asOption("input-format", "jsonl")}, or write it again as Parquet`,
+    });
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
   const tail = readFully(source, sizeBytes - tailBytes, sizeBytes);
   if (text(tail.subarray(4)) === "PARE") throw encrypted(path);
@@ -114,7 +116,9 @@ const encrypted = (path: string) =>
   });
 
 const cutOff = (path: string) =>
-  new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);
+  new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`, {
+    hint: copyHint,
+  });
 
 /** Returns the top-level columns. `schema` lists a tree, parents before children; its first element is the root. */
 export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
@@ -132,13 +136,13 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: phrase`rewrite the file with a different name for each column; ${asOption("text-field")} says which one contains the text`,
+      hint: phrase`rewrite the file with a different name for each column, and name the one with the text: ${asOption("text-field")}`,
     });
   }
   if (column === undefined) {
-    const names = columns.map((element) => element.name).slice(0, 20);
+    const names = columns.map((element) => element.name);
     throw new UserError(`"${path}" has no column "${name}"`, {
-      hint: phrase`${asOption("text-field")} names the column with the text; the file has: ${names.join(", ")}`,
+      hint: phrase`name the column that contains the text with ${asOption("text-field")}; the columns are: ${listNames(names)}`,
     });
   }
   const kind = column.logical_type?.type ?? column.converted_type;
@@ -151,7 +155,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   ) {
     const what = column.num_children ? "a group of columns" : (kind ?? column.type ?? "an unknown type");
     throw new UserError(`"${path}": column "${name}" contains ${what}, not text`, {
-      hint: phrase`${asOption("text-field")} names the column with the text`,
+      hint: phrase`name a column of text with ${asOption("text-field")}`,
     });
   }
   return column.repetition_type !== "REQUIRED";
@@ -327,17 +331,32 @@ export function readRowsAsParquet<Value>(
       return read();
     } catch (error) {
       if (!(error instanceof NullValue)) throw error;
-      throw rowError(path, firstRow + error.index, `the column "${textField}" is null`);
+      throw rowError(
+        path,
+        firstRow + error.index,
+        `the column "${textField}" is null`,
+        "remove the rows without text, or write an empty text in them",
+      );
     }
   });
 }
 
-const damagedParquet = (path: string, reason: string) =>
-  new UserError(`"${path}" is damaged, or not a Parquet file: ${reason}`);
+export const damagedParquet = (path: string, reason: string) =>
+  new UserError(`"${path}" is damaged, or not a Parquet file: ${reason}`, { hint: copyHint });
+
+const copyHint = "copy or write the file again";
+
+/** Lists the first names, and says how many more there are. */
+export function listNames(names: readonly string[]): string {
+  const more = names.length > shownMax ? `, and ${names.length - shownMax} more` : "";
+  return `${names.slice(0, shownMax).join(", ")}${more}`;
+}
+
+const shownMax = 20;
 
 /** Returns the error for a row. In messages, rows count from 1, as lines do. */
-export const rowError = (path: string, row: number, what: string) =>
-  new UserError(`"${path}" row ${row + 1}: ${what}`);
+export const rowError = (path: string, row: number, what: string, hint: string) =>
+  new UserError(`"${path}" row ${row + 1}: ${what}`, { hint });
 
 /** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };

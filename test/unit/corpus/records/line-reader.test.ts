@@ -231,14 +231,16 @@ test("an error about a record without the field lists its fields", () => {
     throw new Error(`${line} is read`);
   };
   const expected = (has: string) =>
-    `--text-field names the field that contains the text; ${has}; --input-format text reads JSON as text`;
+    `name the field that contains the text with --text-field (${has}), or read JSON as plain text with --input-format text`;
   expect(hintOf('{"content":"x","n":1,"t\\u0069tle":"é"}')).toBe(
     expected("fields of this record that are strings: content, title"),
   );
   expect(hintOf('{"text":["x"],"body":"x"}')).toBe(expected("fields of this record that are strings: body"));
   expect(hintOf('{"n":1}')).toBe(expected("no field of this record is a string"));
   const many = Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`f${i}`, ""]));
-  expect(hintOf(JSON.stringify(many))).toEndWith(", f19, and 3 more; --input-format text reads JSON as text");
+  expect(hintOf(JSON.stringify(many))).toEndWith(
+    ", f19, and 3 more), or read JSON as plain text with --input-format text",
+  );
 });
 
 describe("a wrong line is named with its number and the reason", () => {
