@@ -33,7 +33,7 @@ export const idFiles = optionTables.of({
     rare: true,
     needs: {
       other: "shard-size",
-      hint: phrase`add e.g. ${asOption("shard-size", "100M")}: only with shards, a NAME.json records what they were made from`,
+      hint: phrase`write shards, e.g. ${asOption("shard-size", "100M")}: what files were made from is recorded only for shards`,
     },
     description: "replace shards of other inputs or options, and damaged ones",
     details:

@@ -128,7 +128,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
       phrase`${asOption("special-tokens-as-text")} needs ${asOption("extend")} or ${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
-      phrase`leave it out, or train with ${asOption("compat", "huggingface")}`,
+      phrase`leave out ${asOption("special-tokens-as-text")}, or train with ${asOption("compat", "huggingface")}`,
     );
   }
   vocabularies.checkSpecialTokens(typed, compat);
@@ -238,7 +238,7 @@ function refuseOfCorpus(asked: RequestedTraining): void {
   );
   if (given === undefined) return;
   const option = asOption(trainingOptions[given].name);
-  const hint = phrase`leave it out, or learn new tokens from a corpus, e.g. ${asOption("vocab-size", "+8k")}`;
+  const hint = phrase`leave out ${option}, or learn new tokens from a corpus, e.g. ${asOption("vocab-size", "+8k")}`;
   throw usageError(phrase`${option} needs ${asOption("vocab-size")}, without which nothing is learned`, hint);
 }
 
