@@ -83,8 +83,8 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "p
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
 /**
- * What an input's format was taken from: an option, the extension of its name, or its first bytes. It is `name` also
- * for text in which no other format is recognized.
+ * What an input's format was taken from: an option, the extension of its name, or its first bytes. Text in which no
+ * other format is recognized usually has `name`.
  */
 export type FormatSource = "option" | "name" | "content";
 

@@ -147,7 +147,7 @@ export class TaskTexts {
 
   /**
    * Processes a range of plain text, and yields how many of its bytes are done. It also yields when it needs bytes that
-   * have not arrived yet; the caller may then set the end of `range`.
+   * have not arrived yet. The caller then appends them to `source`, and sets the end of `range` once it is known.
    */
   private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;

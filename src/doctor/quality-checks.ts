@@ -6,7 +6,7 @@ import { wholeCharactersCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
 import type { Counted } from "./text-survey.ts";
 
-/** Checks the vocabulary for tokens that are unfair, private or wasted. */
+/** Checks for private data, costly languages, parts of characters, and tokens that do not occur. */
 export function checkQuality({ path }: Subject, loaded: Loaded, counted: Counted | null): Finding[] {
   return [
     ...checkPrivate(loaded),

@@ -82,7 +82,7 @@ function typedPattern({
 function extension(record: VerifiedRecord, { base }: FoundSources): Partial<RequestedTraining> {
   const { options } = record;
   const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
-  // Word counts may state special tokens that the tokenizer does not get.
+  // Documents may end at special tokens that the tokenizer does not get. The word counts state these.
   const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
   // A rank file, or vocab.json and merges.txt, has no pattern.
   const isBare = /^rank file|.+ and .+/.test(record.base!.kind);

@@ -1,5 +1,5 @@
-// The encoding part of the kernel, built from the same sources as module.ts. It runs in the process of another program
-// (native/), with a memory of its own and without threads.
+// The encoding part of the kernel, built from the same sources as module.ts. It has a memory of its own and no threads.
+// Other programs run it as C (native/).
 
 export { beginLaidOut, beginModel, buildTables, endLaidOut } from "./encode/build-model";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";

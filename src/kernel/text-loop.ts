@@ -63,8 +63,8 @@ let areAllSpecial: bool = false;
 export let foundLength: i32 = 0;
 
 /**
- * A call stops at the end of the block in which it has processed this many bytes, because no signal is handled during a
- * call.
+ * A call stops at the end of the block in which it has processed this many bytes (`liftedSliceBytes` if it lifts
+ * pretokens), because no signal is handled during a call.
  */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 

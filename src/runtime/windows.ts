@@ -1,4 +1,4 @@
-/* What differs on Windows. On other systems, nothing here calls the system. */
+/* What differs on Windows. */
 
 export const isWindows = process.platform === "win32";
 

@@ -4,7 +4,7 @@
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;
 
-/** Never called: merging uses one thread. */
+/** Never called: these libraries use one thread. */
 export { noSystem as startWorker } from "./no-system.browser.ts";
 
 export const embeddedDirectory = "";

@@ -27,8 +27,8 @@ export function kindOf(value: Value): Kind | null {
 }
 
 /**
- * Converts the JSON text of a value; undefined for a string with a lone surrogate. A text column keeps numbers, true
- * and false as they are written in the JSON.
+ * Converts the JSON text of a value; undefined for a string with a lone surrogate. For a field declared as text, keeps
+ * numbers, true and false as they are written in the JSON.
  */
 export function keptValue(json: string, { kind }: Field): Value | undefined {
   if (json === "null") return null;

@@ -4,8 +4,7 @@ import { letters, topBits, within } from "../masks/mask-operators";
  * Decides most positions of ASCII lines (never-merged.ts), 64 at a time, by masks as in scan-masks.ts. Bit i is the
  * position before byte i of a block.
  *
- *   - Between a visible character and a following space there is a cut, because at most late merges cross that
- *     position.
+ *   - Between a visible character and a following space there is a cut, because only late merges cross that position.
  *   - Before a letter that follows a letter or a space no cut is made, because a cut is hardly ever possible there. The
  *     exception is a capital that follows a small letter. A possible cut that is not made changes no id.
  *   - All other positions are `asked`: they are looked up one by one.

@@ -24,8 +24,8 @@ export function beginModel(byteCount: u32): usize {
 }
 
 /**
- * Builds all tables of the model that JavaScript has written. The word cache is 2^shrinkBits times smaller than usual.
- * Returns false if memory runs out.
+ * Builds all tables for the model, which JavaScript has written. The word cache is 2^shrinkBits times smaller than
+ * usual. Returns false if memory runs out.
  */
 export function useModel(shrinkBits: u32): bool {
   return buildTables() && useWordCache(shrinkBits);

@@ -47,10 +47,10 @@ export function useLateMerges(model: EncodingModel): bool {
  *   lineEnds  u16    groupBytesMax        the number of ids before the end of each pretoken but the last
  *   joints    u64    chunkIdsMax/64 + 1   seams.ts
  *   kept      u64    chunkIdsMax/64 + 1   a bit for each id that is left
- *   pairs     u32    chunkIdsMax/2 + 1    the indices of segments of two ids
- *   triples   u32    chunkIdsMax/3 + 1    the indices of segments of three ids
- *   fours     u32    chunkIdsMax/4 + 1    the indices of segments of four ids
- *   longer    u32,2  chunkIdsMax/5 + 1    the indices and lengths of longer segments
+ *   pairs     u32    chunkIdsMax/2 + 2    the indices of segments of two ids
+ *   triples   u32    chunkIdsMax/3 + 2    the indices of segments of three ids
+ *   fours     u32    chunkIdsMax/4 + 2    the indices of segments of four ids
+ *   longer    u32,2  chunkIdsMax/5 + 2    the indices and lengths of longer segments
  *   ranks     u32    chunkIdsMax          the ranks of the pairs of `longer` segments
  *   packing   u8     256 * 16             for each of the 256 subsets of eight ids, the shuffle that moves the ids of
  *                                         the subset to the front
@@ -243,7 +243,7 @@ function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize
   return out;
 }
 
-/** Lists the segments of two or more of `count` ids. Keeps the first id of every segment. */
+/** Lists the segments that have two or more ids, among `count` ids. Keeps the first id of every segment. */
 function listSegments(count: u32): void {
   pairsEnd = pairs;
   triplesEnd = triples;

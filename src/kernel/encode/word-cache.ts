@@ -32,8 +32,8 @@ import {
 
 /**
  * The word cache: words that have been encoded, with their results (below), in three tables by length. The tables have
- * the layout of those that count words, with the result in place of the count. The result of the sentinel of short
- * words is `missing`.
+ * the layout of those that count words, with the result in place of the count. The table of short words also has a
+ * sentinel, with the result `missing`: `lookUpShort` looks it up in place of each longer word.
  *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
@@ -157,7 +157,7 @@ export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
 }
 
 /**
- * A result: the ids of a word in 64 bits, copied by one load and one store.
+ * A result: the ids of a word in 64 bits, copied by one load and one store; or where they are kept.
  *
  *   RESULT    BITS                                  MEANING
  *   missing   0

@@ -48,8 +48,7 @@
  *   nextInBucket    u32          pairCapacity              pair-queue.ts
  *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
  *
- * The words to lay out are in the region of `entries`, because they are read for the last time before the first entry
- * is written.
+ * Until the first entry is written, the region of `entries` has the arrays from which the words are laid out:
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
  *   wordStarts      u32          wordCount + 1             offset of each word in the tokens of all words

@@ -37,7 +37,8 @@ import { pairAt } from "./pair-table";
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
  *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
  *   smaller id     smaller (left id, right id)               2^32 minus the token's rank: `startRanks` if it
- *                                                            is a start token, else its id
+ *                                                            is a start token, else its id. If it spells a
+ *                                                            special (below): the special's `key`
  *
  * Bytes are compared as the numbers in `startBytes`. If the order is another one than that of byte values, JavaScript
  * replaces each byte by its place in that order.
@@ -72,8 +73,8 @@ export function startTieKeys(doSmallerWin: bool): void {
 }
 
 /**
- * Computes a token's tie key. If the token is long (`isLong`), also inserts it into `sorted`. Returns false if the
- * token spells an existing one.
+ * Computes a token's tie key. If bytes decide ties and the token is long (`isLong`), also inserts it into `sorted`.
+ * Returns false if the token spells an existing one.
  */
 export function giveTieKey(id: u32): bool {
   const key = keyAsSpecial(id);

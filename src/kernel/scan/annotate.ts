@@ -4,7 +4,7 @@ import { columnAt } from "./columns";
 /**
  * Annotates texts, so that the pattern's automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). A
  * second automaton reads the text from right to left, and replaces each character that is not *quiet* (below) by one
- * that encodes what follows it. JavaScript copies the tables and this head into memory. Columns are those of the
+ * that encodes what follows it. JavaScript writes the tables and these fields into memory. Columns are those of the
  * current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
@@ -22,7 +22,7 @@ import { columnAt } from "./columns";
  *   markCount             the number of marks. A mark is a position in the run with its state; the one nearest to the
  *                         run's end is first
  *
- * The head is followed by the marks (u32 position, u32 state) and the annotated text of a block.
+ * The fields are followed by the marks (u32 position, u32 state) and the annotated text of a block.
  */
 @unmanaged
 export class Annotation {
@@ -53,7 +53,7 @@ const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
 /** Whether the last call of `annotate` stopped because it had read `readBytesMax`; the next call continues. */
 export let readsOn: bool = false;
 
-/** Returns the size in bytes of the head, the marks and the annotated text. */
+/** Returns the size in bytes of the fields, the marks and the annotated text. */
 export function shadowBytes(): u32 {
   return <u32>shadowAt + blockBytes + 64;
 }

@@ -35,9 +35,9 @@ import {
  *   0 ... first ....... done ....... searchPos ... length
  *         context       waits, searched            waits
  *
- * Text before `done` has been emitted. Up to four bytes before it stay in the buffer, because the character before a
- * token may decide whether the token counts. If some token has `lstrip`, [done, spaceEnd) is white space that a
- * following token may still consume.
+ * Text before `done` has been emitted. When it is removed from the buffer, up to four bytes before `done` stay, because
+ * the character before a token may decide whether the token counts. If some token has `lstrip`, [done, spaceEnd) is
+ * white space that a following token may still consume.
  *
  * Segments of a text (edges.ts) are searched one after the other; a match must not cross the end of its segment.
  * Whether a token touches a word, and which white space it strips, also depends on text beyond the edge.
@@ -46,10 +46,10 @@ import {
  * tokens that begin before `sureEnd` are final if n - 1 bytes follow `sureEnd`, where n is the size of the longest
  * token, and four more if some token depends on the text next to it.
  *
- * Why the work is linear: a search waits for at least as many new bytes as the longest token has, so at most two
- * searches cover each byte. Each of them reads it at most twice (token-search.ts). White space before a token is read
- * once: `spaceEnd` marks what has been read. The buffer's content is moved only when the buffer is half full and half
- * of the content is no longer needed.
+ * Why the work is linear: unless a segment or the text ends, a search waits for at least as many new bytes as the
+ * longest token has. So usually at most two searches cover a byte. Each of them reads it at most twice
+ * (token-search.ts). White space before a token is read once: `spaceEnd` marks what has been read. The buffer's content
+ * is moved to the front only when the buffer is half full and half of the content is no longer needed.
  */
 @unmanaged
 export class Group {

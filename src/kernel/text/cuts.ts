@@ -8,8 +8,8 @@ import { characterSize } from "./utf8";
  *
  * Definition. A part begins and ends at an edge of a token of the text. If that edge is inside a character, or inside a
  * stretch that normalization changes as a whole, the part is shortened to the next position outside. A part has N
- * tokens of the text, or fewer if it has more than N ids on its own. If not even its first token fits, it has as many
- * characters as fit; then it may divide a changed stretch.
+ * tokens of the text, or fewer if these would be more than N ids on their own. If not even its first token fits, it has
+ * as many characters as fit; then it may divide a changed stretch.
  *
  * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
  * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off. The

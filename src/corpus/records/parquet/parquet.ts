@@ -1,4 +1,4 @@
-// Functions for columns of Parquet files that do not hold the text: kept fields, and columns of token ids.
+// Functions for reading columns of Parquet files other than the text: kept fields and token ids.
 
 export { KeptColumnReader } from "./kept-columns.ts";
 export { decodeRleBitPacked } from "./parquet-reader.ts";
