@@ -65,7 +65,7 @@ export const checks = {
 
 export type CheckName = keyof typeof checks;
 
-/** The result of a check. Tokens are escaped for display. */
+/** The result of a check. */
 export type Finding = {
   readonly check: CheckName;
   readonly severity: Severity;

@@ -60,15 +60,14 @@ function placeOf(document: number, inputs: readonly CountedInput[]): string {
   return `document ${document - input.firstDocument + 1} of ${input.name}`;
 }
 
-/** The minimum number of bytes of a script in the texts; scripts with fewer are not compared. */
+/** Scripts with fewer bytes are not compared. */
 const bytesMin = 10_000;
 /** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
 
 /**
  * Finds scripts that take many tokens for the same content. Scripts need different numbers of bytes for the same
- * sentence, so the tokens per byte of each script are multiplied by the mean size of the probe's sentence in that
- * script.
+ * sentence, so the tokens per byte of each script are multiplied by `sentenceBytesOf` the script.
  */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
@@ -136,7 +135,8 @@ const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
 /**
- * Returns the mean length in bytes of the probe's sentence in the languages of a script; undefined if there are none.
+ * Returns the mean length in bytes of one and the same sentence in those of `languages` that use a script; undefined if
+ * none does.
  */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages

@@ -30,7 +30,8 @@
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of the home slot of each middle word
  *   longHashes     4 * 1,025   the hash of each long word of a batch
- *   aside          2^18        while a table grows, its slots that had wrapped around the end
+ *   aside          2^18        while a table grows, its slots that had wrapped around the end. Also used by
+ *                              words/word-records.ts, like `listed`
  *   listed         2^18        bytes of words that are listed for JavaScript
  *   listedStarts   4 * 2^13    the start of each listed word
  *   listedCounts   8 * 2^13    the count of each listed word, f64

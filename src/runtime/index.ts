@@ -1,6 +1,4 @@
-// The process and its system, errors, and the kernel's memory. They are one module because all of them depend on the
-// host and on no other module of ours. A refused allocation, a missing file and a kernel without memory end in the same
-// kind of error.
+// The process and its system, errors, and the kernel's memory. This module imports no other module of ours.
 
 export { embeddedDirectory, startWorker } from "#embedded";
 export * as host from "#host";

@@ -38,7 +38,7 @@ export function sharedModule(): WebAssembly.Module {
   return compiled;
 }
 
-/** Loads and compiles the code before it is needed, by the engine's background threads. */
+/** Loads the code before it is needed, and compiles it on the engine's background threads. */
 export async function prepare(): Promise<void> {
   compiled ??= await WebAssembly.compile(readModule());
 }
@@ -101,7 +101,7 @@ const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
 /** The usual minimum of a memory's size: the regions for nearly all patterns fit into it. */
 const commonBytes = 2 ** 28;
-/** The smallest size of a memory with regions: hardly any pattern needs less. */
+/** The smallest size of a memory with regions. */
 const smallestWholeBytes = 2 ** 26;
 
 /** The bytes of whole memories that this thread has opened since its garbage was last collected here. */

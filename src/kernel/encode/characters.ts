@@ -17,8 +17,8 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, at the last six bits
  *                                           of the byte on the other side of the edge. Collisions only cause more
  *                                           characters to be merged from their bytes; no id changes
- *   characters   24 B      characterCount   at the 16 bits of a character of three bytes, or at 2^16 + the 11 bits of
- *                                           one of two
+ *   characters   24 B      characterCount   what is known of a character (below): at the 16 bits of one of three bytes,
+ *                                           or at 2^16 + the 11 bits of one of two
  *   spaced       24 B      characterCount   likewise for a space and a character at the start of a word: often the
  *                                           space merges with the character's first byte first
  *   symbols      u32,u32   4                scratch while a character is merged: ids, and their lengths in bytes

@@ -3,8 +3,8 @@ import { EncodingModel } from "./model-layout";
 
 /**
  * The pairs of late merges (late-merges.ts), in a table of their own that is small enough to stay in the caches. Two
- * slots are a *bucket*. The top bits of its hash select the home bucket of a pair. If that bucket is full, the pair is
- * in the next bucket with a free slot.
+ * slots are a *bucket*. The top bits of a pair's hash select its home bucket. If that is full, the pair is in the next
+ * bucket with a free slot.
  *
  *   ARRAY    TYPE   LENGTH                 MEANING
  *   slots    u64    2^(bucketBits + 1)     key << rankBits | rank + 1; 0 in a free slot. At most a quarter of the slots

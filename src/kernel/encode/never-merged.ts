@@ -18,8 +18,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  * Pretokens that are words are cut only if they are long: short and middle ones occur repeatedly, so looking for cuts
  * would cost more than it saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. In
  * words, only positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If pretokens
- * are lines (`cutPlaces` of the model is `everywhere`, or there are late merges), every position is checked, because
- * few merges except late ones cross a space between words.
+ * are lines (`cutPlaces` of the model is `everywhere`, or there are late merges: late-merges.ts), every position is
+ * checked, because few merges except late ones cross a space between words.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at right << 8 | left: whether there is a cut between these bytes:
@@ -27,14 +27,14 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   isWholeEdge  u8        512                1 at b if a whole token begins with byte b, and at 256 + b if one ends
  *                                             with b
  *   pairAnswers  u16       2^pairAnswerBits   cache for two characters of three bytes each: low 15 bits of their hash
- *                                             << 1 | may be cut. A free slot is 0. A pair with hash bits 0 that
- *                                             finds a free slot is not cut, which changes no id
+ *                                             << 1 | may be cut. A free slot is 0, which also means "not cut" for a
+ *                                             pair whose 15 bits are 0; this changes no id
  *   answers      u32,u32   2^answerBits       cache for other pairs of characters: the three bytes before the
  *                                             position; the three bytes after it << 1 | may be cut. In a free slot,
  *                                             all bits are set
  *   finer        u32       finerEndsMax       the ends together with the cuts, as many at a time as fit
- *   lineEnds     u16       finerEndsMax       if `cutsByMasks`: the indices in `finer` where pretokens end, except
- *                                             the last pretoken of all
+ *   lineEnds     u16       finerEndsMax       if `cutsByMasks`: the indices in `finer` where pretokens end, without
+ *                                             the end of the last one
  */
 let places: usize = 0;
 let isWholeEdge: usize = 0;
@@ -163,8 +163,8 @@ export function beginCuts(first: u32, count: u32): void {
 }
 
 /**
- * Makes `cutEndsAddress` the address of the next ends, cuts included. The first one is where the first part starts.
- * Returns their number, or 0 when all pretokens are done.
+ * Finds the next ends, cuts included; `cutEndsAddress` returns their address. The first one is where the first part
+ * starts. Returns their number, or 0 when all pretokens are done.
  */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
@@ -343,7 +343,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       else if (isCut(start, at, end)) cut += 4;
     }
   }
-  // Subtle: if `finer` is full, the next call continues after the last cut.
+  // If `finer` is full, at - 1 is the last cut. The next call begins with it. If not, the caller sets `pos`.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
@@ -388,8 +388,8 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 0 if some join fits around `here`, if a mark may be next to `here`, or if fewer than three bytes of text
- * precede `here`. Otherwise returns 1, or `byContext` if a whole token may begin or end at `here`. May read bytes
+ * Returns 0 if some join fits around `here`, if a mark (U+2581) may be next to it, or if fewer than three bytes of text
+ * precede it. Otherwise returns 1, or `byContext` if a whole token may begin or end at `here`. May read bytes
  * beyond the pretoken. If a join fits only because of these bytes, there is no cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
@@ -428,8 +428,8 @@ function threeBytes(at: usize): u32 {
  *
  *   ARRAY   TYPE   LENGTH       MEANING
  *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word selected by the top bits of its
- *                               hash; at most two joins per word on average. At most one position in a hundred is a
- *                               false positive, which prevents a cut and changes no id
+ *                               hash; at most two joins per word on average. A false positive prevents a cut and
+ *                               changes no id
  *
  * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to
  * three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 <<

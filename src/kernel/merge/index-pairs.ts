@@ -28,7 +28,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   REGION       ELEMENT   ELEMENTS            MEANING
  *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
  *                                              it, at most 2^32 - 1
- *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are counted
+ *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch: 1 if its pairs are counted
  *   queue, …     see below 1 stretch a part    while pairs are counted: the table of the pairs that a part counts. The
  *                                              *stretches* divide the regions from `queue` to the end of `entries`
  *                                              evenly among the parts
@@ -39,10 +39,10 @@ import { stepCount, stepOf } from "./word-layout";
  *
  * Both kinds of tables are hash tables with linear probing. Home slots ascend with the hashes. In a table of counts,
  * `overflowSlots` more slots follow the last home slot, and the very last slot is always free. A table of cursors wraps
- * around, and always has free slots. So every lookup ends. A slot has, with cells of two or four bytes:
+ * around, and always has free slots. So every lookup ends. A slot has:
  *
- *   counts   left and right id, each as large as a cell   u32: occurrences, 0 in a free slot   u64: their total weight
- *   cursors  left and right id, each as large as a cell   u32: the next entry, 0 in a free slot
+ *   counts   left and right id: u16 or u32, as in the text   u32: occurrences, 0 in a free slot   u64: total weight
+ *   cursors  left and right id: u16 or u32, as in the text   u32: the next entry, 0 in a free slot
  */
 
 function theJob(): Job {

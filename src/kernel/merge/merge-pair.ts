@@ -80,7 +80,7 @@ export function mergeSome(share: u32): bool {
   return workTogether(Work.mergeOccurrences, partsInWork, share);
 }
 
-/** Ends the walk over the list. The memory of the list now contains the staged positions. */
+/** Ends the walk over the list. The memory of the list now has the staged positions (neighbours.ts). */
 export function endWalk(): void {
   const last = partAt(partsInWork - 1);
   pairAt(pairInWork).listLength = last.start + last.stagedCount;
@@ -166,8 +166,8 @@ export function hasRoomForNewPairs(): bool {
 
 /**
  * Processes the distinct neighbours: lowers the counts of their old pairs, creates pairs with the new token if they
- * reach `threshold`, and resets the sums to 0. Returns the total weight of the merged occurrences. The arena must have
- * space for the new lists.
+ * reach `threshold`, and resets the sums to 0. Returns the total weight of the merged occurrences. There must be space
+ * for the new lists.
  */
 export function settleNeighbours(threshold: u64): f64 {
   const merge = currentMerge();

@@ -29,7 +29,7 @@ let firstInvalid: i32 = -1;
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
-/** The text that the tables read: the text itself, or its annotated text. */
+/** The text that the tables read: the text itself, or its annotated text (annotate.ts). */
 let scannedText: usize = 0;
 
 /** Begins a document at `at`. */

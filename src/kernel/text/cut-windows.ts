@@ -77,8 +77,8 @@ let holes: Pairs = changetype<Pairs>(0);
 /** The barred positions: half-open ranges, ascending. */
 let barred: Pairs = changetype<Pairs>(0);
 /**
- * Pairs of a position in the given text and the corresponding one in the window, ascending. Between two anchors the
- * text is unchanged, or it is one changed stretch.
+ * Pairs of a position in the given text and the corresponding one in the window, ascending. Between two anchors is one
+ * changed stretch, or text of which each byte has one byte in the window.
  */
 let anchors: Pairs = changetype<Pairs>(0);
 

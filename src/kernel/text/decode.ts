@@ -10,8 +10,8 @@ import { layOutTextModule, reserveTable } from "../regions";
  *   ids      u32    idsMax        the ids of a call
  *   output   u8     outputBytes   the decoded bytes of as many ids as fit
  *
- * Tokens are copied eight bytes at a time, so up to eight bytes after `tokens` may be read, and up to eight after
- * `output` written.
+ * Tokens are copied eight bytes at a time, so up to 7 bytes after `tokens` may be read, and up to 7 after `output`
+ * written.
  */
 let starts: usize = 0;
 let tokens: usize = 0;

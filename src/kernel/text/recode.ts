@@ -4,9 +4,9 @@ import { tokenSize } from "./decode";
 /**
  * Recoding: where ids differ from the canonical ids. To get the canonical ids, the given ids are decoded, and the text
  * is encoded again. The result is a list of pairs of spans, one of the given ids and one of the canonical ids. If both
- * lists of ids spell the same text, the two spans of a pair have the same bytes, and are as short as possible. If the
- * lists do not, because encoding normalizes the decoded text again, there is one pair of spans: everything between the
- * common start and the common end of the lists. Each id must have a token.
+ * lists of ids spell the same text, the two spans of a pair have the same bytes (except that those of the last pair may
+ * differ), and are as short as possible. If the lists do not, because encoding normalizes the decoded text again, there
+ * is one pair of spans: everything between the common start and the common end of the lists. Each id must have a token.
  *
  * These arrays follow the tables of decode.ts:
  *

@@ -3,8 +3,9 @@ import { given } from "./cut-windows";
 import { early } from "./sections";
 
 /**
- * Finds occurrences of early tokens, including those that overlap. Readers that know only a part of a text need these:
- * which of two overlapping tokens is found depends on the text before them (src/corpus/cut-into-ranges.ts).
+ * Finds occurrences of early tokens (sections.ts), including those that overlap. Readers that know only a part of a
+ * text need these: which of two overlapping tokens is found depends on the text before them
+ * (src/corpus/cut-into-ranges.ts).
  */
 
 /** Begins the search in the `byteCount` bytes that were written to `windowAddress`. */

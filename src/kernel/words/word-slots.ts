@@ -22,7 +22,7 @@ import {
  * A *slice* is a range of hashes, so in any table it is a run of slots. Each thread can add up one slice of all tables
  * (`setSlice`). In the table of a slice, the position of a hash in the slice takes the place of the hash.
  *
- * The head of a table, 32 bytes with the fields of `LongTable`:
+ * The head of a table; `LongTable` (below) has more fields, and 32 bytes:
  *
  *   OFFSET   FIELD         MEANING
  *   0        slots         address of slot 0

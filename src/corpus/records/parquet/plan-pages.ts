@@ -77,7 +77,7 @@ function textColumnOf(
 }
 
 /**
- * The memory in bytes for each byte of metadata, because the library may create an object for every five bytes.
+ * The memory, in bytes, that each byte of metadata may take: the library may create an object for every five bytes.
  * Measured: 57.
  */
 const memoryPerMetadataByte = 60;
