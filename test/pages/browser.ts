@@ -488,6 +488,8 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
           [0, 3, 4, 5, 6, 8].map((i) => Number(row.children[i]!.textContent!.replace(/,/g, ""))),
         ),
       );
+  // The table is drawn in an event that follows the click.
+  await table.locator("tbody tr").first().waitFor();
   expect(await rows()).toEqual(merges.slice(0, 20));
   const turn = (name: string) => table.locator(`[aria-label="${name}"]`).click();
   await turn("next rows");
