@@ -9,7 +9,7 @@ const top = 24;
 const plotWidth = 560;
 const plotHeight = 380;
 const legendLeft = left + plotWidth + 20;
-/** The width of a mark in the legend, in pixels. */
+/** The space for a mark in the legend, including the gap before its text, in pixels. */
 const markWidth = 30;
 /** The width of a letter at a font size of 12 pixels, in the wider of the usual fonts. */
 const letterWidth = 7;

@@ -108,7 +108,10 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
-/** A rebuilt index keeps this many pairs for each remaining merge, and `sparePairs` more. */
+/**
+ * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, may reach
+ * it. More or fewer may be kept.
+ */
 const pairsPerMerge = 4;
 const sparePairs = 64;
 
@@ -151,7 +154,7 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
   return true;
 }
 
-/** The work of a merge apart from its list, in entries of a list: for the queue, the hash table and the new token. */
+/** The fixed work of a merge, counted as list entries: for the queue, the hash table and the new token. */
 const mergeWork = 64;
 
 /**
@@ -210,7 +213,8 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // The counts of start tokens are summed over all memories, so only the first memory gets them.
+      // `readMerges` adds up these counts over all memories. They are those of all words, so only the first memory gets
+      // them.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }
@@ -248,11 +252,9 @@ function* copyWords(
   }
 }
 
-/**
- * The functions below exchange sums between the memories of an engine (src/kernel/merge/memory-exchange.ts): each
- * memory provides the counts of its words, and receives the sums over all memories. With one memory there is nothing to
- * exchange.
- */
+// The functions below exchange counts between the memories of an engine (src/kernel/merge/memory-exchange.ts). Each
+// memory counts the pairs and the neighbours in its own words. The sums go to the first memory and, where they are
+// needed, to the others. With one memory there is nothing to exchange.
 
 const bytePairCount = 1 << 16;
 
@@ -377,7 +379,10 @@ function* keepSamePairs(
   for (const { exports } of others) exports.startKeepingGiven();
 }
 
-/** Copies the counts of the first memory to the pairs of another one, before lists are dropped. */
+/**
+ * Copies the counts of the first memory to the pairs of another one. Compaction drops the lists of pairs whose count is
+ * below the threshold.
+ */
 function* refreshCounts(
   first: MergeMemory,
   memory: MergeMemory,

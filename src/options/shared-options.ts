@@ -26,7 +26,7 @@ const fixedByRanges: optionTables.Exclusion = {
   why: "the plan determines which files are read, and how",
 };
 
-/** Options that commands describe in their own words. */
+/** Options that some commands take unchanged, and others with another topic or description. */
 export const { idType, specialTokensAsText } = optionTables.of({
   idType: {
     name: "dtype",

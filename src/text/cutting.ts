@@ -137,8 +137,9 @@ export function canBeCut(cutting: Cutting): boolean {
 }
 
 /**
- * Whether a text can be cut into ranges by its bytes: as by `canBeCut` or, if it is only normalized, at safe cuts among
- * characters that normalization does not change.
+ * Whether a text can be cut into ranges by its bytes: either `canBeCut` is true, or normalization is the only obstacle,
+ * and all added tokens are found before it. Then cuts are possible only among characters that normalization does not
+ * change.
  */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =

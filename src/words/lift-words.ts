@@ -14,11 +14,14 @@ import type { TokenWords, TokenWordsSize, WordTable } from "./word-table.ts";
 export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
-  /** After `toRecords`: whether merging, which works in the memory of the records, has consumed the words. */
+  /**
+   * Whether the words are gone: merging from the records of `toRecords` overwrites them, because it uses the same
+   * memory.
+   */
   readonly isConsumed: boolean;
   /**
-   * Converts the words to records, in the memory where they were counted. Returns undefined if they are not all in one
-   * counter, or memory has no room.
+   * Converts the words to contiguous word records (`RecordWords`), in the memory where they were counted. Returns
+   * undefined if they are not all in one counter, or the memory has no room.
    */
   toRecords(): Generator<undefined, RecordWords | undefined>;
   /**

@@ -111,8 +111,8 @@ export class SumOfWords implements SortedWords {
   /** An upper bound, because a word that occurs in several summands is one word of the sum. */
   readonly totals: wordTables.CountsTotals;
   /**
-   * losers[0] is the winner, losers[i] the loser of the match at node i; -1 if no match was played there yet. Summand i
-   * is leaf summands.length + i.
+   * losers[0] is the winner, losers[i] the loser of the match at node i or, in the first round, the summand that waits
+   * there for an opponent; -1 if none has arrived yet. Summand i is leaf summands.length + i.
    */
   private readonly losers: Int32Array;
   private readonly offsets: Int32Array;

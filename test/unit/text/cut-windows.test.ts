@@ -99,8 +99,8 @@ function sectionsOf(
 }
 
 /**
- * Returns the window of a text, and the possible cuts: `at` is a cut's offset in the window, `position` its offset in
- * the text.
+ * Returns the text in normalized form (a window of src/kernel/text/cut-windows.ts), and the possible cuts: `at` is a
+ * cut's offset in the normalized form, `position` its offset in the text.
  */
 function windowOf({ kernel }: TextSections, text: Uint8Array, startsText: boolean) {
   const { exports, memory } = kernel;

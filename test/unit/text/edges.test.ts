@@ -29,8 +29,8 @@ const distances = isSmallScale
   : Array.from({ length: 24 }, (_, i) => (1 << 14) - 20 + i);
 
 /**
- * Selects distances for a quick run: every fifth one at small scale, and a single one at the usual scale, where texts
- * are long.
+ * Returns the distances to try: all of them in a thorough run. A quick run tries every fifth one at small scale, and a
+ * single one at the usual scale, where texts are long.
  */
 const someDistances = (turn: number) =>
   isSmallScale ? Array.from(places(distances.length, turn), (i) => distances[i]!) : turns(distances, turn);
