@@ -172,7 +172,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
     const { inputFormat: format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") {
-        const hint = phrase`leave out ${asOption("input-format")}, or read it as text with ${asOption("binary", "text")}`;
+        const hint = phrase`leave out ${asOption("input-format")}; to read its bytes as text, give ${asOption("input-format", "text")} and ${asOption("binary", "text")}`;
         return { what: `Parquet, not ${format}`, hint };
       }
       const formatFrom =

@@ -199,7 +199,7 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
   if (specialIds.some((id) => id >= specialCount))
     return phrase`in tekken.json special tokens have the first ids, but here other tokens have some of these ids; ${wayOut}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; ${wayOut}`;
+    return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; train with ${asOption("compat", "cs336")}, ${asOption("special-tokens-first")} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
   if (
     entries.some(
       (entry) =>
