@@ -142,7 +142,7 @@ const piped = (command: string) => (path: string) =>
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
 const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
 const decoded = (path: string) =>
-  `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${path}\``;
+  `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${shell.quoted(path)}\``;
 
 const zip = "PK\x03\x04";
 /**

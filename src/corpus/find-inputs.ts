@@ -72,6 +72,9 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
   if (standardInputs.length === 1 && format === "parquet") throw parquetStreamError("-");
 }
 
+export const noMatchHint =
+  "check the path; to read hidden files, name each of them, because globs do not match them";
+
 function findNamed(typed: string, options: InputOptions): FoundInputs {
   const name = withForwardSlashes(typed);
   if (name !== "-" && files.isDirectory(name)) return findInDirectory(name, options);
@@ -80,9 +83,7 @@ function findNamed(typed: string, options: InputOptions): FoundInputs {
   }
   const { paths, skipped } = filesMatching(name);
   if (paths.length === 0) {
-    throw new UserError(`"${name}": no such file, and no file matches it as a glob`, {
-      hint: "check the path; to read hidden files, name each of them, because globs do not match them",
-    });
+    throw new UserError(`"${name}": no such file, and no file matches it as a glob`, { hint: noMatchHint });
   }
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
 }

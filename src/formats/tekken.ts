@@ -183,7 +183,8 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-const wayOut = phrase`train with ${asOption("special-tokens-first")} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
+const wayOut = (options: Message) =>
+  phrase`train with ${options} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
 
 /**
  * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common uses
@@ -197,9 +198,9 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
     return `tekken.json stores one regular expression, but this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return phrase`in tekken.json special tokens have the first ids, but here other tokens have some of these ids; ${wayOut}`;
+    return phrase`in tekken.json special tokens have the first ids, but here other tokens have some of these ids; ${wayOut(asOption("special-tokens-first"))}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; train with ${asOption("compat", "cs336")}, ${asOption("special-tokens-first")} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
+    return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; ${wayOut(phrase`${asOption("compat", "cs336")} ${asOption("special-tokens-first")}`)}`;
   if (
     entries.some(
       (entry) =>

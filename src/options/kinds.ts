@@ -143,14 +143,16 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
 });
 
 /** A directory to which something is written. `-`, which means stdout elsewhere, is refused. */
-export const directory = (hint: Message): Kind<string> => ({
-  ...path("DIR", hint),
-  read([text], name) {
-    if (text !== "" && text !== "-") return text!;
-    const mistake = text === "" ? "was given an empty name" : '"-" does not name a directory';
-    throw usageError(phrase`${name} ${mistake}`, hint);
-  },
-});
+export function directory(hint: Message): Kind<string> {
+  const named = path("DIR", hint);
+  return {
+    ...named,
+    read(typed, name) {
+      if (typed[0] === "-") throw usageError(phrase`${name} "-" does not name a directory`, hint);
+      return named.read(typed, name);
+    },
+  };
+}
 
 /** Texts of an option that may be given several times. */
 export const texts = (value = "TEXT"): Kind<readonly string[]> => ({

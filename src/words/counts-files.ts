@@ -155,9 +155,7 @@ export function countsPathsOf(name: string): string[] {
   if (paths.length > 0) return paths;
   throw new UserError(
     phrase`${asOption("counts", `"${name}"`)}: no such file, and no file matches it as a glob`,
-    {
-      hint: "check the path; to read hidden files, name each of them, because globs do not match them",
-    },
+    { hint: inputSearch.noMatchHint },
   );
 }
 
