@@ -116,7 +116,8 @@ export function readCall(options: unknown): AskedCall {
   const { vocabSize } = asked;
   if (vocabSize === undefined && asked.extend === undefined) {
     throw usageError(
-      `${call}: vocabSize is ${describeValue(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
+      `${call}: vocabSize is ${describeValue(vocabSize)}`,
+      "give the number of tokens, e.g. vocabSize: 32_000",
     );
   }
   optionTables.checkCombinations(Object.values(callOptions), seen);

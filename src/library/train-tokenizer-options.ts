@@ -100,10 +100,11 @@ export type TrainTokenizerOptions = {
   readonly rename?: Readonly<Record<string, string>> | undefined;
   /**
    * Take everything but the merges from this tokenizer. Pattern, normalization, special tokens, roles, chat
-   * template, post-processor and class come from an existing tokenizer, as in transformers'
-   * train_new_from_iterator. Explicit options take precedence. Ties and ids follow `compat`, else its
-   * training.json, else huggingface. Added tokens that are not special get ids after the size that you ask
-   * for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
+   * template, post-processor and tokenizer class come from an existing tokenizer, as in transformers'
+   * train_new_from_iterator. Explicit options take precedence. The order of ids, and which of equally
+   * frequent pairs is merged first, follow `compat`; without it, they follow the training.json of that
+   * tokenizer or, if it has none, huggingface. Added tokens that are not special get ids after the size that
+   * you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
    */
   readonly like?: string | undefined;
   /**

@@ -201,8 +201,8 @@ export class TrainedTokenizer extends Tokenizer {
   private get finished() {
     if (this.made !== undefined) return this.made;
     throw usageError(
-      "nothing was trained: output is up to date",
-      "load it from there: Tokenizer.load(output)",
+      "only a training has statistics, merges and files, but output was up to date, so nothing was trained",
+      "check isUnchanged first, or leave out ifChanged",
     );
   }
 

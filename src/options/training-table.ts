@@ -240,7 +240,7 @@ export const trainingOptions = optionTables.of({
     ],
     sample: "qwen3",
     description: "take everything but the merges from this tokenizer",
-    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Explicit options take precedence. Ties and ids follow ${asOption("compat")}, else its training.json, else huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
+    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and tokenizer class come from an existing tokenizer, as in transformers' train_new_from_iterator. Explicit options take precedence. The order of ids, and which of equally frequent pairs is merged first, follow ${asOption("compat")}; without it, they follow the training.json of that tokenizer or, if it has none, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
   },
   wholeTexts: {
     name: "whole-texts",

@@ -175,6 +175,6 @@ export function textCutting(cutting: Cutting) {
   return { pattern: null, specialTokens: inBytes(early.map(({ content }) => content)), keepsTextsWhole };
 }
 
-/** Returns the added tokens at which a text may be cut. */
+/** Returns the added tokens at which a text may be cut if `canBeCutSafely`. */
 export const cuttingTokens = ({ addedTokens, specialTokensAsText }: Cutting): string[] =>
   specialTokensAsText ? [] : addedTokens.map(({ content }) => content);

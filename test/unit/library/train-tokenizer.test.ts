@@ -403,7 +403,7 @@ function work(): void {
 }
 
 /**
- * Returns an iterable, `each`, that works for some time before each value. `turned` counts the pairs of adjacent values
+ * `each` returns an iterable that works for some time before each value. `turned` counts the pairs of adjacent values
  * between which the event loop ran.
  */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {

@@ -146,7 +146,7 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
     for (const { at, position } of random(2) === 0 ? cuts.slice(-3) : cuts) {
       if (random(3) !== 0) continue;
       if (position + reach > given.length) continue;
-      // The text before the window, and the text beyond the reach after the cut, must not matter.
+      // Neither the text before the window nor the text from `reach` bytes after the cut on may matter.
       const before = startsText
         ? []
         : [madeText(random, 4, contents), content.subarray(0, random(content.length + 1))];

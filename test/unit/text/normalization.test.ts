@@ -194,7 +194,7 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomSource(seed * 1_000_003 + trial);
     const normalization = normalizations[random.below(normalizations.length)]!;
-    // Threads cut a text at its special tokens, so most texts have none.
+    // A text with special tokens is cut at these. Most texts have none, so that they are cut at safe cuts.
     const made = madeText(random, 3000);
     const text = trial % 4 === 0 ? made : made.replaceAll("<|end|>", "");
     const pattern = compiledPatterns.compile(patterns.gpt2.sources);
