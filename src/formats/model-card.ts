@@ -4,7 +4,7 @@ import { type Normalization, normalForms } from "#text";
 import { modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
-/** The facts for a model card. The card itself names no file and no directory, because it may be published. */
+/** The facts for a model card. It may be published, so it names no file and no directory. */
 type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<compiledPatterns.ResolvedPattern, "name" | "sources">;
@@ -23,7 +23,7 @@ type CardFacts = {
   readonly version: string;
 };
 
-/** Returns `README.md` for a model hub: what the tokenizer is, what it was trained on, and how to use it. */
+/** Returns `README.md` for a model hub. */
 export function modelCardFile(facts: CardFacts): OutputFile {
   return { name: "README.md", chunks: () => [new TextEncoder().encode(modelCard(facts))] };
 }
@@ -79,10 +79,7 @@ function rolesOf(token: string, { roles }: modelSettings.ModelSettings): string 
   return names.length === 0 ? "" : ` (${names.join(", ")})`;
 }
 
-/**
- * Formats any text as inline code in Markdown. Invisible characters become `\uNNNN`. The fence is longer than
- * the longest run of backticks in the text.
- */
+/** Formats any text as inline code in Markdown. Invisible characters become `\uNNNN`. */
 function code(text: string): string {
   const shown = json.line(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));

@@ -4,10 +4,7 @@ import { modelSettings } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
 import * as recordFiles from "./read-training-record.ts";
 
-/**
- * Returns the configuration, or null, and the chat template, or undefined, from the files that `transformers` reads in
- * a tokenizer's directory. There is neither if `path` is a file.
- */
+/** Reads the configuration and the chat template in a tokenizer's directory. A path of a file gives none. */
 export function parse(path: string) {
   const companions = new Map(
     files.isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : [],
@@ -30,13 +27,10 @@ export function parse(path: string) {
   return { config, template: textOf("chat_template.jinja") ?? inConfig };
 }
 
-/**
- * The names that `transformers` gives the tokens with roles, in the order in which it adds them if the tokenizer lacks
- * them.
- */
+/** The names that `transformers` gives the tokens with roles, in the order in which it adds them. */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 
-/** Returns settings that `transformers` stores for a model. A setting is null if the files do not state it. */
+/** Settings that `transformers` stores for a model; null if the files do not state them. */
 export function factsOf({ config, template }: ReturnType<typeof parse>) {
   const { model_max_length: length, tokenizer_class: name } = config ?? {};
   return {
@@ -47,10 +41,6 @@ export function factsOf({ config, template }: ReturnType<typeof parse>) {
   };
 }
 
-/**
- * Returns the text of the token of each role: from the configuration if there is one, otherwise from the training
- * record.
- */
 export function roleTokensAt(path: string): Readonly<Record<string, string>> {
   const roles = parse(path).config ?? recordFiles.readRoles(path);
   const stated = roleKeys.map((key) => [key, modelSettings.contentOf(roles[key])] as const);

@@ -4,10 +4,7 @@ import type { changes, Roles, TokenizerParts, tokenizers } from "#tokenizer";
 import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
-/**
- * A file of a tokenizer's directory. Its bytes come in chunks, so that a large file need not be in memory as a whole. A
- * chunk is valid until the next one is requested.
- */
+/** A file of a tokenizer's directory. A chunk is valid until the next one is requested. */
 export type OutputFile = {
   readonly name: string;
   readonly chunks: () => Iterable<Uint8Array>;
@@ -26,7 +23,7 @@ export type SourceFile = {
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** The result of `TokenizerFormat.scan`, if it is known. Reading the file then does not scan it again. */
+  /** The result of `TokenizerFormat.scan`, if it is known. */
   readonly scanned?: ScannedJson | null;
 };
 
@@ -37,39 +34,30 @@ export type SpelledTokens = {
   /** undefined: no token has this id. */
   readonly texts: readonly (string | undefined)[];
   readonly kinds: readonly PieceKind[];
-  /** The score of each token in a file of SentencePiece, which has no list of merges. null for other files. */
+  /** SentencePiece's score of each token; null for other files. */
   readonly scores: Float32Array | null;
   /** Whether text is cut before every U+2581, the mark that represents a space. */
   readonly splitsAtMarks: boolean;
 };
 
-/**
- * Reads and writes the files of a format. `files` are the files of one tokenizer, in the order of the names in
- * formats.ts.
- */
+/** Reads and writes a format. `files` are the files of one tokenizer, in the order of formats.ts. */
 export type TokenizerFormat = {
   /** Writes a trained tokenizer. Absent if the format is read-only. */
   readonly writing?: {
     /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
-    /**
-     * Set if special tokens in a text are not found when these files are loaded, because the program that reads the
-     * files adds their ids itself.
-     */
+    /** Set if the program that reads these files does not find special tokens in a text. */
     readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: tokenizers.LoadOptions) => TokenizerParts;
-  /** Scans a `tokenizer.json` without checking it; null if it is unusual or wrong. Absent for other formats. */
+  /** Scans a `tokenizer.json` without checking it; null if it is unusual or wrong. */
   readonly scan?: (file: SourceFile) => ScannedJson | null;
-  /**
-   * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent for formats from which `--like`
-   * takes nothing else.
-   */
+  /** Parses a file for `--like`, without its vocabulary, merges and added tokens. */
   readonly frame?: (file: SourceFile) => json.JsonObject;
   /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */
   readonly roles?: (file: SourceFile) => Roles;
-  /** Returns the tokens of a tokenizer whose merging begins with characters. Absent if the format has none. */
+  /** Returns the tokens of a tokenizer whose merging begins with characters. */
   readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
   /** Rewrites the files with only the kept tokens, which have their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: changes.Numbering) => OutputFile[];
@@ -78,18 +66,15 @@ export type TokenizerFormat = {
 /** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
   /**
-   * Returns the files with the new tokens inserted. If a file's vocabulary lacks added tokens, these are inserted
-   * first. Some chunks of a large file may be empty, and only end a slice of the work.
+   * Inserts the new tokens, after the added tokens that the vocabulary lacks. A chunk may be empty, and only end a
+   * slice of the work.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
 };
 
-/**
- * Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. So its size depends on
- * the longest row, not on the file.
- */
+/** Gathers the bytes of a file. Callers append rows until the chunk is full, and then take it. */
 export class Chunk {
   bytes: Uint8Array = new Uint8Array(2 * fullBytes);
   length = 0;
@@ -117,7 +102,7 @@ export class Chunk {
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** Appends ASCII text. For the few characters between tokens, this loop is several times faster than an encoder. */
+  /** Appends ASCII text. For short texts, the loop is several times faster than an encoder. */
   ascii(text: string): void {
     this.reserve(text.length);
     const { bytes, length } = this;
@@ -139,9 +124,6 @@ export class Chunk {
   }
 }
 
-/**
- * A chunk is full at this size. It is large enough to make the cost of a write negligible, and small enough
- * for a processor's cache.
- */
+/** Large enough that a write costs little, small enough for a processor's cache. */
 const fullBytes = scaled(64 * 1024, 64);
 const encoder = new TextEncoder();

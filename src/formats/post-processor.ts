@@ -4,10 +4,7 @@ import type { tokenizers } from "#tokenizer";
 
 const noPostProcessing: tokenizers.PostProcessing = { before: [], after: [], trims: [] };
 
-/**
- * Parses HF's `post_processor`. If it cannot be parsed, returns an obstacle instead of throwing an error, because
- * encoding does not need it.
- */
+/** Parses HF's `post_processor`. Encoding does not need it, so a failure is an obstacle, not an error. */
 export function readPostProcessor(value: unknown): tokenizers.PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;
   try {
@@ -58,16 +55,12 @@ function chainSteps(
     before: [...other.before, ...one.before],
     after: [...one.after, ...other.after],
     trims: [...one.trims, ...other.trims],
-    // Two steps that add tokens are an obstacle: HF's second step treats each token that the first one added
-    // as a text of its own.
+    // HF's second step would treat each token of the first one as a text of its own.
     ...(obstacle !== undefined && { obstacle }),
   };
 }
 
-/**
- * Returns a list of one flag for a step that trims offsets: whether it leaves one space before the first token
- * of a text. Returns an empty list for any other step.
- */
+/** The flag of a step that trims offsets: whether it leaves one space before the first token. */
 function trimsOf(step: json.JsonObject): boolean[] {
   const flags = { trim_offsets: schema.flag, add_prefix_space: schema.flag };
   const { trim_offsets, add_prefix_space } = schema.object(flags)(step, String(step.type));
@@ -108,10 +101,7 @@ function readTemplate(step: json.JsonObject): tokenizers.PostProcessing {
   return { before: idsOf(before), after: idsOf(after), trims: [] };
 }
 
-/**
- * Returns what the training record says, for formats that store no post-processor: bos before each text, or
- * nothing.
- */
+/** Returns the post-processing of a format that stores none, from the training record. */
 export function postProcessingOfRecord(
   recorded: { readonly bosInFront: string | undefined } | null,
   addedTokens: readonly AddedToken[],

@@ -10,10 +10,7 @@ import {
 import { UserError } from "#runtime";
 import { tokenizers } from "#tokenizer";
 
-/**
- * The characters of HF's Digits, which uses Rust's standard library with Unicode 17.0. `\p{N}` here is that of Unicode
- * 16.0, so the digits that are new in 17.0 are added.
- */
+/** The characters of HF's Digits, by Unicode 17.0. `\p{N}` here is that of 16.0, so newer digits are added. */
 const numeric = "[\\p{N}\\x{11de0}-\\x{11de9}\\x{16ff4}-\\x{16ff6}]";
 /** Punctuation that HF's Punctuation does not know, because its crate unicode_categories has an older Unicode. */
 const punctuationSince = `
@@ -25,10 +22,7 @@ const punctuationSince = `
   .trim()
   .split(/\s+/)
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
-/**
- * The characters of HF's Punctuation: ASCII punctuation, and the punctuation of its crate, which still has U+166D and
- * U+111C9.
- */
+/** The characters of HF's Punctuation. Its crate still counts U+166D and U+111C9. */
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
 /** The sequence of splits that is equivalent to HF's `pre_tokenizer`. */
@@ -48,10 +42,7 @@ const stepFlags = schema.object({
   length: schema.optional(schema.wholeNumber(1, 1000)),
 });
 
-/**
- * Parses a `pre_tokenizer`: ByteLevel, alone or after Split, Digits, FixedLength and Punctuation steps. Regular
- * expressions have the meaning that they have in HF's engine. An expression that would cut differently is refused.
- */
+/** Parses a `pre_tokenizer` that ends with ByteLevel. Expressions have the meaning of HF's engine. */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined)
     tokenizers.refuse(path, "it has no pre-tokenizer, so it is not byte-level");
@@ -97,8 +88,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") tokenizers.refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // Several patterns may have the same form in a file: `bpe` writes llama3's expression for gpt4, too. The form that
-  // other programs write takes precedence, so all patterns are compared with that form first.
+  // `bpe` writes llama3's expression for gpt4, too, so other programs' forms are compared first.
   const forms = [
     (named: namedPatterns.NamedPattern) => named.foreignSources ?? named.sources,
     patternForms.huggingface,
@@ -113,10 +103,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   return { sources: portable, name: null, addsPrefixSpace };
 }
 
-/**
- * HF's steps that drop text. For each, the Split, as Python writes it, that cuts in the same places but keeps
- * the text.
- */
+/** For HF's steps that drop text: a Split that cuts in the same places but keeps the text. */
 const keepingSplits: Readonly<Record<string, (step: Record<string, unknown>) => string>> = {
   Whitespace: () => 'Split(Regex(r"\\w+|[^\\w\\s]+"), "isolated")',
   WhitespaceSplit: () => 'Split(Regex(r"\\s+"), "isolated")',
@@ -153,8 +140,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
     const hint = "write + instead of *, and leave out optional parts; or use behavior Isolated";
     tokenizers.refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
   }
-  // "Removed" with `invert` keeps the matches and drops the text between them. If there can be no such text, it is
-  // equivalent to Isolated.
+  // Without text between the matches, this drops nothing.
   const takesAll = () => {
     const { formOfHuggingface, mayLeaveGaps } = loadCompiler();
     return !inFile(path, () => mayLeaveGaps(formOfHuggingface(source)));
@@ -170,9 +156,8 @@ const isolatedHint =
   "it drops text, which decoding could not restore; behavior Isolated cuts in the same places and keeps all text";
 
 /**
- * Rewrites an expression so that each match includes the text before or after it or, for Contiguous, joins adjacent
- * matches. `invert` exchanges the matches and the text between them, so the sides are exchanged, too. Returns undefined
- * for any other behavior.
+ * Rewrites an expression so that a match includes the text next to it or, for Contiguous, the next matches. `invert`
+ * exchanges the sides.
  */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;
@@ -209,7 +194,7 @@ export function compileSplits(sources: readonly string[], path: string): Compile
   return inFile(path, () => compiledPatterns.compile(sources));
 }
 
-/** Refuses a pattern that may leave text unmatched, for files that tiktoken reads: tiktoken drops such text. */
+/** Refuses a pattern that may leave text unmatched, because tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
   if (!inFile(path, () => patternForms.mayLeaveGaps({ name: namedPatterns.nameOf(sources), sources })))
     return;

@@ -1,13 +1,7 @@
-/**
- * A field of a Protocol Buffers message: a number of up to 64 bits, or the bytes of a string, a message, a float or a
- * double.
- */
+/** A field of a Protocol Buffers message: a number, or the bytes of a value. */
 export type MessageField = { readonly number: number; readonly value: number | Uint8Array };
 
-/**
- * Yields the fields of a message in file order. Throws a RangeError if the bytes are not a message. No library is used,
- * because it would add a parser of `.proto` files just to read three kinds of fields.
- */
+/** Yields the fields of a message in file order. Throws a RangeError if the bytes are not a message. */
 export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
   for (let pos = 0; pos < bytes.length; ) {
     const tag = readVarint(bytes, pos);
@@ -36,10 +30,7 @@ export function* messageFields(bytes: Uint8Array): Generator<MessageField> {
 /** The size in bytes of a value, by wire type; undefined for wire types without a fixed size. */
 const fixedSizes: readonly (number | undefined)[] = [undefined, 8, undefined, undefined, undefined, 4];
 
-/**
- * Reads an integer of up to ten groups of seven bits, the lowest first. Integers above 2^53 are rounded, such as
- * 2^64 - 1, which means -1.
- */
+/** Reads an integer of up to ten groups of seven bits, the lowest first. Integers above 2^53 are rounded. */
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;
   for (let i = 0; i < 10; i++) {

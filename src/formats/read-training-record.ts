@@ -11,15 +11,13 @@ import { readJson, recordName } from "./recorded-files.ts";
 export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
-  /**
-   * The ids of the special tokens. If the record does not state them, `compat` and `specialTokensFirst` determine them.
-   */
+  /** If the record does not state the ids, `compat` and `specialTokensFirst` determine them. */
   readonly specialIds: readonly number[] | undefined;
-  /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
+  /** Set if it was requested. `compat` may give special tokens the first ids as well. */
   readonly specialTokensFirst: boolean;
   /** null: text is not normalized. undefined: the record does not say. */
   readonly normalization: Normalization | null | undefined;
-  /** The reserved tokens, which fill the vocabulary. If `specialIds` is present, `specialTokens` includes them. */
+  /** The tokens that fill the vocabulary. If `specialIds` is present, `specialTokens` includes them. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
   /** The special token that is put before a text; undefined if there is none. */
@@ -37,10 +35,7 @@ const recordFields = schema.object({
   }),
 });
 
-/**
- * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not list the
- * file. Throws a UserError if the record is damaged.
- */
+/** Reads the record next to a file; null if no training record lists the file. Throws if it is damaged. */
 export function read(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
   if (!files.isFile(recordPath)) return null;
@@ -80,7 +75,6 @@ const tokenCountFields = schema.object({
   neverReachedCount: schema.wholeNumber(),
 });
 
-/** Reads the facts about the corpus and the tokens from the record of a tokenizer. Returns null if there are none. */
 export function readTokenCountFacts(path: string): tokenCounting.Facts | null {
   const record = recordOf(path, tokenCountFields);
   if (record === null) return null;
@@ -90,10 +84,7 @@ export function readTokenCountFacts(path: string): tokenCounting.Facts | null {
 
 const roleFields = schema.object({ files: schema.list(schema.text), options: schema.object({ model }) });
 
-/**
- * Returns the special tokens that a training gave roles, by the names in `transformers`; an empty object
- * without a record.
- */
+/** Returns the special tokens that a training gave roles, by the names in `transformers`. */
 export function readRoles(path: string): Readonly<Record<string, string | undefined>> {
   const { bos, eos, pad, unk } = recordOf(path, roleFields)?.options.model ?? {};
   const roles = { bos_token: bos, eos_token: eos, pad_token: pad, unk_token: unk };
@@ -107,10 +98,7 @@ const readingFields = schema.object({
   inputs: schema.list(schema.object({ format, textField })),
 });
 
-/**
- * Returns the format and the text field of the inputs of a training: of the first of these tokenizers whose inputs all
- * have the same format and the same text field. Returns undefined if there is no such tokenizer.
- */
+/** Returns the format and the text field of the inputs, from the first record in which all inputs agree. */
 export function readReading(paths: readonly string[]): inspection.Reading | undefined {
   for (const path of paths) {
     const [first, ...others] = recordOf(path, readingFields)?.inputs ?? [];
@@ -128,10 +116,7 @@ const corpusFields = schema.object({
   inputs: schema.list(schema.object({ path, isDev })),
 });
 
-/**
- * Returns the absolute paths of the files that a tokenizer was trained on, without dev files and standard input.
- * Returns an empty list if there is no record.
- */
+/** Returns the files that a tokenizer was trained on, without dev files and standard input. */
 export function readInputs(path: string): string[] {
   const record = recordOf(path, corpusFields);
   if (record === null) return [];
@@ -141,11 +126,7 @@ export function readInputs(path: string): string[] {
   );
 }
 
-/**
- * Reads the record in a tokenizer's directory, or next to its file. Returns null if there is no record, or if the
- * record does not list the file or lacks fields. This is no error, because the record is only used for display and for
- * defaults.
- */
+/** Reads the record of a tokenizer. It is only used for display and for defaults, so a bad record is no error. */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
   fields: schema.Check<Fields>,

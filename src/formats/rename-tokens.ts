@@ -7,17 +7,13 @@ import { JsonRewriter, type Place } from "./rewrite-json.ts";
 /** The new texts of special tokens, by their old texts. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Renames keys in a `vocab.json`. Merges never contain special tokens, so the other file is returned unchanged. */
+/** Renames keys in a `vocab.json`. Merges have no special tokens, so the other file stays unchanged. */
 export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
   const rewriter = new JsonRewriter(vocab.bytes);
   rewriter.renameKeys(rewriter.placeOf([])!.start, names);
   return [applyEdits(vocab, rewriter), ...others];
 }
 
-/**
- * Renames special tokens everywhere in a `tokenizer.json`: vocabulary, unknown token, added tokens, padding and
- * post-processor.
- */
 export function renameTokenizerJson([file]: SourceFiles, names: Names): SourceFiles {
   const rewriter = new JsonRewriter(file.bytes);
   rewriter.renameKeys(rewriter.placeOf(["model", "vocab"])!.start, names);
@@ -55,8 +51,7 @@ function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown 
 }
 
 /**
- * Renames tokens in a file next to the tokenizer. Throws a UserError if a chat template contains an old text,
- * because a template is a program.
+ * Renames tokens in a file next to the tokenizer. Refuses a chat template with an old text, because it is a program.
  */
 export function rename(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;

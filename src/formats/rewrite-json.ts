@@ -3,7 +3,7 @@ import { assert } from "#runtime";
 import { changes, type encodingModels, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { TokenIds } from "./scan-tokenizer-json.ts";
 
-/** A value in a JSON text: its start and end, and the layout of its elements if it is an object or list. */
+/** A value in a JSON text, and the layout of its elements. */
 export type Place = {
   readonly start: number;
   readonly end: number;
@@ -17,10 +17,7 @@ export type Place = {
 export type IdRow = readonly [key: string, id: number];
 export type Pair = readonly [left: string, right: string];
 
-/**
- * Edits parts of a JSON file and leaves all other bytes unchanged. Inserted text has the layout of the
- * existing text. The file must be valid JSON.
- */
+/** Edits parts of a JSON file and leaves other bytes unchanged. The file must be valid JSON. */
 export class JsonRewriter {
   private readonly edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   private readonly isAscii: boolean;
@@ -31,10 +28,7 @@ export class JsonRewriter {
     this.isAscii = pos === file.length;
   }
 
-  /**
-   * Returns the value at the path `keys`, starting from the value at `start`, or undefined. If a key occurs
-   * twice, the last one counts.
-   */
+  /** Returns the value at the path `keys` from `start` on. If a key occurs twice, the last one counts. */
   placeOf(keys: readonly string[], start = json.skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {
       const found = this.membersOf(start).get(key);
@@ -99,10 +93,7 @@ export class JsonRewriter {
     else this.replace({ start: last, end: last }, `,${rows}`);
   }
 
-  /**
-   * Changes the value at `start`, which is `before`, to `after`, without changing the text of what is equal in both. A
-   * member that `before` lacks is not added.
-   */
+  /** Changes the value `before` at `start` to `after`. Text of equal parts stays. No member is added. */
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {
@@ -130,10 +121,7 @@ export class JsonRewriter {
     return rows.map(([key, id]) => `${this.quoted(key)}${colon}${id}`);
   }
 
-  /**
-   * Formats merges in the form and layout of the first merge in the file. If the file has no merges, the new ones are
-   * formatted as HF does: as pairs, indented one level deeper than `before`.
-   */
+  /** Formats merges like the first one in the file or, if there is none, as HF does. `before` is the indentation. */
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;
     const first = place.start + 1 + place.before.length;
@@ -152,10 +140,7 @@ export class JsonRewriter {
     );
   }
 
-  /**
-   * Returns the whitespace between the colon of a key and its value: that of the first key, or a single space if there
-   * is no key.
-   */
+  /** Returns the whitespace after the colon of the first key; a space if there is no key. */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;
     if (isEmpty || file[start] !== ascii.openBrace) return " ";
@@ -187,9 +172,8 @@ export class JsonRewriter {
 }
 
 /**
- * Adds the new tokens to the vocabulary, preceded by the added tokens that the vocabulary lacks. HF ignores the stated
- * ids of added tokens that the vocabulary lacks, and numbers them from the vocabulary's size on. So new tokens alone
- * would change these ids.
+ * Adds the new tokens, after the added tokens that the vocabulary lacks. HF numbers those from the vocabulary's
+ * size on.
  */
 export function addNewIds(
   json: JsonRewriter,
@@ -227,10 +211,7 @@ type KeptRows = {
   readonly merges: () => Generator<Pair>;
 };
 
-/**
- * Selects the rows of kept tokens. A merge is kept if its halves and its result are kept, its rank is below
- * `mergeCount`, and no merge at a rank from `mergeCount` on has the same pair.
- */
+/** Selects the rows whose tokens are kept, and merges of rank below `mergeCount` whose tokens are kept. */
 export function selectKeptRows(
   vocab: TokenIds,
   merges: encodingModels.RankedMerges,

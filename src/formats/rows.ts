@@ -4,10 +4,8 @@ import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabular
 import { Chunk } from "./output-file.ts";
 
 /**
- * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk of any
- * file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at ids that are neither
- * bytes nor learned tokens, such as special tokens, and at tokens whose bytes are not kept. The rows at which it stops
- * are written here, by `append`.
+ * The kernel writes rows (src/kernel/vocabulary-rows.ts). Where it stops, `append` writes one row. A chunk is valid
+ * until the next chunk of any file is requested.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
@@ -125,20 +123,14 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
 export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
-/**
- * The size of the longest row that the kernel writes: two kept tokens, each byte of which is spelled as two bytes, and
- * three separators. The kernel writes a row in full even if it begins just before the buffer's end.
- */
+/** Two kept tokens, each byte spelled as two, and three separators. A row may begin just before the buffer's end. */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
-/** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */
+/** Smaller chunks are gathered, because rows at which the kernel stops may be close together. */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
 
-/**
- * The vocabulary in the kernel's memory. A thread has only one such kernel, so if two vocabularies are written
- * alternately, each is loaded again before each chunk.
- */
+/** The vocabulary in the kernel's memory. A thread has one such kernel. */
 let loaded: Loaded | undefined;
 
 /** Copies the vocabulary into the kernel's memory, unless it is still there. */
@@ -154,10 +146,7 @@ function load(vocabulary: Vocabulary): KernelArrays {
 
 type Addresses = Parameters<kernels.Kernel["exports"]["useVocabulary"]>;
 
-/**
- * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may
- * contain those of another file.
- */
+/** Copies the tables of a kind of rows into the kernel's memory. */
 function placeTables(memory: Uint8Array, kind: RowKind): void {
   const { separators = ["", "", ""], spelling, base64Digits } = kind;
   const table = new Uint32Array((3 * separatorBytes) / 4);
@@ -191,10 +180,7 @@ type Spelling = Uint32Array;
 /** The spelling in byte-to-character form, as in merges.txt. */
 export const plainSpelling: Spelling = makeSpelling([]);
 
-/**
- * The spelling in byte-to-character form inside a JSON string. Only the quote and the backslash are escaped,
- * because none of the characters is a control character.
- */
+/** The spelling in byte-to-character form inside a JSON string. It has no control characters to escape. */
 export const jsonSpelling: Spelling = makeSpelling(['"', "\\"]);
 
 /** Appends a token in the given spelling. */
@@ -229,7 +215,7 @@ function spell(
   return toPos;
 }
 
-/** Makes a spelling. All characters are below U+0800, so they have one or two bytes in UTF-8. */
+/** Makes a spelling. The characters are below U+0800, so they have at most two bytes in UTF-8. */
 function makeSpelling(escaped: readonly string[]): Spelling {
   const spelling = new Uint32Array(byteCharacters.characters.length);
   for (let byte = 0; byte < spelling.length; byte++) {

@@ -21,10 +21,8 @@ import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
- * Loads Mistral's `tekken.json` as the package mistral-common does. Ranks work as in tiktoken. Special tokens have the
- * first ids. The id of any other token is its rank plus the number of special tokens. The file may list more tokens than
- * its vocabulary size allows; the last ones are ignored. Special tokens are never found in a text, because
- * mistral-common adds their ids itself.
+ * Loads Mistral's `tekken.json` as mistral-common does. Ids are ranks after the special tokens. Tokens beyond the
+ * vocabulary size are ignored.
  */
 function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
@@ -46,6 +44,7 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
     pattern: compileSplits(sources, path),
     normalization: null,
     addsPrefixSpace: false,
+    // mistral-common adds the ids of special tokens itself, so none is found in a text.
     addedTokens: [],
     controlTokens,
     isNarrow: tokenizers.fitNarrowIds(size - 1, controlTokens),
@@ -65,10 +64,7 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
   };
 }
 
-/**
- * The most special tokens that a file may have; Mistral's have 1,000. Each becomes an object, so a damaged
- * number must not exhaust the memory.
- */
+/** Mistral's files have 1,000 special tokens. The limit keeps a damaged number from exhausting the memory. */
 const specialCountMax = 2 ** 16;
 
 function numberAt(
@@ -186,10 +182,7 @@ function prune(
 const wayOut = (options: Message) =>
   phrase`train with ${options} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
 
-/**
- * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common uses
- * tiktoken, so merging must give the same ids as tiktoken.
- */
+/** mistral-common uses tiktoken, so merging must give the same ids as tiktoken. */
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
   if (tokenizer.characters) return obstacleOfRanks(tokenizer);
@@ -257,7 +250,6 @@ function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<U
   yield chunk.take();
 }
 
-/** A tekken.json cannot be extended, so `extend` and `rename` are absent. */
 export const tekken: TokenizerFormat = {
   writing: {
     obstacle,

@@ -23,10 +23,7 @@ import { rankSums } from "./rank-sums.ts";
 import * as recordFiles from "./read-training-record.ts";
 import { lineEnd, rows, tableOffsets } from "./rows.ts";
 
-/**
- * Returns tiktoken's rank file. tiktoken merges in the order of ids, so a vocabulary whose ids have another
- * order cannot be written: see `obstacle`.
- */
+/** tiktoken merges in the order of ids: see `obstacle`. */
 function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
 }
@@ -76,10 +73,7 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
   return modelSettings.settingOnlyInTokenizerJson(tokenizer);
 }
 
-/**
- * Loads tiktoken's rank file, which states neither a pattern nor special tokens. These come from the options, from a
- * record next to the file, or from the known facts about a published file with this checksum.
- */
+/** A rank file has neither pattern nor special tokens. The options, a record, or the checksum give them. */
 const read = ([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts =>
   partsOf(
     bytes,
@@ -89,7 +83,6 @@ const read = ([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
     recordFiles.read(path),
   );
 
-/** Builds a tokenizer from ranks, with the facts about a published file and the training record, if there are any. */
 export function partsOf(
   bytes: Uint8Array,
   path: string,
@@ -148,10 +141,7 @@ function kindOf(known: KnownRanks | undefined): string {
   return `rank file of ${known.name}${others}${form}`;
 }
 
-/**
- * Parses lines of a base64 token, a space and a rank. Empty lines are skipped. Returns null if a line is faulty;
- * `refuseRanks` then finds it.
- */
+/** Parses lines of a base64 token, a space and a rank. Returns null if a line is faulty. */
 export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
   const lineCountMax = Math.ceil(file.length / smallestLineBytes);
@@ -175,8 +165,7 @@ export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
       const b = values[file[pos + 1]!]!;
       const c = values[file[pos + 2]!]!;
       const d = values[file[pos + 3]!]!;
-      // "=" has the value 64. Any other character that is not a base64 digit has 128. Only the last two positions may
-      // be "=".
+      // "=" has the value 64, and anything but base64 has 128. Only the last two may be "=".
       if (a > 63 || b > 63 || c > 64 || d > 64 || (c === 64 && d !== 64)) return null;
       bytes[at] = (a << 2) | (b >> 4);
       bytes[at + 1] = (b << 4) | (c >> 2);
@@ -250,11 +239,7 @@ function patternOf(sources: readonly string[] | undefined, path: string): compil
   return { name: namedPatterns.nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }
 
-/**
- * Returns the special and reserved tokens of a training. If the record has ids, the special tokens have these. If it
- * says that special tokens come first, or was made with `--compat huggingface`, they have the first ids. The id of any
- * other token is undefined, which means the next free one.
- */
+/** Returns the special and reserved tokens of a training. An undefined id means the next free one. */
 function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
   const firstIds = specialTokensFirst || compat === "huggingface" ? [...specialTokens.keys()] : [];
@@ -262,11 +247,7 @@ function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.Sp
   return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }
 
-/**
- * Combines the user's special tokens with those of a published file. If the user gives the id of a published
- * token to another text, the published one is dropped: the same ranks may be used with several sets of
- * special tokens.
- */
+/** Adds the user's special tokens. If another text has a published token's id, that token is dropped. */
 function specialsOfKnown(
   known: KnownRanks | undefined,
   asked: readonly tokenizers.SpecialTokenOption[] = [],
@@ -278,7 +259,7 @@ function specialsOfKnown(
   return giveIds([...others.filter(isFree), ...asked], idMax);
 }
 
-/** Assigns ids to texts: the given id, or the id that the same text got before, or the next free id. */
+/** Gives a text its stated id, the id that it got before, or the next free id. */
 function giveIds(specials: readonly tokenizers.SpecialTokenOption[], idMax: number): Map<string, number> {
   const ids = new Map<string, number>();
   let nextId = idMax + 1;
@@ -311,14 +292,14 @@ function extend(
   return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
 }
 
-/** Writes the kept tokens in the order of their new ids. A token's rank is its id, so the order of ranks stays. */
+/** Writes the kept tokens in the order of their new ids, which are their ranks. */
 function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: changes.Numbering): OutputFile[] {
   const addedIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   function* chunks(): Generator<Uint8Array> {
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
       const bytes = tokenTables.bytesOf(parts.tokens, id);
-      // An id may have no token in this file, but one in another file of the directory, such as a special token.
+      // A token without bytes here may be a special token of another file.
       if (newIds[id] === changes.removed || addedIds.has(id) || bytes.length === 0) continue;
       chunk.ascii(`${host.toBase64(bytes)} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
@@ -333,7 +314,7 @@ export const tiktoken: TokenizerFormat = {
   ...{ read, extend, rename: (files) => files, prune },
 };
 
-/** What is known about a published rank file. Its pattern, special tokens and normal form are not in the file. */
+/** What is known about a published rank file, beyond its ranks. */
 type KnownRanks = {
   /** The publisher's name for the encoding. */
   readonly name: string;
@@ -363,10 +344,7 @@ const numbered = (texts: readonly string[], firstId: number) =>
 const reserved = (name: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => `<|${name}_${first + i}|>`);
 
-/**
- * The known rank files, by SHA-256. The facts about the first four, and the checksum of the second, are from
- * tiktoken's source (openai_public.py).
- */
+/** The known rank files, by SHA-256. The facts of the first four are from tiktoken's source (openai_public.py). */
 const knownRankFiles: Readonly<Record<string, () => KnownRanks>> = {
   [rankSums.r50k_base]: () => ({
     name: "r50k_base",

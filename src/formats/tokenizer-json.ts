@@ -48,10 +48,7 @@ import { addNewIds, JsonRewriter, type Place, selectKeptRows, spellMerges } from
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
-/**
- * Returns `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small
- * files that `transformers` reads next to it.
- */
+/** Returns `tokenizer.json` as HF `tokenizers` writes it, and the files that `transformers` reads next to it. */
 function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
     { name: "tokenizer.json", chunks: () => tokenizerJson(tokenizer) },
@@ -60,7 +57,7 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/** Yields `tokenizer.json`. JSON.stringify writes all but the vocabulary and the merges, which come row by row. */
+/** Yields `tokenizer.json`. JSON.stringify writes everything but the vocabulary and the merges. */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, normalization, exportForm, model, like, characters } = tokenizer;
   const head = {
@@ -86,11 +83,9 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
     },
   };
   const text = new TextEncoder();
-  // The text of `head` ends in `"ignore_merges": false⏎  }⏎}`, or with another field. The closing braces are
-  // cut off, because the model continues.
+  // The closing braces are cut off, because the model continues.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  // With --like, the reserved tokens have the ids after the requested size. As in HF, they are added tokens that the
-  // vocabulary does not list.
+  // The reserved tokens of --like are added tokens that the vocabulary does not list, as in HF.
   const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
@@ -138,10 +133,7 @@ function normalizerOf(normalization: Normalization | null): object | null {
   return normalizers.length > 1 ? { type: "Sequence", normalizers } : (normalizers[0] ?? null);
 }
 
-/**
- * Returns HF's pre-tokenizer. ByteLevel itself can cut by the gpt2 pattern. Any other pattern becomes Split
- * steps before it.
- */
+/** ByteLevel itself can cut by the gpt2 pattern. Other patterns become Split steps before it. */
 function preTokenizer(form: patternForms.PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   assert(form.kind === "splits", "only a tokenizer whose pattern is regular expressions is written here");
@@ -198,12 +190,7 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
   return jsonFile({ ...own, ...config, ...own });
 }
 
-/**
- * Returns the field that says whether bos is put before texts. It is for llama.cpp, which also puts bos before texts
- * if the field is missing and the model is a llama3 or tekken model. If bos was not requested, the field is copied from
- * the configuration of the tokenizer of `--like`. If that configuration lacks the field, but the tokenizer's
- * post-processor adds tokens to a text, the field is left out.
- */
+/** For llama.cpp, which puts bos before texts of a llama3 or tekken model if the field is missing. */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
   if (model.addsBos) return { add_bos_token: true };
@@ -214,8 +201,8 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
 }
 
 /**
- * Returns `bos_token` and the other roles, and all special tokens as `additional_special_tokens`. If the tokenizer of
- * `--like` has a configuration, there are no additional tokens, and a token that keeps its role is copied from there.
+ * Returns the fields of roles and, unless `--like` gave a configuration, the special tokens. A token that keeps its
+ * role is copied from the configuration.
  */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
@@ -230,7 +217,6 @@ function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null |
   return { ...Object.fromEntries(roles), ...additional };
 }
 
-/** Returns the special tokens and the other added tokens, in the order of their ids, as in HF's files. */
 function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
   const { specialTokens, specialIds } = vocabulary;
   const known = new Map(
@@ -245,10 +231,7 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
   ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
 });
 
-/**
- * Returns all but the model of the tokenizer.json that was given to `--like`, with the new ids. If bos is to be put
- * before texts, but the post-processor adds no tokens, a post-processor that adds bos replaces it.
- */
+/** Returns the rest of the tokenizer.json of `--like`, with the new ids. A requested bos replaces a post-processor that adds no tokens. */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
@@ -258,10 +241,7 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObjec
   return putsBos ? { ...frame, post_processor: bosInFront(vocabulary, model.roles.bos!) } : frame;
 }
 
-/**
- * Returns `root`, the content of a tokenizer.json, with new ids in the padding and the post-processor. Each new id is
- * looked up by the text of its token.
- */
+/** Returns `root` with new ids in padding and post-processor, which are looked up by the texts of tokens. */
 export function frameWithIds(
   root: json.JsonObject,
   idOf: (token: unknown) => number,
@@ -280,12 +260,12 @@ function jsonFile(value: object): Uint8Array {
 }
 
 /**
- * Reads HF's `tokenizer.json` of a BPE that is byte-level, or whose merging begins with characters. Refuses settings
- * that cannot be reproduced exactly. The post-processor, truncation and padding are not applied, as `notes` of the
- * result say.
+ * Reads HF's `tokenizer.json`. Refuses settings that cannot be reproduced exactly. Truncation, padding and the
+ * post-processor are not applied.
  *
  * @param path the path of the file, for messages
- * @param asksForBos whether bos was requested in the training; then no note says that encoding does not add it
+ *
+ * @param asksForBos whether the training asks for bos; a note about it is then left out
  */
 export function tokenizerOfJson(
   bytes: Uint8Array,
@@ -420,9 +400,7 @@ function spell(
   return { texts, kinds: filled, scores: null, splitsAtMarks: readCharacterSteps(root, path).splitsAtMarks };
 }
 
-/**
- * Parses the file. Returns its content as JSON, and a function `scan`, which returns the vocabulary and the merges.
- */
+/** Parses the file. `scan` returns the vocabulary and the merges. */
 function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
   const content = scanned === null ? json.parse(decoder.decode(bytes), path) : scanned.root;
   const root = json.objectAt(content, path, "the tokenizer");
@@ -435,7 +413,7 @@ function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(b
 /** Decodes text and keeps a byte order mark, which JSON does not allow. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Fields of the model with the types that HF accepts. A flag must be a boolean, and not the string "true". */
+/** Fields of the model with the types that HF accepts: the string "true" is no flag. */
 const modelFields = schema.object({
   ignore_merges: schema.optional(schema.orNull(schema.flag)),
   byte_fallback: schema.optional(schema.orNull(schema.flag)),
@@ -496,10 +474,7 @@ function normalizersIn(value: unknown, path: string): normalForms.Step[] {
   );
 }
 
-/**
- * Returns the type of a decoder, pre-tokenizer or post-processor; "none" if there is none. For a sequence, returns the
- * types of its parts, separated by commas. `within` is the key of the parts.
- */
+/** Returns the types of a step's parts, which are under the key `within`; "none" if there is no step. */
 function typesIn(value: unknown, within: string): string {
   const part = value as json.JsonObject | null | undefined;
   const inner = part?.[within];
@@ -523,9 +498,8 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
 /**
- * Reads `added_tokens` as HF does, which ignores their ids. A content in the vocabulary has its id from there. Any
- * other gets the next number, starting at the vocabulary's size, even if that id is taken. Of several entries with the
- * same content the last one counts, but the token is special if any of them is.
+ * Reads `added_tokens` as HF does, which ignores their ids. Contents outside the vocabulary get the numbers after it.
+ * The last of equal entries counts.
  */
 function readAddedTokens(
   value: unknown,
@@ -582,7 +556,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
   };
 }
 
-/** Refuses tokens that HF does not load, loads only in part, or crashes on when it encodes a text. */
+/** Refuses tokens that HF does not load, or on which it crashes when it encodes. */
 function refuseUnsupportedTokens(
   tokens: readonly AddedToken[],
   normalization: Normalization | null,
@@ -662,10 +636,7 @@ const mergesKeys = ["model", "merges"];
 /** Removes one level of HF's indentation. */
 const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
 
-/**
- * Adds special tokens after the last added token, in the layout of the first one. An empty list gets the layout of the
- * vocabulary, and a missing list is added without white space.
- */
+/** Adds special tokens after the last one. An empty list gets the layout of the vocabulary. */
 function addSpecials(rewriter: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
   if (tokens.length === 0) return;
   const rows = (inner: string, colon: string, atEnd: string) =>
@@ -744,7 +715,7 @@ type Step = Record<string, unknown>;
 /** Returns the new id of a token in a post-processor step, by its old id or its text. */
 type NewId = (id: unknown, text: unknown, place: string) => number;
 
-/** Renumbers the ids in a step of a post-processor. Throws a UserError for an unknown step, which may contain ids. */
+/** Renumbers the ids in a step. Refuses an unknown step, which may contain ids. */
 function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   if (value === null || value === undefined) return value;
   const step = json.objectAt(value, path, "the post-processor") as Step;

@@ -72,10 +72,7 @@ export function read(path: string): IdMerges {
   return { alphabetSize: size, left, right };
 }
 
-/**
- * Returns the character that represents a symbol: the code point `id`, counted without the surrogates. An alphabet has
- * at most 2^20 symbols, so there are enough code points.
- */
+/** Returns the code point of number `id`, counted without the surrogates. An alphabet has at most 2^20 symbols. */
 export const characterOf = (id: number) =>
   String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);
 
@@ -98,7 +95,7 @@ export function charactersObstacle(merges: IdMerges): string | null {
   return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all; the limit is ${charactersMax}`;
 }
 
-/** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. It has no pre-tokenizer. */
+/** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. */
 export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   const { alphabetSize, left, right } = merges;
   const model = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };
