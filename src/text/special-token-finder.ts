@@ -2,10 +2,7 @@ import { type kernels, messages, phrase, UserError } from "#runtime";
 import { TextSections } from "./text-sections.ts";
 import { putText } from "./window-of-text.ts";
 
-/**
- * Finds special tokens in bytes, including those that overlap: the JavaScript side of
- * src/kernel/text/token-occurrences.ts. The kernel is loaded for the first text in which a token may occur.
- */
+/** Finds special tokens in bytes, including those that overlap. */
 export class SpecialTokenFinder {
   /** The size of the longest token; 0 if there is none. */
   readonly longestBytes: number;

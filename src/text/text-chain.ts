@@ -7,10 +7,7 @@ import * as textParts from "./text-part.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
 
-/**
- * A part of a text, which is trusted or not. Added tokens are found within a segment only, and special tokens only in
- * trusted segments.
- */
+/** A part of a text. Special tokens are found only in trusted parts. */
 export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
 
 /** A search for a safe cut in [from, to), which may read bytes [start, limit) of the text. */
@@ -24,9 +21,7 @@ type CutSearch = {
 };
 
 /**
- * The chain that processes a text, in HF's order: sections, window, pretokens, taker. The kernel cuts the text into
- * sections (src/kernel/text/sections.ts). The pattern cuts each section, and the pretokens are passed to the taker. A
- * text that is cut unchanged skips the sections, and goes directly to the window.
+ * The chain that processes a text: sections, window, pretokens, taker. A text that is cut unchanged skips the sections.
  */
 export class TextChain {
   /** The maximum number of bytes that are pushed in one step. */
@@ -36,10 +31,7 @@ export class TextChain {
   private sections: TextSections | undefined;
   private direct = false;
   private opened: number | undefined;
-  /**
-   * Whether safe cuts are searched for in a normalized part of the text (a window of src/kernel/text/cut-windows.ts),
-   * because the pattern does not see the text unchanged.
-   */
+  /** Whether safe cuts are searched for in a normalized part of the text. */
   private readonly usesWindows: boolean;
 
   /** @param pretokens cuts the text; by default it is created from `cutting` */
@@ -57,18 +49,12 @@ export class TextChain {
     this.open(cutting.specialTokensAsText ?? false);
   }
 
-  /**
-   * Whether the pattern sees texts unchanged. If so, a caller may bypass the chain, and read a text directly into the
-   * memory of the taker (`Taker.text`).
-   */
+  /** Whether the pattern sees texts unchanged; if so, a caller may bypass the chain (`Taker.text`). */
   get isDirect(): boolean {
     return this.direct;
   }
 
-  /**
-   * Sets for the following texts whether special tokens stay text, and whether the taker receives changes. With
-   * `continues`, the next text follows a safe cut.
-   */
+  /** Applies these settings to the following texts. With `continues`, the next text follows a safe cut. */
   open(specialTokensAsText: boolean, notesChanges = false, continues = false): void {
     const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
     if (opened === this.opened && !continues) return;
@@ -89,10 +75,7 @@ export class TextChain {
     return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }
 
-  /**
-   * The bytes of pending text for which memory has to be claimed. Bytes that wait for their normal form count 16 times,
-   * because sorting a run of combining marks takes that much memory.
-   */
+  /** The bytes of memory to claim for the pending text. */
   get waitingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
@@ -109,9 +92,8 @@ export class TextChain {
   }
 
   /**
-   * Ends the text; another text may follow. With `following`, only a part of the text ends, at a safe cut, and another
-   * call or thread takes the rest. `following` must have the first bytes of the rest, either normalized already or such
-   * that normalization would change nothing in them but the case of ASCII letters.
+   * Ends the text or, with `following`, a part of it that ends at a safe cut. `following` has the first bytes of the
+   * rest, normalized except perhaps for the case of ASCII letters.
    */
   end(following?: Uint8Array): void {
     if (!this.direct) this.sections!.end(this.window, following !== undefined);
@@ -121,10 +103,7 @@ export class TextChain {
     } else if (this.direct) this.window.end();
   }
 
-  /**
-   * Takes a text that consists of segments. With `continues`, the text begins at a safe cut; with `following`, it ends
-   * at one (see `end`). `open` must be called before the next text.
-   */
+  /** Takes a text in segments (`continues`: see `open`; `following`: see `end`). Call `open` before the next text. */
   pushSegments(
     segments: readonly TextSegment[],
     notesChanges: boolean,
@@ -145,9 +124,8 @@ export class TextChain {
   }
 
   /**
-   * Takes a part of a text, given as segments, that begins and ends at safe cuts or at the ends of the text. With
-   * `follows`, the part does not begin the text. `after` is the text after the part, all of it or at least `cutReach`
-   * bytes; absent if the part ends the text.
+   * Takes a part of a text that begins and ends at safe cuts or ends of the text. With `follows`, the part does not
+   * begin the text. `after` is at least `cutReach` bytes of the rest, or all of it; absent if the part ends the text.
    */
   pushPart(segments: readonly TextSegment[], follows: boolean, after?: Uint8Array): void {
     const [first, second] = segments;
@@ -181,8 +159,8 @@ export class TextChain {
   }
 
   /**
-   * Returns the first safe cut in [from, to) of a text (src/kernel/text/safe-cuts.ts), or with `wantsLast` the last
-   * one; -1 if there is none. The previous text must have ended, and `open` must be called before the next one.
+   * Returns the first safe cut in [from, to), or with `wantsLast` the last one; -1 if there is none. Only allowed
+   * between two texts. Call `open` before the next one.
    */
   findSafeCut(text: Uint8Array, from: number, to: number, wantsLast: boolean): number {
     const { cutReach, usesWindows, pretokens } = this;
@@ -228,10 +206,7 @@ export class TextChain {
   }
 }
 
-/**
- * The window of a chain: gathers a section in the taker's text, where the kernel cuts it and passes its pretokens to
- * the taker.
- */
+/** Gathers a section in the taker's text, where the kernel cuts it into pretokens. */
 export class TextWindow implements TextSink {
   private capacityBytes = scaled(1 << 12, 64);
   private text: Text;
@@ -328,10 +303,7 @@ export class TextWindow implements TextSink {
     else to.set(bytes.subarray(start, end), limit);
   }
 
-  /**
-   * Makes space for `byteCount` more bytes: moves the text that has not been taken to the front, and grows the text if
-   * that does not suffice.
-   */
+  /** Makes space for `byteCount` more bytes. */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;
     const { pretokens } = this;

@@ -1,9 +1,4 @@
-/**
- * The part of a text to take next. Positions are offsets in the taker's text.
- *
- * Example: a window of "ab<|x|>c d" that ends in the middle of a document, with a longest token of 5 bytes: end = 10,
- * sureEnd = 6, stop = 2, limit = 6, endsText = false.
- */
+/** The part of a text to take next. Positions are offsets in the taker's text. */
 export type TextPart = {
   /** Only tokens that end at or before this position are found. */
   readonly end: number;
@@ -20,17 +15,14 @@ export type TextPart = {
 /** The number of bytes after a position that scanning may read: a whole character. */
 export const lookaheadBytes = 4;
 
-/** Returns the part of a text that can be taken when its first `limit` bytes have arrived and more will follow. */
+/** Returns the part that can be taken when `limit` bytes have arrived and more will follow. */
 export function before(limit: number, tokenBytesMax: number): TextPart {
   // A token that begins before `sureEnd` has arrived completely.
   const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
   return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
 }
 
-/**
- * Returns the part up to `end`, where the text ends. Without `endsText`, another range continues the text, and bytes
- * before `limit` may be read.
- */
+/** Returns the part up to `end`. If the text continues there, bytes before `limit` may be read. */
 export const to = (end: number, endsText = true, limit = end): TextPart => ({
   end,
   sureEnd: end,

@@ -71,26 +71,17 @@ export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
   /**
-   * Ends the section or, with `following`, only the part of it before a safe cut: another call or thread processes the
-   * rest. `following` has the first bytes of the rest, in normalized form. They decide where the last pretoken of the
-   * part ends.
+   * Ends the section or, with `following`, its part before a safe cut. `following` has the first bytes after the cut,
+   * normalized.
    */
   end(following?: Uint8Array): void;
-  /**
-   * Takes the added token between two sections: bytes [start, end) of `bytes`, including white space before it that it
-   * consumes.
-   */
+  /** Takes an added token: bytes [start, end), including white space before it that it consumes. */
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
   /** Extends the last token by this white space, which follows it. */
   strip(bytes: Uint8Array, start: number, end: number): void;
-  /**
-   * Takes the space that is put before the section, or before a line of it. Without this method, the space is pushed.
-   */
+  /** Takes the space put before the section or a line of it. Without this method, the space is pushed. */
   space?(bytes: Uint8Array): void;
-  /**
-   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: if changes were requested, and
-   * also for a text in segments if late tokens are searched for.
-   */
+  /** Called when bytes [start, end) of the text were normalized to `newSize` other bytes. */
   change?(start: number, end: number, newSize: number): void;
 }
 
@@ -117,9 +108,8 @@ export class TextSections {
   }
 
   /**
-   * Begins a text, and discards the previous one. It need not be called for a whole text without segments that has the
-   * settings of the previous text. `specialTokensAsText` applies to the first segment. With `continues`, the text
-   * follows a safe cut.
+   * Begins a text, and discards the previous one. `specialTokensAsText` applies to the first segment. With `continues`,
+   * the text follows a safe cut.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {
     const flags = [specialTokensAsText, notesChanges, hasSegments, continues];
@@ -132,8 +122,7 @@ export class TextSections {
   }
 
   /**
-   * Normalizes `text`, the first bytes after a safe cut, which may decide where the pretoken before the cut ends. The
-   * result is valid until the next call, which must be `open`.
+   * Normalizes `text`, the first bytes after a safe cut. The result is valid until the next call, which must be `open`.
    */
   following(text: Uint8Array): Uint8Array {
     const made = makeFollowing(this.kernel, text);
@@ -146,10 +135,7 @@ export class TextSections {
     return this.kernel.exports.waitingBytes() >>> 0;
   }
 
-  /**
-   * The maximum memory in bytes that processing the pending bytes can take: sorting a run of combining marks takes 16
-   * times its size.
-   */
+  /** The maximum memory in bytes that processing the pending bytes can take. */
   get pendingNeed(): number {
     return this.kernel.exports.waitingNeed();
   }
@@ -160,10 +146,7 @@ export class TextSections {
       this.take(bytes, pos, Math.min(end, pos + pieceBytes), 0, sink);
   }
 
-  /**
-   * Ends the text. Another one may follow. With `continues`, the text ends at a safe cut inside a section: the kernel
-   * does not end this section, and the caller calls the sink's `end` with the bytes after the cut.
-   */
+  /** Ends the text. With `continues`, the section stays open, and the caller calls the sink's `end`. */
   end(sink: TextSink, continues = false): void {
     this.take(this.memory, 0, 0, continues ? 2 : 1, sink);
   }
@@ -219,10 +202,7 @@ export class TextSections {
   }
 }
 
-/**
- * Returns the error for a kernel whose memory cannot grow. If few bytes are pending, what does not fit is not the text,
- * but the tables of tokens and normalization.
- */
+/** Returns the error for a lack of memory. If few bytes are pending, the tables did not fit. */
 function noMemoryFor(pendingBytes: number): UserError {
   const what =
     pendingBytes < pieceBytes

@@ -1,9 +1,6 @@
 import type { kernels } from "#runtime";
 
-/**
- * A window: a part of a text, prepared for the search for safe cuts. This is the JavaScript side of
- * src/kernel/text/cut-windows.ts.
- */
+/** A part of a text, prepared for the search for safe cuts (src/kernel/text/cut-windows.ts). */
 export type CutWindow = {
   /**
    * The normalized text of the window, then its holes (ranges whose content depends on text outside the window), then
@@ -16,8 +13,7 @@ export type CutWindow = {
 };
 
 /**
- * Creates a window from a part of a text. With `startsText`, the text begins with this part. Returns undefined if
- * memory runs out. A text that the kernel has begun is discarded.
+ * Creates a window from a part of a text; undefined if memory runs out. A text that the kernel has begun is discarded.
  */
 export function makeWindow(
   kernel: kernels.TextKernel,
@@ -46,8 +42,8 @@ export function makeWindow(
 }
 
 /**
- * Normalizes `text`, the first bytes after a safe cut, which may decide where the pretoken before the cut ends. The
- * result is valid until the next call of the kernel. Returns undefined if memory runs out.
+ * Normalizes `text`, the first bytes after a safe cut; undefined if memory runs out. The result is valid until the next
+ * call of the kernel.
  */
 export function makeFollowing(kernel: kernels.TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;

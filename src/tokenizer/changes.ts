@@ -41,7 +41,7 @@ export type Numbering = { readonly size: number; readonly newIds: Int32Array; re
 
 export const removed = -1;
 
-/** Returns the new id of an id in a file. Throws a UserError if the id's token was removed, or if it is not an id. */
+/** Returns the new id of an id in a file. Throws a UserError if no remaining token has it. */
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;
@@ -50,10 +50,7 @@ export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place:
   });
 }
 
-/**
- * Throws a UserError for a model whose merges start from characters. `work` is a participle for what cannot be done
- * with it, such as "pruned".
- */
+/** Throws a UserError if merges start from characters. `work` is a participle, such as "pruned". */
 export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
   if (model.beginning === undefined) return;
   throw new UserError(

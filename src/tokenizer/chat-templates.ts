@@ -1,7 +1,6 @@
 /**
- * A named chat template: Jinja as `transformers` renders it, with `messages`, `add_generation_prompt`,
- * `tools` and `bos_token`. It renders messages of text like the published template of its model family.
- * `generation` marks the assistant's text and the end of its turn, which a model learns.
+ * A named chat template, in the Jinja of `transformers`. `generation` marks the assistant's text and the end of its
+ * turn.
  */
 export type ChatTemplate = {
   readonly template: string;
@@ -19,7 +18,7 @@ export type ChatTemplate = {
 
 /** Jinja that unwraps `call`, a tool call of the assistant, if it is in a `function` object. */
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
-/** Jinja for the arguments of `call` as JSON. They may be given as a JSON string or as an object. */
+/** Jinja for the arguments of `call` as JSON, given as a JSON string or as an object. */
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
 /** Jinja that is true if the system message is rendered together with the tools. */
 const saysSystem = "tools and loop.first and message['role'] == 'system'";
@@ -89,7 +88,7 @@ const gemma: ChatTemplate = {
   pad: "<pad>",
 };
 
-/** Tools are rendered as in Llama 3.1: a message calls one tool, with the JSON of its name and parameters. */
+/** Tools are rendered as in Llama 3.1. A message calls one tool. */
 const llama3: ChatTemplate = {
   template: [
     "{{- bos_token -}}",

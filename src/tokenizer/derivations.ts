@@ -59,8 +59,7 @@ export function derive(parts: TokenizerParts): Derivations {
     if (start === end) continue;
     const maker = makers[id]!;
     reaches[id] = Reach.unreachable;
-    // If merging begins with characters, tokens of one byte are fixed as well: programs that load such a tokenizer
-    // expect a token for every byte, even if each character with that byte has its own token.
+    // Programs that load a tokenizer whose merging begins with characters expect a token for every byte.
     if (model.beginning !== undefined && end - start === 1) isFixed[id] = 1;
     if (maker !== noMaker && merger.mergesTo(id, bytes, start, end)) {
       reaches[id] = Reach.merging;

@@ -4,12 +4,9 @@ import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Encodes a few kilobytes, special tokens included, with a tokenizer that was just learned. The kernel's encoder is not
- * used, because setting it up takes longer than learning a small vocabulary. Returns undefined if the tokenizer does
- * more than cut and merge, or if memory runs out.
- *
- * The kernel cuts the text with the code that counted the corpus, and applies the merges in the order learned
- * (src/kernel/learned-ids.ts). The ids are a view of the kernel's memory.
+ * Encodes a few kilobytes without the kernel's encoder, whose setup takes longer than learning a small vocabulary.
+ * Returns a view of the kernel's memory; undefined if the tokenizer does more than cut and merge, or if memory runs
+ * out.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
@@ -37,10 +34,7 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
   return new Int32Array(memory.buffer, exports.learnedIdsAddress() >>> 0, count);
 }
 
-/**
- * Returns the fingerprint of behavior for a tokenizer that was just learned. If it only cuts and merges, this takes a
- * fraction of the time of `fingerprints.ofBehavior`.
- */
+/** Returns the fingerprint of behavior, faster than `fingerprints.ofBehavior` if the tokenizer only cuts and merges. */
 export function fingerprint(parts: TokenizerParts): string {
   const ids = encode(parts, new TextEncoder().encode(probe.text));
   if (ids !== undefined) return probe.fingerprintOf(ids);
@@ -48,10 +42,7 @@ export function fingerprint(parts: TokenizerParts): string {
   return ofBehavior(parts);
 }
 
-/**
- * Creates a memory that is just large enough for all tables and arrays. One of the usual size would make the runtime
- * collect garbage, which takes longer than all the work.
- */
+/** Creates a memory that is just large enough: one of the usual size would make the runtime collect garbage. */
 function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): WebAssembly.Memory {
   const tokenBytes = tokensToFind.tablesBytes(addedTokens);
   const patternBytes = pattern.automata.reduce(

@@ -12,7 +12,7 @@ import { NoMemory, noMemoryForTokenizer } from "./no-memory.ts";
 export type EncodingKernelOptions = {
   /** Where pretokens may be cut before they are merged. Defaults to `next to foreign bytes`. */
   readonly cuts?: CutPlaces;
-  /** The maximum number of bytes by which memory may grow for long texts and pretokens; no limit if left out. */
+  /** The maximum growth of memory for long texts and pretokens, in bytes; no limit if left out. */
   readonly growthBytesMax?: number | undefined;
   /** The memory to use, which must be all zero. If left out, a new one is allocated. */
   readonly memory?: WebAssembly.Memory;
@@ -20,10 +20,7 @@ export type EncodingKernelOptions = {
   readonly cacheShrinkBits?: number;
 };
 
-/**
- * An instance of the kernel with a model, in a memory of its own: the JavaScript side of
- * src/kernel/encode/encode-words.ts. That memory also holds the text to encode and the ends of its pretokens.
- */
+/** An instance of the kernel with a model, a text to encode, and the ends of its pretokens. */
 export class EncodingKernel {
   private reservedText: Text | undefined;
   private capacityBytes = 0;
@@ -60,8 +57,8 @@ export class EncodingKernel {
   }
 
   /**
-   * Makes the region for text at least `capacityBytes` bytes large. Its content stays. The region never shrinks, and
-   * growing it overwrites what follows it.
+   * Makes the region for text at least `capacityBytes` bytes large. Growing it keeps its content, but overwrites what
+   * follows it.
    */
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
@@ -78,7 +75,7 @@ export class EncodingKernel {
     return this.reservedText;
   }
 
-  /** Appends the ids of pretokens [ends[i], ends[i + 1]) of the text for i in 0 .. endCount - 2. */
+  /** Appends the ids of the pretokens [ends[i], ends[i + 1]) of the text. */
   encode(ends: Int32Array, endCount: number, out: IdBuffer): void {
     const wordsMax = this.ends.length - 1;
     for (let first = 0; first < endCount - 1; first += wordsMax) {
@@ -88,10 +85,7 @@ export class EncodingKernel {
     }
   }
 
-  /**
-   * Appends to `out` the `idCount` ids that a kernel call returned. Copies a few ids one by one, because creating a
-   * view would take longer.
-   */
+  /** Appends the `idCount` ids that a kernel call returned. For a few ids, creating a view would take longer. */
   takeIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {
       out.append(this.idsOf(idCount));
@@ -107,10 +101,7 @@ export class EncodingKernel {
     out.appendFrom(this.allIds, first, idCount);
   }
 
-  /**
-   * Returns a view of the `idCount` ids that a kernel call returned; throws if that is -1, which means that memory ran
-   * out. The next call overwrites the ids.
-   */
+  /** Returns a view of the ids that a kernel call returned. The next call overwrites them. */
   idsOf(idCount: number): Uint16Array | Uint32Array {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
     const { exports, memory } = this.kernel;
@@ -159,10 +150,7 @@ export class EncodingKernel {
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
 
-  /**
-   * Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. Creates a new view of the
-   * memory only if the last one is too short.
-   */
+  /** Whether the first `lengthBytes` bytes of the text, as one pretoken, become this token. */
   mergesTo(id: number, lengthBytes: number): boolean {
     const { exports, memory } = this.kernel;
     const idCount = exports.mergeText(lengthBytes);
@@ -226,9 +214,9 @@ export class WordMerger {
   }
 
   /**
-   * Returns the merges of a pretoken, in the order in which they are applied. Each merge is two numbers: the index of
-   * the symbol at which its right half begins, and its rank. Symbols are the bytes that the vocabulary has or, if
-   * merging begins with characters, the tokens that it begins with. The next call overwrites them.
+   * Returns the merges of a pretoken, in the order in which they are applied: for each, the index of the symbol at
+   * which its right half begins, and its rank. Symbols are the tokens that merging begins with. The next call
+   * overwrites the result.
    */
   trace(bytes: Uint8Array): Uint32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
@@ -243,7 +231,7 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** A buffer that gathers ids in ids[0 .. count): in 16 bits each if the vocabulary is narrow, else in 32 bits. */
+/** Gathers ids in ids[0 .. count), of 16 bits each if the vocabulary is narrow, else of 32. */
 export class IdBuffer {
   ids: Ids;
   count = 0;
@@ -308,20 +296,14 @@ export class IdBuffer {
     return taken;
   }
 
-  /**
-   * Removes and returns the gathered ids. They are valid until the next id is added, because the buffer keeps
-   * the memory.
-   */
+  /** Removes and returns the gathered ids. They are valid until the next id is added. */
   flush(): Uint16Array | Uint32Array {
     const gathered = this.ids.subarray(0, this.count);
     this.forget();
     return gathered;
   }
 
-  /**
-   * Removes and returns the gathered ids together with their memory. The buffer continues with the memory `spare`, or
-   * with new memory.
-   */
+  /** Removes and returns the gathered ids with their memory. The buffer continues with `spare`, or with new memory. */
   take(spare?: ArrayBuffer): Ids {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);

@@ -21,9 +21,8 @@ export type EncodingModel = {
   /** Whether some byte has no id. Encoding drops such bytes, and their neighbours become adjacent. */
   readonly dropsBytes: boolean;
   /**
-   * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A
-   * pretoken that equals one of them becomes this token, but a part of a pretoken never does. This is the
-   * rule of HF's `ignore_merges`, and of tiktoken.
+   * Tokens of at least two bytes that merging does not produce; null if there are none. A pretoken that equals one
+   * becomes it, but a part of a pretoken does not (HF's `ignore_merges`).
    */
   readonly wholeTokens: PackedTokens | null;
   /** The characters that merging begins with; if left out, it begins with bytes. */
@@ -38,14 +37,11 @@ export type FirstCharacters = {
   /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
   /**
-   * The unknown token, which represents characters without a token. If `id` is `droppedByte`, such characters are
-   * dropped. If `isFused` is set, adjacent ones become one token. If there is no unknown token (null), characters
-   * without a token begin as the tokens of their bytes.
+   * The unknown token, for characters without a token. If `id` is `droppedByte`, they are dropped; if `isFused` is set,
+   * adjacent ones become one token. If null, they begin as the tokens of their bytes.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
-  /**
-   * Whether the files write a token's space as U+2581. In texts, both U+2581 and a space then match a token's space.
-   */
+  /** Whether files write a token's space as U+2581. In texts, U+2581 then matches it, too. */
   readonly hasMarks: boolean;
 };
 
@@ -57,8 +53,8 @@ export type RankedMerges = {
   readonly right: Int32Array;
   readonly merged: Int32Array;
   /**
-   * For each merge, the first merge of the same priority. Among merges of one priority, the leftmost pair in a text is
-   * merged first, as in SentencePiece. Absent if every merge has a priority of its own.
+   * For each merge, the first merge of the same priority. Among these, the leftmost pair in a text is merged first.
+   * Absent if no two merges share a priority.
    */
   readonly firstTied?: Int32Array;
 };
@@ -137,9 +133,8 @@ export type PlacedModel = {
 };
 
 /**
- * Where pretokens may be cut, if no merge crosses the position (src/kernel/encode/never-merged.ts). `nowhere`:
- * pretokens are merged whole. `next to foreign bytes`: only next to non-ASCII bytes. `everywhere`: also between ASCII
- * characters, which makes merging faster if pretokens are lines.
+ * Where pretokens may be cut, if no merge crosses the position. `everywhere` includes positions between ASCII
+ * characters.
  */
 export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];

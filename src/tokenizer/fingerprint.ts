@@ -3,11 +3,7 @@ import * as probe from "./probe.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/**
- * Returns a fingerprint of a tokenizer's behavior: a digest of the ids of the probe text. Special tokens in the text
- * are found, and nothing is added to the ids. Any program that encodes text can compute it (docs/doctor.md has the
- * recipe).
- */
+/** Returns a digest of the ids of the probe text. docs/doctor.md publishes the recipe. */
 export const ofBehavior = (parts: TokenizerParts): string =>
   probe.fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probe.text));
 
@@ -17,10 +13,7 @@ export const encodeShort = (parts: TokenizerParts, text: string): number[] => sh
 /** For short texts, the cache of words is 2^8 times smaller than usual, except at small scale. */
 const cacheShrinkBits = scaled(8, 0);
 
-/**
- * Returns a function that encodes a short text. It may be called any number of times, each time with special tokens
- * found or as text.
- */
+/** Returns a function that encodes short texts, with special tokens found or as text. */
 export function shortEncoder(
   parts: TokenizerParts,
 ): (text: string, specialTokensAsText?: boolean) => number[] {

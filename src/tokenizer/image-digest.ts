@@ -1,9 +1,6 @@
 import { host, programVersion } from "#runtime";
 
-/**
- * Identifies the version of an image by the kernel's code, which determines the memory in it, and the program's
- * version, which determines the rest.
- */
+/** Identifies the version of an image by the kernel's code and the program's version. */
 export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
   const hash = host.createSha256();
   for (const module of kernelModules) hash.update(module);

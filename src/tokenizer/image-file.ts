@@ -4,10 +4,7 @@ export const name = "tokenizer.image";
 /** The first bytes of every image. */
 export const magic = "bpeimage";
 
-/**
- * Whether `image` is an image that was not made by the build that made `own`. The versions and the digests in the heads
- * of both are compared (image.ts).
- */
+/** Whether `image` is an image made by another build than `own`: compares versions and digests (image.ts). */
 export const isOfOtherBuild = (image: Uint8Array, own: Uint8Array): boolean =>
   Buffer.from(image.subarray(0, 8)).toString("latin1") === magic &&
   [

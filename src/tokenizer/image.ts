@@ -93,7 +93,7 @@ export const imageVersion = 8;
 export const flagsAt = 32;
 export const partsAt = 56;
 
-/** Returns most fields of a tokenizer, but not its path, pattern or tables. Adds facts about its table of tokens. */
+/** Returns the part `settings` of an image. */
 function settingsOf(parts: TokenizerParts) {
   const { model: _, pattern: __, tokens, specialTokensAsText: ___, description, ...rest } = parts;
   const { path: ____, ...described } = description;

@@ -1,6 +1,4 @@
 // A tokenizer as a value: its vocabulary and merges, encoding and decoding. No files.
-// It is one module because a tokenizer is one value: training builds it, formats read and write it, and pruning,
-// truncating and encoding need the same tables of tokens and merges.
 
 export * as changes from "./changes.ts";
 export { chatTemplates } from "./chat-templates.ts";

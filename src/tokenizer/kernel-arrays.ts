@@ -18,8 +18,8 @@ export class KernelArrays {
   ) {}
 
   /**
-   * Copies arrays into the memory. `bytesAfter` bytes of free space follow them. A thread has only one such kernel, so
-   * arrays that were copied before are overwritten.
+   * Copies arrays into the memory, with `bytesAfter` free bytes after them. Overwrites the arrays that this thread
+   * copied before.
    */
   static put(arrays: readonly ArrayBufferView[], bytesAfter: number): KernelArrays {
     kernel ??= kernels.create();

@@ -61,17 +61,11 @@ export function layOut(
   };
 }
 
-/**
- * Memory is examined in blocks of this size. A block of equal bytes is represented by its fill byte, any other block by
- * all of its bytes.
- */
+/** Memory is examined in blocks of this size. A block of equal bytes becomes one fill byte. */
 const blockBytes = 256;
 /** Replaces the fill byte of an area that is represented by all of its bytes. */
 export const isListed = 256;
-/**
- * The maximum number of bytes in areas with a fill byte. Further blocks are represented by all of their bytes, so that
- * a small image cannot make an instance write much more memory than this.
- */
+/** The maximum number of bytes in areas with a fill byte. It limits what a small image can make an instance write. */
 export const filledBytesMax = 2 ** 24;
 
 /** Returns the start, size and fill byte of each area from `start` on that is not all zeros. */
@@ -97,10 +91,7 @@ function areasOf(
   return areas;
 }
 
-/**
- * Whether a variable is not part of the image, because each instance sets it itself: variables of the regions, of the
- * cache, and of the current text.
- */
+/** Whether a variable is not part of the image, because each instance sets it itself. */
 export const isOwnVariable = (name: string): boolean =>
   /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|annotate\/readsOn)\b/.test(name);
 

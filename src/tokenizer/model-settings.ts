@@ -37,8 +37,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges.
- * Plain data. An id is the one in the existing tokenizer, or -1 if the token has no id there.
+ * The settings of an existing tokenizer that a training takes (`--like`). Ids are those of the existing tokenizer; -1
+ * for none.
  */
 export type Like = {
   /** A path or a name, as typed. */
@@ -99,11 +99,7 @@ export function postProcessorSteps(value: unknown): json.JsonObject[] {
   return steps.filter((step) => step.type !== "ByteLevel");
 }
 
-/**
- * Well-known names of special tokens for each role, best first. A chat model ends its turn with `<|im_end|>`
- * even if `<|endoftext|>` ends documents. There is no default `unk`: a byte-level tokenizer can encode
- * everything.
- */
+/** Well-known names of special tokens for each role, best first. A byte-level tokenizer needs no `unk`. */
 const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
   eos: [
@@ -119,7 +115,7 @@ const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],
 };
 
-/** Returns the special token that ends documents, by its name: a well-known end token that does not end a turn. */
+/** Returns the special token that ends documents: a well-known end token that does not end a turn. */
 export const findDocumentEnd = (specialTokens: readonly string[]): string | undefined =>
   wellKnown.eos
     .filter((name) => !/end_of_turn|eot_id|im_end/.test(name))
@@ -187,7 +183,7 @@ export function settle(like: Like | null, specialTokens: readonly string[], aske
   );
 }
 
-/** Returns the default names of the special token for a role, best first. A named chat template adds its own names. */
+/** Returns the default names of the special token for a role, best first. */
 function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
   const named = namedTemplate(chatTemplate);
   if (role === "unk") return [];
@@ -196,7 +192,7 @@ function namesOf(role: Role, chatTemplate: string | undefined): readonly string[
   return [...(own == null ? [] : [own]), ...wellKnown[role]];
 }
 
-/** Returns the special tokens that a named chat template or its models need and that are not among the given ones. */
+/** Returns the special tokens that a named chat template or its models need beyond the given ones. */
 export function templateTokens(
   { chatTemplate, roles = {} }: AskedModelSettings,
   specialTokens: readonly string[],
@@ -204,7 +200,7 @@ export function templateTokens(
   const named = namedTemplate(chatTemplate);
   if (named === undefined) return [];
   const hasOne = (names: readonly string[]) => names.some((name) => specialTokens.includes(name));
-  // `<|endoftext|>` is a common name for any role, so its presence does not mean that there is a bos token.
+  // `<|endoftext|>` may have any role, so its presence does not mean that there is a bos token.
   const needsBos =
     roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
   const wanted = [
@@ -224,8 +220,7 @@ function chatTemplateOf(
   if (asked === undefined) return null;
   const named = namedTemplate(asked);
   if (named === undefined) {
-    // Without an expression, a template would render every chat alike, so this text is a mistyped name or
-    // another file.
+    // A text without an expression is no template, but a mistyped name or another file.
     if (asked.includes("{")) return asked;
     const names = Object.keys(chatTemplates).join(", ");
     throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
@@ -249,9 +244,6 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
   );
 }
 
-/**
- * Describes a special token whose text is the key of an ordinary token with other bytes, so that they share an id. Only
- * HF's rule allows that.
- */
+/** Describes a special token that has the id of an ordinary token with other bytes. */
 export const describeSharedId = (content: string, id: number, bytes: Uint8Array): string =>
   `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have the same id, ${id}, as in HF; decoding gives the second`;

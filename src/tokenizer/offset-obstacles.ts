@@ -15,10 +15,7 @@ export function toOffsets({ normalization, model, tokens }: TokenizerParts): str
       );
 }
 
-/**
- * Returns the reason why a tokenizer that has offsets in bytes has none in characters; undefined if it has both. If two
- * steps trim in different ways, HF's offsets depend on the tokens that a step between them adds.
- */
+/** Returns the reason why a tokenizer with offsets in bytes has none in characters; undefined if it has both. */
 export const toTrims = ({ postProcessing }: TokenizerParts): string | undefined =>
   new Set(postProcessing?.trims).size > 1
     ? "two steps of its post-processor trim offsets in different ways; offsets in bytes are available"

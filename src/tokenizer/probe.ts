@@ -4,10 +4,7 @@ import probe from "../../docs/probe-1.json";
 /** A part of the probe text: a sentence in one script, or other text that tokenizers cut differently. */
 export type ProbePart = { readonly name: string; readonly text: string };
 
-/**
- * The parts of the probe text, in order. They never change: a different text would be a new version, in a
- * file of its own, and with another prefix of fingerprints.
- */
+/** The parts of the probe text, in order. They never change: a different text would be a new version. */
 export const parts: readonly ProbePart[] = probe.parts;
 
 /** The version of the probe text. Fingerprints begin with it. */

@@ -17,9 +17,8 @@ import { idLimitMax, type TokenTable } from "./token-table.ts";
 import { fitNarrowIds, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Reads a tokenizer from its image (image.ts). Only the settings have to be parsed. The merges are read from the
- * kernel's tables in the image; the kernel later builds its tables again, as for any other file. Throws a UserError for
- * an image that is damaged or was made by another build. Positions and sizes are checked before they are used.
+ * Reads a tokenizer from its image (image.ts). Throws a UserError for an image that is damaged or of another build.
+ * Positions and sizes are checked before they are used.
  */
 export function partsOfImage(image: Uint8Array, path: string): TokenizerParts {
   const refuse = (what: string): never => {

@@ -35,10 +35,7 @@ export class TextNotes {
     return this.numbers.subarray(0, noteNumbers * this.count);
   }
 
-  /**
-   * If the first token is an added token, its size in bytes with the whitespace that it strips; otherwise
-   * undefined.
-   */
+  /** The size of the first token, if it is an added token, with the whitespace that it strips. */
   get firstTokenBytes(): number | undefined {
     const { list } = this;
     let size: number | undefined;
@@ -121,9 +118,9 @@ export class TextEncoding extends TextChain {
   }
 
   /**
-   * Encodes the text until it certainly has more than `idsMax` ids, or to its end. Returns the end of the encoded part:
-   * in UTF-16 code units for a string, otherwise in bytes. `out` gets the ids; if `keepsIds` is false, it only counts
-   * them. If the end of the text was not reached, ids after the first `idsMax` + 1 are not valid.
+   * Encodes the text until it certainly has more than `idsMax` ids, or to its end. Returns the end of the encoded part,
+   * in UTF-16 code units for a string, otherwise in bytes. If this is not the end of the text, ids after the first
+   * `idsMax` + 1 are not valid.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
     const { out } = this;
@@ -161,11 +158,7 @@ export class TextEncoding extends TextChain {
   }
 }
 
-/**
- * `pushUntil` encodes a text in steps. The size of a step, in UTF-16 code units for a string and otherwise in bytes, is
- * `bytesOfId` for each id still missing, but at least `stepBytesLeast`, at least a quarter of the text read so far, and
- * at most `TextChain.pushedBytes`.
- */
+/** The steps of `pushUntil`: their length for each missing id, and their least length. */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);
 

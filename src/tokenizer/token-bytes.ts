@@ -76,10 +76,7 @@ export class TokenBytes {
     return this.lengths.length;
   }
 
-  /**
-   * Calls `take` with each kept part of the token, `kept[start .. end)`, from left to right. It uses a stack instead of
-   * recursion, because a token may be as deep as there are merges: "aaaa…", grown by one "a" in each merge.
-   */
+  /** Calls `take` with the kept parts of a token, from left to right. Recursion could be too deep. */
   forEachPart(token: number, take: (start: number, end: number) => void): void {
     const { lengths, starts, left, right } = this;
     const stack = [token];
@@ -110,9 +107,8 @@ export class TokenBytes {
 }
 
 /**
- * The length in bytes of the longest token whose bytes are kept. Nearly all tokens of natural language are shorter. The
- * kernel has the same limit. This is no static field, because bundlers keep a class with a static field even if nothing
- * uses it.
+ * The length in bytes of the longest token whose bytes are kept. The kernel has the same limit. This is no static
+ * field, because bundlers would keep the class even if nothing uses it.
  */
 export const keptBytesMax = 64;
 export const notKept = -1;

@@ -60,7 +60,7 @@ export function ofFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCou
 
 /**
  * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that occur less often
- * at the end than the last merged pair did. With so few occurrences, they would not have become tokens by themselves.
+ * at the end than the last merged pair did.
  */
 export function markIntermediates({
   startCount,
@@ -72,8 +72,7 @@ export function markIntermediates({
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
     const endCount = endCounts[token]!;
-    // Occurrences of "a a" in "aaa" overlap, so fewer are replaced than counted. So even a token that no merge
-    // absorbed may be rarer than `lastCount`; it is not intermediate.
+    // Overlaps, as in "aaa", can make a token rarer than `lastCount` although no merge absorbed it.
     if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
   }
   return areIntermediate;
@@ -85,15 +84,9 @@ export type Facts = {
   readonly tokenCount: number;
   /** Bytes per token of the corpus; null if it has no bytes. */
   readonly bytesPerToken: number | null;
-  /**
-   * The point of the curve at half the size of the vocabulary; null if bytes and special tokens alone take more, or if
-   * the corpus has no bytes.
-   */
+  /** The point of the curve at half the vocabulary's size; null if there is none. */
   readonly half: CurvePoint | null;
-  /**
-   * The curve after each tenth of the merges, ascending by size. The last point is the whole vocabulary. Empty if the
-   * corpus has no bytes.
-   */
+  /** The curve after each tenth of the merges, ascending by size; empty if the corpus has no bytes. */
   readonly curve: readonly CurvePoint[];
   /** The number of intermediate tokens. This key of `training.json` is older than the term. */
   readonly residueCount: number;
@@ -106,10 +99,7 @@ export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: n
 
 const pointsOfCurve = 10;
 
-/**
- * Returns the facts about a vocabulary. If it has fewer merges than were learned, the facts are those after
- * its merges.
- */
+/** Returns the facts about a vocabulary, which may have fewer merges than were learned. */
 export function factsOf(tokenCounts: TokenCounts, vocabulary: Vocabulary): Facts {
   const own = ofFirst(tokenCounts, vocabulary);
   const { tokensAfter, endCounts } = own;
@@ -155,10 +145,7 @@ function sizeAfter(vocabulary: Vocabulary, merges: number): number {
   return idCount;
 }
 
-/**
- * Returns the maximum number of merges in a vocabulary of this size; null if the size is smaller than a vocabulary
- * without merges.
- */
+/** Returns the maximum number of merges in a vocabulary of this size; null if it is too small. */
 function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
   const { mergeCount, tokenIds, entries } = vocabulary;
   const startCount = tokenIds.length - mergeCount;

@@ -8,16 +8,10 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 type Ids = ArrayLike<number>;
 
-/**
- * `unknownIndex` is the index of the first id without a token, or -1 if all ids have tokens. `bytes` has the bytes of
- * the ids before that index, or of all ids.
- */
+/** `bytes` of the ids before `unknownIndex`, the first id without a token; of all ids if it is -1. */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
-/**
- * Returns how many bytes decoding removes from the start of a text that begins with this id and these bytes
- * (`leadingSpaces` of the parts).
- */
+/** Returns how many bytes decoding removes from the start of a text (`leadingSpaces` of the parts). */
 export function leadingBytes(
   { leadingSpaces: rule, tokens, addedTokens }: TokenizerParts,
   firstId: number | undefined,
@@ -42,17 +36,10 @@ export function unknownId(id: number, position: number, idLimit: number): UserEr
 /** The spans of tokens in a text: token i is at [starts[i], ends[i]). */
 export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
 
-/**
- * How a post-processor trims spaces from offsets (`PostProcessing.trims`), and the ids of added tokens, whose spaces
- * are part of their text and are not trimmed.
- */
+/** How a post-processor trims spaces from offsets, and the ids of added tokens, whose spaces are not trimmed. */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
 
-/**
- * An instance of the kernel's text module with the tokens in its memory. It decodes ids
- * (src/kernel/text/decode.ts), finds the tokens of a text (src/kernel/text/offsets.ts), and compares ids with
- * canonical ones (src/kernel/text/recode.ts).
- */
+/** An instance of the kernel's text module with the tokens in its memory. */
 export class TokenDecoder {
   readonly exports;
   private readonly memory: WebAssembly.Memory;
@@ -97,10 +84,7 @@ export class TokenDecoder {
     this.output = new Uint8Array(buffer, exports.decodedAddress() >>> 0, exports.decodedCapacity());
   }
 
-  /**
-   * Returns the span of each token in a text: in bytes, or in characters by HF's rule. Returns null if the
-   * tokens do not spell the text.
-   */
+  /** Returns the span of each token in bytes or characters; null if the tokens do not spell the text. */
   spans(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -111,10 +95,7 @@ export class TokenDecoder {
     return this.place(text, ids, notes, { spans, inCharacters }) ? spans : null;
   }
 
-  /**
-   * Finds the tokens in a text, and writes their spans if they are wanted. Returns false if the tokens do not
-   * spell the text.
-   */
+  /** Writes the spans of tokens if they are wanted. Returns false if the tokens do not spell the text. */
   place(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -142,9 +123,9 @@ export class TokenDecoder {
   }
 
   /**
-   * Compares given ids, all of which have tokens, with canonical ids. Returns the shortest spans that have different
-   * ids but the same bytes. `isSameText` says whether the two lists of ids spell the same text. If not, returns one
-   * span: everything between the ids that are equal at the start and those that are equal at the end.
+   * Compares given ids, which must have tokens, with canonical ids. Returns the shortest spans that have different ids
+   * but the same bytes. Without `isSameText`, returns one span: all between the equal ids at the start and those at the
+   * end.
    */
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;

@@ -2,8 +2,7 @@ import { byteCharacters, escapeBytes } from "#bytes";
 import * as tokenTables from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// Keys of tokens in HF's files. The key of an added token is its text; that of any other token is its bytes in
-// byte-to-character form ("Ġthe").
+// Keys of tokens in HF's files: the text of an added token, otherwise bytes as characters ("Ġthe").
 
 /** Returns the key of each id; an empty string for an id without a token. */
 export function byId(parts: TokenizerParts): string[] {
@@ -27,10 +26,7 @@ export function idsOf(parts: TokenizerParts): Map<string, number> {
   return ids;
 }
 
-/**
- * Returns, by id, the texts of added tokens whose id decodes to other bytes. For example, the special token "é" may
- * share its id with byte E9, whose key in HF's files is "é".
- */
+/** Returns, by id, the texts of added tokens whose id decodes to other bytes. */
 export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
   const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);
   return new Map(
@@ -38,7 +34,7 @@ export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8A
   );
 }
 
-/** Returns a function that names an id: an added token by its text, as HF does, any other token by its bytes. */
+/** Returns a function that names an id: an added token by its text, any other token by its bytes. */
 export function namer(parts: TokenizerParts): (id: number, lengthMax?: number) => string {
   const shared = textsOfShared(parts);
   return (id, lengthMax) =>

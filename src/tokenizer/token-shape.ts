@@ -43,10 +43,7 @@ export function of(bytes: Uint8Array, start: number, end: number): TokenShape {
   return isSeparator && signCount >= 3 && !/[\p{M}\p{N}\p{Cc}]/u.test(sign) ? "separator" : "other";
 }
 
-/**
- * Returns the indices of the `count` longest tokens with a letter, from index `first` on: longest first, then by index.
- * Sorting all tokens would take as long as writing their files.
- */
+/** Returns the indices of the `count` longest tokens with a letter, from `first` on: longest first, then by index. */
 export function longestWithLetters(
   lengths: ArrayLike<number>,
   shapeAt: (index: number) => TokenShape,

@@ -15,17 +15,11 @@ export type TokenTable = {
   readonly tokenCount: number;
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
-  /**
-   * The ids of tokens whose key in the file has characters that represent no byte, such as "🙂" instead of "ðŁĻĤ". No
-   * merge can produce these tokens.
-   */
+  /** The ids of tokens whose key has characters that represent no byte, such as "🙂". No merge can produce them. */
   readonly rawIds?: ReadonlySet<number>;
-  /**
-   * The number of named tokens in the files. It is larger than `tokenCount` if two names share an id, or a
-   * token is empty.
-   */
+  /** The number of names in the files. Names may share an id, and tokens may be empty. */
   readonly nameCount?: number;
-  /** Whether the names in the files are text instead of bytes: U+2581 may mean a space, and `<0x00>` a byte. */
+  /** Whether the names in the files are text: U+2581 may mean a space, and `<0x00>` a byte. */
   readonly areCharacters?: boolean;
 };
 
@@ -80,8 +74,7 @@ export function fromPacked(tokens: PackedTokens): TokenTable {
   for (let t = 0; t < count; t++) {
     const end = from[t + 1]!;
     let to = starts[ids[t]!]!;
-    // If tokens share an id, the length is that of the last one. Tokens of another length are skipped here, and tokens
-    // of the same length are overwritten by the last one.
+    // If tokens share an id, the last sets length and bytes: others are skipped here, or overwritten.
     if (end - from[t]! !== starts[ids[t]! + 1]! - to) continue;
     for (let pos = from[t]!; pos < end; pos++) bytes[to++] = all[pos]!;
   }
@@ -132,13 +125,13 @@ export function lazy(make: () => TokenTable): TokenTable {
   };
 }
 
-/** Whether each byte has a token of its own. A byte outside the vocabulary has no id, or that of the unknown token. */
+/** Whether each byte has a token of its own, not only the unknown token. */
 export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable): boolean =>
   byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
 
 /** Returns the bytes of a token, as a view of the table; empty if the id has no token. */
 export function bytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
-  // For -1, 0.5, NaN or an id above the last, `starts` lacks at least one of the two elements, so the range is empty.
+  // For -1, 0.5, NaN or an id above the last, `starts` lacks an element, and the range is empty.
   return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }
 

@@ -21,14 +21,9 @@ export type TokenizerParts = EncodingParts & {
   /** Special tokens that are never found in a text. Their ids can still be appended, and decoded. */
   readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
-  /**
-   * What HF's post-processor does with the ids of a text, if the files have one. Encoding leaves this to the caller.
-   */
+  /** What HF's post-processor does with the ids of a text. Encoding leaves this to the caller. */
   readonly postProcessing?: PostProcessing;
-  /**
-   * Which spaces decoding removes from the start of a text. Left out: none. `one`: one, like HF's Strip after Fuse.
-   * `first token`: all that the first token begins with, like HF's Metaspace.
-   */
+  /** Which spaces decoding removes from the start of a text: one, or all that the first token begins with. */
   readonly leadingSpaces?: "one" | "first token";
   /** What was loaded, and how text is cut, for people to read. */
   readonly description: {
@@ -51,10 +46,7 @@ export type PostProcessing = {
   readonly before: readonly number[];
   /** The ids that it puts after a text. */
   readonly after: readonly number[];
-  /**
-   * One element for each step of the post-processor that trims spaces from offsets, in order: whether the step keeps
-   * one space before the first token of a text.
-   */
+  /** For each step that trims spaces from offsets, in order: whether it keeps one space before the first token. */
   readonly trims: readonly boolean[];
   /** The reason why the fields above are unknown, if they are. */
   readonly obstacle?: string;
@@ -63,16 +55,11 @@ export type PostProcessing = {
 /** A special token to add to those in the files. Without an id, it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
-/**
- * Facts that the files may lack. The user states the pattern and special tokens. `asksForBos` comes from the training
- * record next to the files.
- */
+/** Facts that the files may lack. */
 export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
-  /**
-   * Whether the tokenizer was trained to put bos before every text. If so, no note says that encoding does not add it.
-   */
+  /** Whether the tokenizer was trained to put bos before every text. */
   readonly asksForBos?: () => boolean;
 };
 
@@ -82,19 +69,13 @@ export const allAddedTokens = ({
   controlTokens = [],
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
-/**
- * Returns the id of the special token that ends documents: the token with this name, or else a well-known
- * one. Returns undefined if there is none. Throws a UserError if no special token has this name.
- */
+/** Returns the id of the special token that ends documents: the one with this name, or a well-known one. */
 export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
   const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
   return end === undefined ? undefined : specialTokenId(parts, end, "to end documents");
 }
 
-/**
- * Returns the id of the special token with this text. Throws a UserError if there is none. `use` says in the error what
- * the token is for.
- */
+/** Returns the id of the special token with this text, or throws a UserError that mentions `use`. */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);
@@ -124,7 +105,7 @@ export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): 
 /**
  * Returns the tokenizer of a newly trained vocabulary with its encoding pattern.
  *
- * @param merges the merges to apply; default: all. For known texts, the merges whose tokens occur in them are enough
+ * @param merges the merges to apply; default: all
  */
 export function trained(
   vocabulary: Vocabulary,
@@ -139,8 +120,7 @@ export function trained(
     ...cuttings.plainSpecial,
   }));
   const tokens = tokenTables.lazy(() =>
-    // A special token may share the id of a learned token. Decoding then gives the learned token, so learned tokens
-    // come later.
+    // Decoding an id that a special and a learned token share gives the learned one, so it comes later.
     tokenTables.build([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
       ...Array.from(tokenIds, (id, token) => [id, tokenBytes.copy(token)] as const),
@@ -172,10 +152,7 @@ export const fitNarrowIds = (idMax: number, addedTokens: readonly AddedToken[]):
 /** The largest 16-bit id. */
 export const narrowIdMax = 0xffff;
 
-/**
- * Throws a UserError if two files of a directory have different ids of bytes, or different merges, because a change
- * applies to all files of the directory.
- */
+/** Throws a UserError if two files of a directory differ in the ids of bytes or in merges. */
 export function checkSame(base: TokenizerParts, other: TokenizerParts): void {
   if (haveSameMerges(base, other)) return;
   throw new UserError(

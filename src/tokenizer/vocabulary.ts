@@ -34,15 +34,12 @@ export type Vocabulary = {
   readonly tokenIds: Int32Array;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
-  /**
-   * The number of special tokens at the end of the list that have the last ids and do not count towards the requested
-   * size: added tokens (`laterTokens`), and tokens that fill the size to a multiple of `padTo`.
-   */
+  /** The number of special tokens at the end of the list that do not count towards the requested size. */
   readonly reservedCount: number;
   readonly entries: Int32Array;
   /**
    * Tokens that no merge produces. In `entries`, the i-th of them is -1 - specialCount - i. An entry beyond the last of
-   * them is an id without a token. Absent if every id is that of a byte, a learned token or a special token.
+   * them is an id without a token.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
@@ -59,10 +56,7 @@ type VocabularyOptions = {
   readonly specialTokensFirst?: boolean | undefined;
   /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
-  /**
-   * Added tokens. Their ids follow all other ids except those of reserved tokens. An added token that equals a learned
-   * token has the learned token's id instead.
-   */
+  /** Added tokens. Their ids follow all others except reserved ones. One that equals a learned token has its id. */
   readonly laterTokens?: readonly string[];
 };
 
@@ -72,9 +66,7 @@ const bytesByCharacter = () =>
     (a, b) => byteCharacters.characters[a]!.charCodeAt(0) - byteCharacters.characters[b]!.charCodeAt(0),
   );
 
-/**
- * Whether an entry is not a byte or a learned token, but a special token, one of `others`, or an id without a token.
- */
+/** Whether an entry is a special token, one of `others`, or an id without a token. */
 export function isSpecialEntry(entry: number): boolean {
   return entry < 0;
 }
@@ -87,10 +79,7 @@ export function specialOfEntry(entry: number): number {
 export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
   others?.tokens[specialOfEntry(entry) - specialTokens.length];
 
-/**
- * Assigns ids to all tokens. Throws a UserError if a special token equals a learned token and the rule does
- * not let them share an id.
- */
+/** Assigns ids to all tokens. Throws a UserError if a special token equals a learned token against the rule. */
 export function build(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
   const tokenBytes = TokenBytes.of(merges);
@@ -196,11 +185,7 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, mark
   return entries;
 }
 
-/**
- * Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`. Matrices of
- * such sizes are multiplied faster, and a model gets spare tokens. They are named like Llama 3's, but names
- * that the user gave to other tokens are skipped.
- */
+/** Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`. */
 export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
   const count = (padTo - (size % padTo)) % padTo;
   const names: string[] = [];
@@ -211,9 +196,7 @@ export function reservedTokens(size: number, padTo: number, specialTokens: reado
   return names;
 }
 
-/**
- * Returns the merges of a vocabulary of `size` tokens: the first ones of the given merges, or all if there are no more.
- */
+/** Returns the first merges, as many as a vocabulary of `size` tokens has; at most all. */
 export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
   const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
   // With `huggingface`, a merge that spells a special token has that token's id, and adds no entry.
@@ -245,10 +228,7 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  * run. `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
-/**
- * The maximum number of bytes of all special tokens together. Each counting thread has a table of them, which is many
- * times larger.
- */
+/** The maximum number of bytes of all special tokens together. Each counting thread has a larger table of them. */
 const specialBytesMax = 4e6;
 
 /** Checks special tokens as far as possible before training. Throws usage errors. */
@@ -279,10 +259,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
   }
 }
 
-/**
- * Describes special tokens that share an id with an ordinary token of other bytes: `é` is the key of the byte
- * 0xE9. As in HF, decoding such an id gives the ordinary token.
- */
+/** Describes special tokens that share an id with an ordinary token of other bytes, such as `é` and 0xE9. */
 export const describeSharedIds = ({
   specialTokens,
   specialIds,
@@ -297,8 +274,8 @@ export const describeSharedIds = ({
 const notLearned = -1;
 
 /**
- * Returns, for each special token, the number of the ordinary token whose key it equals, or `notLearned`. If the rule
- * does not let them share a key, throws a UserError that names the special token.
+ * Returns, for each special token, the ordinary token whose key it equals, or `notLearned`. Throws a UserError where
+ * the rule forbids this.
  */
 function checkLearnedTokens(
   tokens: TokenBytes,
@@ -318,10 +295,7 @@ function checkLearnedTokens(
   return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
 }
 
-/**
- * Finds the ordinary tokens with the bytes in `wanted`. No two of them have the same bytes: src/merge/README.md, "the
- * property".
- */
+/** Finds the ordinary tokens with the bytes in `wanted`. No two of them are equal (src/merge/README.md). */
 function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;

@@ -8,10 +8,7 @@ import { trainings } from "#training";
 import { countsOptionsOf, countToSave, openCounts, openMemory } from "#words";
 import { countOptions } from "./train-options.ts";
 
-/**
- * `bpe count`: counts the words of text and of counts files. Writes them as text, or as a file that can be
- * added up again.
- */
+/** `bpe count`: counts the words of text and of counts files, and writes them. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;

@@ -13,10 +13,7 @@ type ListedToken = { readonly token: string; readonly place: Message };
 export const readTokenList = (option: Message, path: string): string[] =>
   listedIn(option, path, kinds.readTextFile(option, path)).map(({ token }) => token);
 
-/**
- * Whether a file is JSON: its name ends in .json, or it begins like an object or a list of texts. A file that begins
- * with `[PAD]` is a list of lines.
- */
+/** Whether a file is JSON. A file that begins with `[PAD]` is a list of lines. */
 const isJson = (path: string, content: string) =>
   /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
 
@@ -51,8 +48,8 @@ const specialOption = asOption("special-tokens");
 const typedPlace: Message = asOption("special-token");
 
 /**
- * Inserts the tokens of the files of `--special-tokens` among the values of `--special-token`, in the order
- * in which both options were typed. If `takesIds` is true, the values are `TEXT=ID` where an id is known.
+ * Puts the tokens of `--special-tokens` among those of `--special-token`, in the order typed. If `takesIds` is true,
+ * they may be `TEXT=ID`.
  */
 export function takeSpecialTokens(
   options: TypedOptions,
@@ -82,10 +79,7 @@ export function takeSpecialTokens(
   options.set("special-token", all);
 }
 
-/**
- * Throws an error, with the token's place, for a special token that `--compat` forbids. Without `--compat`, the default
- * trainer decides. If `--like` or `--extend` will choose the trainer, only what all trainers forbid is refused.
- */
+/** Throws an error for a special token that the trainer forbids. `--like` or `--extend` may choose any trainer. */
 function checkAt(place: Message, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
   const asked =

@@ -29,7 +29,7 @@ type Outcome = Form & {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** A row's name, and its text in the full and in the short summary. An empty text leaves the row out. */
+/** A row's name, and its text in the full and in the short summary; "" leaves it out. */
 type SummaryRow = readonly [name: string, full: summaryRows.Row[1], short: summaryRows.Row[1]];
 
 const inBoth = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, text];
@@ -61,10 +61,7 @@ export const trainingSummary = (
   return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
 };
 
-/**
- * Returns the full summary as names and texts, for the page. The rows about the longest tokens and whitespace are left
- * out, because the page has a table of all tokens.
- */
+/** Returns the full summary for the page, without the rows about the longest tokens and whitespace. */
 export const pageSummary = (
   trained: learning.TrainedVocabulary,
   record: trainingRecords.TrainingRecord,
@@ -257,10 +254,7 @@ function timeRow(
   return ["time", timesOf(true), timesOf(false)];
 }
 
-/**
- * Formats the time of a training and of its parts. The short form leaves out writing, and both forms leave out opening
- * files and numbering tokens, unless these took long.
- */
+/** Formats the time of a training and of its parts. */
 export function timesText(
   textBytes: number,
   timings: trainingRecords.TrainingRecord["timings"],
@@ -280,10 +274,7 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/**
- * Parts that took less time than this are left out: writing in the short form, opening files and numbering tokens in
- * both forms.
- */
+/** Some parts of the time are left out if they took less than this. */
 const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;
@@ -300,10 +291,7 @@ function specialsText(tokens: learning.Extended["extensions"][number]["specialTo
   return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
 }
 
-/**
- * Describes where documents end, in addition to ends of inputs and records, and whether special tokens of the
- * base were read as text.
- */
+/** Describes where documents end, and whether special tokens of the base were read as text. */
 function documentsText({
   specialTokens,
   reservedTokens,
@@ -317,10 +305,7 @@ function documentsText({
   return asText.length === 0 ? ends : `${ends}; -s also ends them at ${some(asText)}`;
 }
 
-/**
- * Returns a row with the files of a tokenizer. The files of several sizes have the same names, in a directory for each
- * size.
- */
+/** Returns a row with the files of a tokenizer. Those of several sizes have the same names. */
 function writtenRow(
   output: string,
   sizes: readonly number[] | undefined,

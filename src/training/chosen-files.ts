@@ -41,10 +41,7 @@ export async function loadFormats(): Promise<LoadedFormats> {
   );
 }
 
-/**
- * @internal Returns the tokenizer's files in the named formats. Without names, returns its files in all formats that can
- * hold it, except those written only on request. Throws a UserError if a named format, or every format, cannot hold it.
- */
+/** @internal Returns the tokenizer's files in the named formats; the default is that of `SaveOptions`. */
 export function selectFiles(
   formats: LoadedFormats,
   names: readonly string[] | undefined,
@@ -63,8 +60,8 @@ export function selectFiles(
 }
 
 /**
- * @internal Whether a tokenizer loaded from files in these formats finds special tokens in a text. If a directory has
- * several formats, the first that can be read is loaded.
+ * @internal Whether a tokenizer loaded from files in these formats finds special tokens. The first readable format is
+ * loaded.
  */
 export function findsSpecialTokens(
   formats: LoadedFormats,

@@ -31,10 +31,7 @@ type AskedBase = Pick<RequestedTraining, "pattern" | "rename"> & {
   readonly extend: string;
 };
 
-/**
- * Opens a tokenizer to extend, with its training record. `pattern` is for files that do not state one. Throws
- * a UserError if the tokenizer cannot be extended.
- */
+/** Opens a tokenizer to extend, with its training record. `pattern` is for files that do not state one. */
 export async function openBase(asked: AskedBase, warn: Warn) {
   const path = asked.extend;
   const renamed = asked.rename ?? {};
@@ -58,10 +55,7 @@ type OpenedBase = {
   readonly recorded: recordFiles.RecordedTraining | undefined;
 };
 
-/**
- * Renames special tokens of the base. Returns the base with functions that look up tokens and find merges of
- * seeds.
- */
+/** Returns the base with renamed special tokens, and functions that look up tokens and find merges of seeds. */
 function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : tokenKeys.idsOf(opened.parts);
@@ -103,10 +97,7 @@ const renameInFiles = (
   companions: companions.map((file) => companionFiles.rename(file, names)),
 });
 
-/**
- * Throws a usage error if the base has no such special token, if the token is also a learned one, if the new text
- * cannot be a special token, or if another token has that text or gets it, too.
- */
+/** Throws a usage error if the special token cannot be renamed. */
 function checkRename(
   parts: TokenizerParts,
   { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: companionFiles.Names },
@@ -217,10 +208,7 @@ export async function extensionProduct(
   };
 }
 
-/**
- * Returns the tokenizer that loading the first of the extended files gives. Its pattern, normalization and added tokens
- * are those of the base, with the new special tokens.
- */
+/** Returns the tokenizer that loading the first of the extended files gives. */
 function extendedParts(
   { parts }: Base,
   { sources }: baseFiles.BaseFiles,
@@ -228,7 +216,7 @@ function extendedParts(
 ): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // This path has no training record next to it. The base's record may have the old texts of renamed special tokens.
+    // This path has no training record next to it: the base's may have old texts of special tokens.
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));
@@ -244,10 +232,7 @@ function extendedParts(
   return { ...read, pattern, normalization, addsPrefixSpace, addedTokens };
 }
 
-/**
- * If special tokens were added or renamed, reads the new `tokenizer.json` as HF's tokenizers would. Throws a UserError
- * if its added tokens, their ids or the post-processor are then not the intended ones.
- */
+/** Throws a UserError if HF would read other added tokens or another post-processor than intended. */
 function checkSpecials(
   { parts, renamed }: Base,
   { sources }: baseFiles.BaseFiles,
@@ -275,9 +260,7 @@ const filesIn = ({ sources, companions }: baseFiles.BaseFiles) => [
   ...companions,
 ];
 
-/**
- * Returns the base's files that can hold the result, and warns about the other files. Throws a UserError if none can.
- */
+/** Returns the base's files that can hold the result. Throws a UserError if none can. */
 async function filesThatCanHold(
   { parts, files }: Base,
   extension: changes.Extension,

@@ -1,5 +1,4 @@
 // A training as a request, and its steps from counting to publication.
-// It is one module because every step takes the same request and adds to the same result.
 
 export type { SaveOptions } from "./chosen-files.ts";
 export * as chosenFiles from "./chosen-files.ts";

@@ -37,10 +37,7 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   );
 }
 
-/**
- * Returns the language of each input; a glob or a directory may have named several inputs. Warns of an input that is
- * listed for two languages, or as both training text and dev text.
- */
+/** Returns the language of each input. Warns of an input that is listed for two different texts. */
 export function languagesOf(
   files: readonly LanguageFile[],
   { inputs, inputCounts = [] }: Pick<inputSearch.FoundInputs, "inputs" | "inputCounts">,

@@ -6,10 +6,7 @@ import { asOption, phrase, usageError } from "#runtime";
 
 type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
-/**
- * Limits for ratios. HF accepts any ratio, but with more extreme ones its quotients become infinite, and its training
- * never ends.
- */
+/** Limits for ratios. With more extreme ones, HF's quotients become infinite, and its training never ends. */
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
@@ -38,7 +35,7 @@ export function settleParity(asked: AskedParity): trainingRecords.Parity | undef
     : { ratio, window, globalMerges };
 }
 
-/** Throws a usage error if there are ratios, but not one for each language. A language may have several inputs. */
+/** Throws a usage error if there are ratios, but not one for each language. */
 export function checkParity(
   { ratio }: trainingRecords.Parity,
   inputs: readonly trainingRecords.LanguageOfInput[],

@@ -3,10 +3,9 @@ import { type TokenizerParts, tokenizers, type Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
 /**
- * Returns the tokenizer that loading the files of a newly trained vocabulary would give. With `like`, it lacks the
- * post-processing, which only the files have.
+ * Returns the tokenizer that loading the new files would give; with `like`, without post-processing.
  *
- * @param findsSpecials whether a tokenizer loaded from the files finds special tokens in a text
+ * @param findsSpecials whether that tokenizer finds special tokens in a text
  */
 export function partsOfTraining(
   { model, normalization, like, ...training }: Training,

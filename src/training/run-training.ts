@@ -33,9 +33,7 @@ import {
 export type TrainingInput = {
   /** The run, as training.json describes it. */
   readonly command: Pick<Run, "command" | "arguments">;
-  /**
-   * The named files. There may be none if languages, texts or word counts are given, or if an extension learns nothing.
-   */
+  /** The named files. There may be none if other inputs are given, or if an extension learns nothing. */
   readonly files: readonly string[];
   readonly texts?: Texts | undefined;
   /** Words in memory. */
@@ -246,8 +244,7 @@ async function trainOpened(
     },
   };
   const trained = await train(training, run, host.report);
-  // An extension also depends on the base's files, which are not among the sources. So the
-  // cache never says that an extension is up to date.
+  // An extension also depends on the base's files, which are not among the recorded sources.
   if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));

@@ -7,7 +7,7 @@ import { digestOfParts, obstacles, type TokenizerParts, tokenizers, tokenTables 
 /**
  * Returns the facts about a tokenizer that other programs can use.
  *
- * @param roles texts of special tokens by role (roleTokensAt)
+ * @param roles texts of special tokens by role
  */
 export function factsOf(
   parts: TokenizerParts,
@@ -36,9 +36,8 @@ export function factsOf(
 }
 
 /**
- * Returns the facts that an image stores: the facts of `factsOf`, the reasons for refusing some calls, and digests of
- * the files that it was made of. Digests are stored only if the files of a directory were loaded without options
- * (`isAsItIs`), because only then may the image be loaded instead of these files.
+ * Returns the facts that an image stores. If the files were loaded without options (`isAsItIs`), the image may replace
+ * them.
  */
 export const imageFactsOf = (
   parts: TokenizerParts,

@@ -16,10 +16,7 @@ type TrainRun<B extends Base | null> = learning.Corpus & {
 
 type TrainedOf<B extends Base | null> = B extends null ? learning.TrainedVocabulary : learning.Extended;
 
-/**
- * Trains a tokenizer on a corpus. Yields to the event loop between slices of work, so that signals are
- * handled and progress is drawn.
- */
+/** Trains a tokenizer on a corpus. Yields to the event loop between slices of work. */
 export async function train<B extends Base | null>(
   training: Training<B>,
   given: TrainRun<B>,

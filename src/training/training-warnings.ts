@@ -28,7 +28,7 @@ export function equalCounts(counts: readonly trainingRecords.Counts[]): warnings
   });
 }
 
-/** If the sizes of two texts differ by more than this factor, the texts are probably not translations of each other. */
+/** Texts whose sizes differ by more than this factor are probably no translations of each other. */
 const unevenFactor = 2;
 
 export function unevenLanguages(languages: readonly trainingRecords.Language[] = []): warnings.Warning[] {

@@ -21,7 +21,7 @@ export type Training<B extends Base | null = Base | null> = learning.Settings & 
   /** The tokenizer to extend; null starts with the bytes and the special tokens. */
   readonly base: B;
   readonly model: modelSettings.ModelSettings;
-  /** The weights of inputs. The last entry that matches an input counts. If left out, every input has weight 1. */
+  /** The weights of inputs. The last entry that matches an input counts; the default weight is 1. */
   readonly weights?: readonly trainingRecords.InputWeight[];
 };
 
@@ -45,10 +45,7 @@ export type Base = extending.Base & {
 export type OutputSettings = {
   /** The requested formats. If undefined, all that can hold the tokenizer, except those written only on request. */
   readonly formatNames: readonly string[] | undefined;
-  /**
-   * Whether to write `tokens.tsv`. If undefined, it is written if it is small and no format other than an image is
-   * requested.
-   */
+  /** Whether to write `tokens.tsv`. If undefined, that depends on its size and on the formats. */
   readonly ledger: boolean | undefined;
   /** Whether to write a model card, `README.md`. */
   readonly modelCard: boolean;
@@ -58,10 +55,7 @@ export type OutputSettings = {
 export type ResolvedSources = {
   readonly like?: modelSettings.Like | undefined;
   readonly base?: FoundBase | undefined;
-  /**
-   * The options with which given word counts were made. They apply where the caller gave none, but not with --like.
-   * With --extend, only their special tokens apply.
-   */
+  /** The options with which given word counts were made. */
   readonly made?: CountsOptions | undefined;
 };
 
@@ -85,11 +79,7 @@ type AskedModel = Pick<
   Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
 >;
 
-/**
- * Returns the special tokens of a new tokenizer in the order of their ids, without the ones that a chat template adds:
- * first the special tokens of the tokenizer for --like, then the ones that the caller names. Without either, returns
- * the special tokens that the word counts state.
- */
+/** Returns the special tokens of a new tokenizer, without those of a chat template, in the order of ids. */
 const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([
     ...(like?.specialTokens.map(({ content }) => content) ?? []),
@@ -97,9 +87,7 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
   ]),
 ];
 
-/**
- * Returns the special tokens that a chat template adds; none with files of word counts, which were made without them.
- */
+/** Returns the special tokens that a chat template adds. Files of word counts were made without them. */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
   asked.counts === undefined
     ? modelSettings.templateTokens(modelOf(asked), namedSpecials(asked, looked))
@@ -253,20 +241,13 @@ function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: Requested
   );
 }
 
-/**
- * Returns the special tokens that ended documents in the base's training, and so were never part of a word. Reserved
- * tokens are left out: they are in no text. Returns none if special tokens are to be read as text.
- */
+/** Returns the special tokens that ended documents in the base's training. Reserved tokens are in no text. */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
   specialTokensAsText
     ? []
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
-/**
- * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
- * at the requested ones. If none are requested, and word counts state special tokens, documents end only at the stated
- * ones.
- */
+/** Returns how to cut text for a base. If no special tokens are requested, those of word counts replace the base's. */
 function cuttingOfBase(
   asked: RequestedTraining,
   found: FoundBase,
@@ -363,10 +344,7 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   };
 }
 
-/**
- * Whether special tokens get the first ids, by request or as in the tokenizer for --like, although `compat` would give
- * them the last ones. Throws a usage error for a request with `huggingface`, which gives them the first ids anyway.
- */
+/** Whether special tokens get the first ids although `compat` would give them the last ones. */
 function areSpecialTokensFirst(
   { specialTokensFirst }: RequestedTraining,
   like: modelSettings.Like | null,
@@ -380,10 +358,7 @@ function areSpecialTokensFirst(
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
 
-/**
- * Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is the id limit of the base, if there is
- * one.
- */
+/** Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is that of the base. */
 function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
@@ -402,10 +377,7 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
 };
 
-/**
- * Refuses word counts and the cache for a tokenizer that puts a space before each text, because neither records such
- * spaces.
- */
+/** Refuses word counts and the cache with a space before each text, which neither of them records. */
 function refuseCountsOfSpaces(
   asked: RequestedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,
@@ -451,7 +423,7 @@ function checkSizes(sizes: readonly number[], leastSize: number, specialCount: n
   );
 }
 
-/** Throws a usage error for a size that adds nothing to a base with ids below `idLimit`, and for one given twice. */
+/** Throws a usage error for a size given twice, or one that adds nothing to the base. */
 function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   const small = sizes.find((size) => size <= idLimit);
   if (small !== undefined) {
@@ -510,9 +482,7 @@ function settleSuperwords(
 }
 
 /**
- * Resolves the pattern of a training; with `huggingface`, as HF's engine reads it. Throws a usage error if
- * tokenizer.json could not store the pattern. With `rustbpe`, also refuses several regular expressions, and a pattern
- * that may leave text unmatched: rustbpe drops such text.
+ * Resolves the pattern of a training. Throws a usage error if the trainer or tokenizer.json does not allow the pattern.
  * @param asked the pattern as typed, or the splits that a file states
  * @param isLinewise whether text is fed to the pattern line by line
  */
@@ -533,10 +503,7 @@ export function trainingPattern(
   return pattern;
 }
 
-/**
- * Resolves the pattern for superwords. With every trainer, text is fed to it line by line, and it may leave text
- * unmatched.
- */
+/** Resolves the pattern for superwords. Text is fed to it line by line, and may be left unmatched. */
 function liftedPattern(asked: string, compat: Compat): compiledPatterns.ResolvedPattern {
   const isForHuggingface = compat === "huggingface";
   const pattern = compiledPatterns.resolve(asked, { isForHuggingface, lineWise: true });

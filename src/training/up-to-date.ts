@@ -12,10 +12,7 @@ import { outputsOf, type Result } from "./write-result.ts";
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
   readonly corpus: learning.Corpus;
-  /**
-   * Whether some word counts were given in memory. Then the output is never up to date, because a later run cannot
-   * compare its own word counts with these.
-   */
+  /** Whether some word counts were given in memory. A later run could not compare its own with these. */
   readonly hasGivenWords: boolean;
 };
 
@@ -55,10 +52,7 @@ export class FormerRun {
     cacheDirectory.rememberResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
   }
 
-  /**
-   * Returns the sources of the output; undefined if the content of an input or of a counts file is unknown, if words
-   * were given in memory, or if the code that made the output cannot be identified.
-   */
+  /** Returns the sources of the output; undefined if some of them cannot be identified. */
   private madeOf(contents: readonly (string | undefined)[]): cacheDirectory.ResultSources | undefined {
     const { asked, training, corpus, counts, hasGivenWords } = this.opened;
     const code = programVersion.codeIdentity();

@@ -64,8 +64,8 @@ export type Product<Fields> = {
   /** Whether an image is written into each directory. Records do not list it, because it can be compiled again. */
   readonly hasImage?: boolean;
   /**
-   * Returns the fields of the record between its head and its files. `sizes` is given for the record that several
-   * vocabularies share.
+   * Returns the fields of the record between its head and its files. A record that several vocabularies share has
+   * `sizes`.
    */
   readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
   readonly mergesSha256Of: (index: number) => string;
@@ -73,7 +73,7 @@ export type Product<Fields> = {
 
 export type Written<Record> = stagedDirectory.FormerResults & { readonly record: Record };
 
-/** Writes a result with its records into a hidden directory next to its place, which then replaces a former result. */
+/** Writes a result into a hidden directory next to its place, which then replaces a former result. */
 export async function writeProduct<Fields extends object>(
   path: string,
   product: Product<Fields>,
@@ -106,10 +106,7 @@ export type WrittenFiles = {
   readonly sha256: Readonly<Record<string, string>>;
 };
 
-/**
- * For one size, returns its files. For several sizes, returns the files of each in a directory of its own, and a common
- * record with the facts of the largest size. A record is made once the other files are written.
- */
+/** Returns the files. Several sizes get a directory each, and a common record with the facts of the largest. */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
   makeRecord: (written: WrittenFiles, index: number, sizes?: readonly number[]) => object,
@@ -235,7 +232,7 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
   });
 }
 
-/** Returns all settings but those that have a field of their own in a record. So a new setting is always recorded. */
+/** Returns the settings without a field of their own in a record, so that new settings are always recorded. */
 export function otherSettings({
   base,
   vocabSize,
@@ -365,11 +362,7 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
   readonly parts: TokenizerParts;
 };
 
-/**
- * Makes the record of a derived tokenizer. Its options are those of the original's training record, if there is one,
- * changed by `options`. They always state the pattern, the normalization, and the special tokens with their ids, which
- * GPT-2's files and rank files lack.
- */
+/** Makes the record of a derived tokenizer: the options of the original's record, changed by `options`. */
 export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,
   made: object,

@@ -61,16 +61,11 @@ export const isCacheFile = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
- * The version of the words in caches. Increment it if a code change gives other words for the same bytes and options,
- * but leaves the pattern tables unchanged. The commit's hash would not do, because uncommitted code has none of its
- * own.
+ * The version of the words in caches. Increment it if code gives other words, but leaves the pattern tables unchanged.
  */
 export const wordsVersion = 3;
 
-/**
- * Returns the hash of the settings by which all inputs of a run are counted. `version` covers program, runtime and
- * pattern tables.
- */
+/** Returns the hash of a run's settings for counting. `version` covers program, runtime and pattern tables. */
 export function groupHash(
   version: string,
   { patterns, specialTokens, normalization, isLinewise }: CountsOptions,
@@ -79,10 +74,7 @@ export function groupHash(
   return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise, ...normalized]));
 }
 
-/**
- * Returns the hash of the settings by which one input is counted: everything that changes its words, apart from its
- * bytes.
- */
+/** Returns the hash of all that changes an input's words, apart from its bytes. */
 export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
@@ -102,10 +94,7 @@ export class DamagedFile extends Error {
   }
 }
 
-/**
- * Parses and checks JSON. Throws `DamagedFile` if it is invalid. The check is needed even with a valid checksum, which
- * anyone can compute.
- */
+/** Parses and checks JSON, or throws `DamagedFile`. A checksum cannot replace the check: anyone can compute it. */
 export function parseChecked<T>(path: string, json: string, check: schema.Check<T>): T {
   try {
     return check(JSON.parse(json), "");
@@ -141,9 +130,7 @@ export const statisticsCheck: schema.Check<RangeStatistics> = schema.object({
   crc32: schema.optional(schema.wholeNumber(0, 2 ** 32 - 1)),
 });
 
-/**
- * Returns the real path of a cache, whether it exists or not. A link at the path is followed, as for an output file.
- */
+/** Returns the real path of a cache, which need not exist. A link at the path is followed. */
 function realPathOfCache(path: string): string {
   try {
     return outputPlaces.pathOf(
@@ -157,13 +144,8 @@ function realPathOfCache(path: string): string {
 }
 
 /**
- * The directory of a cache. Several runs may use it at once without a lock: every file is written in the directory of
- * its run, then renamed. The name of an entry is derived from what was counted, so two runs that write it write equal
- * files. A run overwrites the index and the results. If the index thereby loses lines of another run, the files that
- * these lines describe are hashed again.
- *
- * Nothing is flushed to the device. Files left incomplete by a power failure are found by their checksums, and their
- * contents are made again.
+ * The directory of a cache. Several runs may use it at once without a lock: a file is written in the directory of its
+ * run, then renamed. Files left incomplete by a power failure are found by their checksums.
  */
 export class CacheDirectory {
   /** Whether files can be written to the cache. If not, nothing more is stored in it. */
@@ -214,10 +196,7 @@ export class CacheDirectory {
     return join(this.path, name);
   }
 
-  /**
-   * Lists the names of the files. If everybody may write to the directory, cache files of untrusted users are left out,
-   * with one warning.
-   */
+  /** Lists the names of the files. In a world-writable directory, leaves out cache files of untrusted users. */
   names(): string[] {
     const names = readdirSync(this.path);
     const { stats } = this;
@@ -236,10 +215,7 @@ export class CacheDirectory {
     return trusted;
   }
 
-  /**
-   * Returns the content of a small file; empty if the file is missing or cannot be read, or is untrusted (with one
-   * warning).
-   */
+  /** Returns the content of a small file; empty if it is missing, unreadable or untrusted. */
   read(name: string): Buffer {
     try {
       return trustedFiles.readTrusted(this.pathOf(name));
@@ -257,7 +233,7 @@ export class CacheDirectory {
     this.remove(name);
   }
 
-  /** Writes a whole file. A failure, such as a full disk, is not an error, but nothing more is stored in the cache. */
+  /** Writes a whole file. If that fails, nothing more is stored in the cache. */
   write(name: string, temporaryPath: string, partsOf: () => readonly Uint8Array[]): void {
     this.attempt(() => {
       const fd = openSync(temporaryPath, "w");
@@ -313,8 +289,8 @@ export class CacheDirectory {
   }
 
   /**
-   * Removes the least recently used files until the cache has at most `limitBytes`, or only files that this run needs
-   * are left.
+   * Removes the least recently used files until the cache has at most `limitBytes`, but spares files that this run
+   * needs.
    */
   shrinkTo(limitBytes: number): void {
     if (!this.isWritable) return;
@@ -356,10 +332,7 @@ export type ResultSources = {
   readonly counts: readonly (readonly [path: string, sha256: string])[];
 };
 
-/**
- * The sources and the files of an output. The file, named after the output's path, has a line with the xxHash64 of the
- * rest, then this object as JSON.
- */
+/** The sources and the files of an output. In the file, a line with the xxHash64 of the rest is followed by JSON. */
 export type Result = { readonly madeOf: ResultSources; readonly files: Files };
 type Files = readonly (readonly [path: string, sha256: string])[];
 
@@ -377,7 +350,7 @@ export function rememberResult(
   cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
 }
 
-/** Reads the stored result of an output; undefined if it is missing or damaged. A damaged one causes a warning. */
+/** Reads the stored result of an output; undefined if it is missing, or damaged (with a warning). */
 export function readResult(cache: CacheDirectory, place: string): Result | undefined {
   const name = resultName(place);
   const content = cache.read(name).toString();
@@ -423,10 +396,7 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 
 const checksumOf = (json: string) => host.xxHash64(json).toString(16);
 
-/**
- * Returns the path and SHA-256 of each file of an output; undefined if the output is not a directory, or a file is not
- * a regular one or may be another user's.
- */
+/** Returns the path and SHA-256 of each file of an output; undefined if they cannot be read safely. */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;

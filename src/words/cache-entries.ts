@@ -39,7 +39,7 @@ const tailBytes = 16;
 const aboutBytesMax = 4096;
 const blockBytes = scaled(1 << 20, 64);
 
-/** Turns a counts file of this run into an entry, and moves it to `path`, which is on the same file system. */
+/** Turns a counts file of this run into an entry at `path`, on the same file system. */
 export function makeEntry(
   countsPath: string,
   path: string,
@@ -83,8 +83,7 @@ export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStat
 }
 
 /**
- * Opens an entry to read its words; `close` closes it. If the entry is damaged, this function or the reader throws
- * `DamagedFile` or a `countsFormat.FileError`.
+ * Opens an entry to read its words. A damaged entry throws `DamagedFile` or a `countsFormat.FileError`, here or later.
  */
 function openEntry(path: string, options: CountsOptions): { reader: countsFormat.Reader; close: () => void } {
   const fd = trustedFiles.open(path);
@@ -251,10 +250,7 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
   return into;
 }
 
-/**
- * How many entries are added in one pass. Each is an open file with a frame in memory. Above 8 the number hardly
- * affects the speed.
- */
+/** How many entries are added in one pass. Each is an open file with a frame in memory. */
 const entriesAtOnce = scaled(64, 1);
 
 /** Adds up entries, sorted by the words' bytes. Yields between slices of some milliseconds. */
@@ -262,8 +258,7 @@ export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // Each table in `tables` has at least twice as many words as the next one. A table that breaks this rule is merged
-  // with the previous one, so each word is copied only about log2(table count) times.
+  // Sizes at least halve from table to table, so a word is copied only about log2(table count) times.
   const tables: WordTable[] = [];
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));

@@ -23,10 +23,7 @@ import type { SortedWords } from "./sorted-words.ts";
 import * as sortedWords from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
 
-/**
- * How to build a word table from the cache: start with a sum, add entries, subtract entries, and count what the cache
- * lacks.
- */
+/** How to build a word table: a sum, entries to add and to subtract, and contents to count. */
 export type Plan = {
   /** The index of the sum to start with; undefined if there is none. */
   readonly sumIndex: number | undefined;
@@ -39,10 +36,9 @@ export type Plan = {
 };
 
 /**
- * Returns the plan with the fewest contents to count, and among such plans the one that reads the fewest files.
+ * Returns the plan with the fewest contents to count, and then the fewest files to read.
  *
  * @param wanted the contents of the inputs, with their numbers of occurrences
- * @param hasEntry whether the cache has an entry for a content
  */
 export function makePlan(
   wanted: ReadonlyMap<cacheDirectory.EntryId, number>,
@@ -98,7 +94,7 @@ type CacheSettings = {
   readonly scratchPath: () => string;
 };
 
-/** How many sums are kept for each set of options and each part of a corpus: the current one and its predecessor. */
+/** How many sums are kept for each set of options and each part of a corpus. */
 const sumsKept = 2;
 
 type KnownInput = {
@@ -111,9 +107,7 @@ type Sum = { readonly name: string; readonly terms: readonly SumTerm[] };
 
 export class Cache {
   private inputs: readonly Input[] = [];
-  /**
-   * The state of each input; undefined for one that is not cached, such as a stream, an empty file or a changed file.
-   */
+  /** The state of each input; undefined for one that is not cached, such as a stream. */
   private known: (KnownInput | undefined)[] = [];
   private readonly index: FileIndex;
   private readonly group: string;
@@ -136,10 +130,7 @@ export class Cache {
     this.group = cacheDirectory.groupHash(settings.version, settings.countsOptions);
   }
 
-  /**
-   * Hashes each input whose content may have been seen before: in the cache, or among `others`. Yields the number of
-   * bytes hashed since the last yield.
-   */
+  /** Hashes inputs whose content may be in the cache or among `others`. Yields the number of bytes just hashed. */
   *identify(
     inputs: readonly Input[],
     others: readonly cacheDirectory.EntryId[] = [],
@@ -162,11 +153,7 @@ export class Cache {
     }
   }
 
-  /**
-   * Plans how to get the words of the inputs, except those in `had`, which are already counted or not wanted.
-   * Afterwards `statisticsOf` returns statistics for the inputs whose words are in the cache. Yields between
-   * slices of work.
-   */
+  /** Plans how to get the words of the inputs outside `had`. Then `statisticsOf` knows the inputs in the cache. */
   *plan(had: ReadonlySet<number>): Generator<undefined, void> {
     for (;;) {
       const entries = this.entries();
@@ -192,10 +179,7 @@ export class Cache {
     }
   }
 
-  /**
-   * Adds up the words of the plan, sorted. Returns undefined if a file turned out to be unusable; then `plan` must be
-   * called again. Yields between slices of work.
-   */
+  /** Adds up the words of the plan, sorted. Returns undefined if a file is unusable: call `plan` again. */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
     const sumOf = (ids: readonly cacheDirectory.EntryId[]) =>
@@ -237,8 +221,7 @@ export class Cache {
   }
 
   /**
-   * Stores the words of the counted inputs, which are in `runs`, and their statistics. Yields between slices of some
-   * milliseconds.
+   * Stores the words of the counted inputs, which are in `runs`, and their statistics.
    *
    * @param statistics by input; undefined for inputs of other parts of the corpus
    * @param inHaste whether to store only words that are already on disk
@@ -322,10 +305,7 @@ export class Cache {
     }
   }
 
-  /**
-   * Stores the index. Also stores the sum of the inputs that `isMeant` selects, if the words of all of them are in the
-   * cache. `partCount` is the number of parts of the corpus that have sums of their own.
-   */
+  /** Stores the index, and the sum of the inputs that `isMeant` selects if the cache has their words. */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
     const terms = this.terms(isMeant);
@@ -350,10 +330,7 @@ export class Cache {
 
   private readonly indexContent = () => this.directory.read(cacheDirectory.indexName).toString("latin1");
 
-  /**
-   * Returns the content of each input: "empty" for an empty file, undefined for an input that was not hashed. A stream
-   * cannot be hashed before it is read.
-   */
+  /** Returns the content of each input: "empty" for an empty file, undefined for an input that was not hashed. */
   contents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.inputs.map(({ sizeBytes, isStream }, inputIndex) =>
       sizeBytes === 0 && !isStream ? "empty" : this.idOf(inputIndex),
@@ -376,7 +353,7 @@ export class Cache {
     if (isStream || sizeBytes === 0) return undefined;
     try {
       const state = stateOf(path, this.settings.nowMs());
-      // A file that has changed since it was found is not cached. If it has grown, only a part of it will be read.
+      // A file that has changed since it was found is not cached: only a part of it may be read.
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
         state,
@@ -404,10 +381,7 @@ export class Cache {
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
-  /**
-   * Stops using a file that is damaged, missing, unreadable or untrusted. Warns unless the file is missing, and removes
-   * it unless it is untrusted. Rethrows any other error.
-   */
+  /** Stops using a file that is damaged, missing, unreadable or untrusted. Rethrows any other error. */
   private setAside(error: unknown): void {
     const isDamaged = error instanceof cacheDirectory.DamagedFile || error instanceof countsFormat.FileError;
     const path =
@@ -471,7 +445,7 @@ export class Cache {
     });
   }
 
-  /** Returns the terms of the sum of some inputs; empty if the words of one of them are not in the cache. */
+  /** Returns the terms of the sum of some inputs; empty unless the cache has all their words. */
   private terms(isMeant: (inputIndex: number) => boolean): SumTerm[] {
     const isWhole = this.inputs.every(
       ({ sizeBytes, isStream }, i) =>

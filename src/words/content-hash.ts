@@ -8,10 +8,7 @@ const block = new Uint8Array(scaled(1 << 18, 64));
 /** How many bytes are hashed between two yields: about a millisecond of work. */
 const sliceBytes = scaled(1 << 20, 128);
 
-/**
- * Returns the SHA-256 of a file, up to the size that it had when the run began. Yields the number of bytes hashed since
- * the last yield.
- */
+/** Returns the SHA-256 of an input. Yields the number of bytes hashed since the last yield. */
 export function* hashInput(input: Input): Generator<number, string> {
   const fd = corpusInputs.openInput(input);
   try {
@@ -23,7 +20,7 @@ export function* hashInput(input: Input): Generator<number, string> {
   }
 }
 
-/** Describes files for a record. The checksum of a pipe is null, because a pipe can be read only once. */
+/** Describes files for a record. The checksum of a pipe, which can be read only once, is null. */
 export async function describeCounts(paths: readonly string[]): Promise<trainingRecords.Counts[]> {
   const records: trainingRecords.Counts[] = [];
   for (const path of paths) {
@@ -43,10 +40,7 @@ async function hashPath(path: string): Promise<string> {
   }
 }
 
-/**
- * Returns the SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. Yields as
- * `hashInput` does.
- */
+/** Returns the SHA-256 of the first `sizeBytesMax` bytes of an open file, and the number of bytes read. */
 function* hashFile(fd: number, sizeBytesMax: number) {
   const hasher = host.createSha256();
   let done = 0;
@@ -101,10 +95,7 @@ export class FileIndex {
     this.isChanged = true;
   }
 
-  /**
-   * Returns the content to write: the index, merged with `content`, which another run may have written meanwhile. Null
-   * if there is nothing to write.
-   */
+  /** Returns the index, merged with `content` that another run may have written; null if nothing changed. */
   contentOver(content: string): string | null {
     if (!this.isChanged) return null;
     const lines = parse(content) ?? new Map<string, string>();
@@ -141,7 +132,7 @@ const head = "bpe-index 1 ";
 const checksumOf = (lines: string) => host.xxHash64(lines).toString(16).padStart(16, "0");
 const sealed = (lines: string) => `${head}${checksumOf(lines)}\n${lines}`;
 
-/** Parses an index; undefined if it is invalid. Each line is checked, because a hash becomes part of a file name. */
+/** Parses an index; undefined if it is invalid. Lines are checked, because hashes become parts of file names. */
 function parse(content: string): Map<string, string> | undefined {
   const lines = content.slice(head.length + 17);
   if (sealed(lines) !== content) return undefined;

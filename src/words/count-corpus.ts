@@ -27,10 +27,7 @@ export type CountOptions = {
   /** The ranges to count; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
-  /**
-   * Number of counting threads. The main thread is one of them, unless it has to read inputs in order for other
-   * threads: streams, compressed files or JSON files.
-   */
+  /** Number of counting threads. The main thread is one of them, unless it has to read inputs in order. */
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
@@ -40,17 +37,11 @@ export type CountOptions = {
   readonly runOptions?: SortedRunOptions | undefined;
   /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if they fit. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
-  /**
-   * From this number of words on, each thread adds up one slice of all threads' words, if memory suffices. If left out,
-   * words are never added up in slices.
-   */
+  /** From this number of words on, each thread adds up one slice of all words; never if left out. */
   readonly slicedWordsLeast?: number | undefined;
-  /**
-   * Awaited between slices of work that report no progress; yields to the event loop if left out. It may
-   * throw to end the run.
-   */
+  /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
   readonly rest?: (() => Promise<void>) | undefined;
-  /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream or a compressed file. */
+  /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream. */
   readonly chunkSizeBytes?: number;
   /** If given, pretokens are *lifted*: counted as sequences of this model's ids (lifted-pretokens.ts). */
   readonly liftingModel?: EncodingModel | undefined;
@@ -59,10 +50,7 @@ export type CountOptions = {
 type CorpusCounts = {
   /** The words in memory, except those in `slices`. */
   readonly counter: SpillingCounter;
-  /**
-   * The words, if threads added them up in slices. No word is in two of the tables, or in a table and the
-   * counter.
-   */
+  /** The words that threads added up in slices. These tables and the counter have no words in common. */
   readonly slices: readonly WordTable[];
   readonly runs: readonly SortedRun[];
   /** In the order of the inputs. */
@@ -71,10 +59,7 @@ type CorpusCounts = {
   readonly idCounts: readonly Float64Array[];
 };
 
-/**
- * Counts the words of the inputs. Yields to the event loop between slices of work of at most some 30 ms, so that
- * signals are handled. Throws any error of a worker; no worker is left running.
- */
+/** Counts the words of the inputs, in slices. Throws any error of a worker; no worker is left running. */
 export async function countCorpus(
   options: CountOptions,
   report: stageProgress.ReportBytes,
@@ -126,10 +111,7 @@ export async function countCorpus(
   return { counter, slices: [], runs, statistics, idCounts };
 }
 
-/**
- * The word tables of all threads, as posted to each thread. Posting the objects of 64 threads to each of 64 threads
- * takes 11 ms; posting them as JSON takes 1 ms.
- */
+/** The word tables of all threads, as posted to each. They are JSON, because posting many objects is slower. */
 type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
 
 const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
@@ -137,11 +119,7 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
   json: JSON.stringify(rests.map(({ words }) => ({ ...words.tables, buffer: null }))),
 });
 
-/**
- * Whether the threads add up their words in slices. They do if there are several threads with at least `wordsLeast`
- * words in all, none of them has sorted runs, and memory suffices. Otherwise, the main thread adds up table after table
- * (`gather`).
- */
+/** Whether the threads add up their words in slices. Otherwise the main thread adds up table after table (`gather`). */
 export function canSlice(
   rests: readonly ThreadWords[],
   wordsLeast = Number.POSITIVE_INFINITY,
@@ -185,30 +163,23 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
  */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
-  // The thread with the most words comes first: the counter takes over its memory, and adds the words of the other
-  // threads.
+  // The thread with the most words comes first: the counter takes over its memory.
   threads.sort((a, b) => b.words.tables.distinctWordCount - a.words.tables.distinctWordCount);
   for (const { words } of threads) yield* counter.absorb(words);
   yield* counter.finish(runs);
   return [...runs, ...counter.runs];
 }
 
-/**
- * The number of names given so far. Each writer of sorted runs has a name of its own, even if a corpus is counted in
- * passes.
- */
+/** The number of names given so far. Each writer of sorted runs has a name of its own. */
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 
 const smallestRangeSizeBytes = scaled(1 << 20, 128);
 const largestRangeSizeBytes = scaled(1 << 23, 512);
-/** With this many ranges per thread, waiting for the last one takes only a small share of the total time. */
+/** With this many ranges per thread, waiting for the last one takes a small share of the time. */
 const rangesPerThread = 16;
 
-/**
- * Whether the main thread also counts. It does not if it reads inputs in order for other threads, which would wait
- * while it counted a window. With one thread, a single such input is counted where it is read.
- */
+/** Whether the main thread also counts. It does not if it reads inputs in order for other threads. */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(corpusInputs.canSeek) || (workerCount === 1 && inputs.length === 1);
 
@@ -251,18 +222,14 @@ function setupOf(
   };
 }
 
-/**
- * Returns the smallest `textBytesMax` with which the tables of special tokens, and 4 MB of other tables, fit into
- * memory.
- */
+/** Returns the smallest `textBytesMax` with which the tables of special tokens and others fit into memory. */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   wordCounter.textBytesForTables(4e6 + tokensToFind.tablesBytes(addedTokens));
 
 /** Returns how inputs are split into tasks. */
 function rangePlanOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
-  // Each thread that counts a part of an input in `countedPerInput` sorts and writes the words of that part, so parts
-  // are large.
+  // Threads sort and write the words of each part of an input in `countedPerInput`, so parts are large.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (corpusInputs.totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
@@ -284,7 +251,7 @@ export type CountSetup = SpillingOptions &
     readonly hasChecksums?: boolean;
     /** This thread's name, unique among all that write runs to one directory. */
     readonly name: string;
-    /** The number of distinct words of each thread, by its index: written by the thread, read by the main thread. */
+    /** The number of distinct words of each thread, by its index. The main thread reads them. */
     readonly distinctWordCounts: Float64Array;
   };
 
@@ -292,20 +259,14 @@ export type CountSetup = SpillingOptions &
 export type ThreadWords = {
   readonly words: wordCounter.PackedCounts;
   readonly runs: readonly SortedRun[];
-  /**
-   * If words were added up in slices, the words of all threads whose hashes are in this thread's slice. `words` is then
-   * consumed.
-   */
+  /** The words of all threads whose hashes are in this thread's slice. `words` is then consumed. */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;
 };
 
-/**
- * The size from which on a file is mapped. Loading the code for mapping costs each thread some 1.5 million
- * cycles, as much as mapping saves for 10 MB.
- */
+/** Files of at least this size are mapped. Below 10 MB, loading the code takes more time than mapping saves. */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
-/** The most bytes of ids that a window of lifted text yields: as many as a window of counted text has bytes. */
+/** The most bytes of ids that a window of lifted text yields. */
 const windowIdBytes = scaled(1 << 20, 16);
 
 /** The work of one counting thread: counts tasks and keeps their words. */
@@ -363,11 +324,7 @@ export class ThreadCounter
     return step.value;
   }
 
-  /**
-   * Ends counting. The words in memory move to a sorted run in two cases: this thread has already written a run with
-   * words that may be from several inputs, or another thread needs this memory (`leavesMemory`) and sorted runs may be
-   * written. Otherwise they stay in memory.
-   */
+  /** Ends counting. With `leavesMemory`, words move to a sorted run if runs may be written, which frees memory. */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);
   }
@@ -383,10 +340,7 @@ export class ThreadCounter
     return this.counter.runs.flatMap(({ table }) => (table === null ? [] : wordTables.memoryOf(table)));
   }
 
-  /**
-   * Adds up those words of all threads that are in this thread's slice of the hashes: in each round, the words of one
-   * kind (short, middle or long). Returns false if memory does not suffice.
-   */
+  /** Adds up the words of one kind in this thread's slice. Returns false if memory does not suffice. */
   *share({ common, index, round }: taskRunner.Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
       const tables: wordCounter.PackedTables[] = JSON.parse(common!.json);

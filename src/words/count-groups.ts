@@ -10,20 +10,13 @@ import { forPaths, weightParts } from "./weights.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/**
- * The words of each language's training text and of its dev text; `dev` is null if languages are compared by
- * their training text.
- */
+/** The words of each language's training text and of its dev text; `dev` is null without dev texts. */
 export type LanguageTables = {
   readonly train: readonly WordTable[];
   readonly dev: readonly WordTable[] | null;
 };
 
-/**
- * Counts the words of a corpus whose inputs have weights or languages. Inputs with the same weight and
- * language are counted as in a run on them alone. `weights` and `options.languages` define the groups; the other
- * arguments are those of `countWords`.
- */
+/** Counts the words of a corpus in groups of inputs that have the same weight and language. */
 export async function countGroups(
   options: CorpusOptions & { readonly languages?: readonly trainingRecords.LanguageOfInput[] | undefined },
   weights: readonly trainingRecords.InputWeight[],
@@ -91,7 +84,7 @@ export async function countGroups(
       const { pretokenCount: wordCount, wordCount: distinctWordCount } = wordTables.totalsOf(tables[i]!);
       return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
     }),
-    /** Puts new words into the cache. Call it when the result is written; until then the tables must not change. */
+    /** Puts new words into the cache. Call it when the result is written. Do not change the tables before. */
     async keepRest() {
       for (const keep of rests) await keep();
     },
@@ -101,10 +94,7 @@ export async function countGroups(
 /** What counting finds for a language: its entry in training.json, without the byte and token counts. */
 type CountedLanguage = Omit<trainingRecords.Language, "byteCount" | "tokenCount" | "plainTokenCount">;
 
-/**
- * The text that is counted into one table: all inputs, the inputs of a language, or a language's dev text, grouped by
- * weight.
- */
+/** The text that is counted into one table: all inputs, or a language's text or dev text. */
 type CountedText = {
   readonly language: string | undefined;
   readonly isDev: boolean;
@@ -116,9 +106,7 @@ type CountedText = {
   }[];
 };
 
-/**
- * Returns the training text of each language, then the dev text of each. Without languages, returns all text as one.
- */
+/** Returns the training text of each language, then the dev texts; without languages, all text as one. */
 function textsOf(
   { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
   weights: readonly trainingRecords.InputWeight[],
@@ -156,10 +144,7 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
   });
 }
 
-/**
- * Returns the sum of the tables, each multiplied by its weight. The sum is exact, then rounded once, half up.
- * Words whose count becomes 0 are removed.
- */
+/** Returns the weighted sum of the tables, rounded once, half up. Words whose count becomes 0 are removed. */
 export function* addWeighted(
   tables: readonly WordTable[],
   weights: readonly number[],

@@ -17,10 +17,7 @@ export type CountMemory = {
  */
 const wordBytesPerTextByte = scaled(40, 1e15);
 
-/**
- * A kernel memory of this many times the text's size is enough for its words, unless the text was constructed to fill
- * it.
- */
+/** A kernel memory of this many times the text's size usually suffices for its words. */
 const kernelBytesPerTextByte = 16;
 
 /** Returns an upper bound of the bytes of text in the ranges; undefined if none is known before reading. */
@@ -32,15 +29,13 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 
 /**
  * Returns the number of kernel memories for words that exist at once: one for each thread, one for a worker that
- * replaces the main thread, and one for learning merges, which starts before the threads' memories are freed. If inputs
- * are counted separately, each thread and the replacing worker have a second one.
+ * replaces the main thread, and one for learning merges. With `isPerInput`, each counting thread has two.
  */
 export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;
 
 /**
- * Returns the options for writing sorted runs; undefined if memory is expected to suffice for a text of at most
- * `textBytesMax` bytes.
+ * Returns the options for writing sorted runs; undefined if memory is expected to suffice.
  *
  * @param textBytesMax upper bound of the text, if known
  */

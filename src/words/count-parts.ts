@@ -18,16 +18,13 @@ export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" |
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from files, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
-  /**
-   * Awaited between slices of work that report no progress; yields to the event loop if left out. It may
-   * throw to end the run.
-   */
+  /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
   readonly rest?: (() => Promise<void>) | undefined;
   /** The memory that may be used; all memory of the machine if left out. */
   readonly memory?: CountMemory | undefined;
   /** The words of earlier runs. Requires `memory`. All ranges must then be whole inputs. */
   readonly cache?: Cache | undefined;
-  /** The number of parts in which the corpus is counted, one after the other, each by its `ranges`. Defaults to 1. */
+  /** The number of parts in which the corpus is counted, one after the other. Defaults to 1. */
   readonly partCount?: number;
 };
 
@@ -49,10 +46,7 @@ export type CountedWords = {
   readonly statistics: readonly RangeStatistics[];
 };
 
-/**
- * Called with an upper bound of the size of a word table before the table is made, if some of the words are in files.
- * Throws if the table would be too large.
- */
+/** Called before a word table is made from files, with an upper bound of its size. May throw. */
 export type CheckSize = (size: wordTables.Size) => void;
 
 /** With a cache, `keepRest` stores the new words in it. Call it once the result is written. */
@@ -71,11 +65,11 @@ export async function countWithoutCache(
 
 /** With fewer cores, adding up in slices gains no time, and costs processor time. */
 const slicingCores = scaled(8, 1);
-/** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
+/** One thread adds up fewer words in some 50 ms, and is half done before others have started. */
 const slicedWordsLeast = scaled(1e6, 2);
 /**
- * A slice needs some 0.8 MB in each thread, in addition to its words. Preparing this memory takes a twentieth of the
- * time to count this many words.
+ * A slice needs some 0.8 MB in each thread. Preparing this memory takes a twentieth of the time to count this many
+ * words.
  */
 const slicedWordsPerThread = scaled(50_000, 1);
 
@@ -132,10 +126,7 @@ async function reduced(
   return runSliced(reduceSources(sources, memory), rest);
 }
 
-/**
- * Throws if there was no text. This is known only at the end for streams, compressed files and records. With given
- * ranges it does nothing, because they may be a part of the corpus without text.
- */
+/** Throws if there was no text. With given ranges it does nothing: they may be a part without text. */
 export function checkNotEmpty(
   { inputs, ranges }: CorpusOptions,
   statistics: readonly RangeStatistics[],

@@ -41,10 +41,7 @@ type CountedToSave = Pick<CountedWords, "statistics"> &
       }
   );
 
-/**
- * Counts the words of a corpus to save them. A single file in the compact form is written word by word, unless there is
- * a cache. Everything else needs a table of all words; in text, the highest count comes first.
- */
+/** Counts the words of a corpus to save them. Without a cache, a single compact file is written word by word. */
 export async function countToSave(
   corpus: CorpusOptions,
   { places, countsOptions, minCount, budget }: SaveOptions,

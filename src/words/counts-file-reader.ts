@@ -3,7 +3,7 @@ import { files, UserError } from "#runtime";
 import * as countsFormat from "./counts-format.ts";
 import type * as wordTables from "./word-table.ts";
 
-/** Whether word counts at a path are text: in a file whose name ends in `.tsv`, and on stdout (`-`). */
+/** Whether word counts at a path are text: if it ends in `.tsv`, or is stdout (`-`). */
 export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 
 /** A counts file that can be read several times. */

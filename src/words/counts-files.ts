@@ -30,8 +30,7 @@ export class CountsFiles {
   private readonly made: readonly countsFormat.Origin[];
 
   /**
-   * Throws a UserError for a file that is missing, is not a counts file, was made with other options than a file before
-   * it, or has a damaged header.
+   * Throws a UserError for a file that is missing, no counts file, damaged, or made with other options.
    *
    * @param opened descriptors, by path, of files that are already open and can be read only once
    */
@@ -145,10 +144,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
   return isText(path) ? sortedTsvChunks(words, options) : countsFormat.fileChunks(words, options);
 }
 
-/**
- * Returns the files that one value of `--counts` names: a path, or, if there is no such path, the paths that match it
- * as a glob.
- */
+/** Returns the files that one value of `--counts` names: the path or, if it does not exist, the matches of a glob. */
 export function countsPathsOf(name: string): string[] {
   if (!/[*?[]/.test(name) || files.stat(name) !== undefined) return [name];
   const { paths } = inputSearch.filesMatching(name);

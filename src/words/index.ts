@@ -1,5 +1,4 @@
-// Counts the distinct words of a corpus: tables, sums, sorted runs on disk, counts files, the cache. This is one module
-// because each form of the words is made from the others.
+// Counts the distinct words of a corpus: tables, sums, sorted runs on disk, counts files, the cache.
 
 export * as cacheDirectory from "./cache-directory.ts";
 export { describeCounts } from "./content-hash.ts";

@@ -7,10 +7,7 @@ import type { Parts } from "./parts.ts";
 import type { RecordWords } from "./word-counter.ts";
 import type { TokenWords, TokenWordsSize, WordTable } from "./word-table.ts";
 
-/**
- * The pretokens of a corpus, lifted to sequences of ids (lifted-pretokens.ts) and counted. Their counts are in parts
- * (parts.ts) that are not added up yet.
- */
+/** The pretokens of a corpus, lifted to sequences of ids and counted, but not added up yet. */
 export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
@@ -20,14 +17,11 @@ export type LiftedWords = {
    */
   readonly isConsumed: boolean;
   /**
-   * Converts the words to contiguous word records (`RecordWords`), in the memory where they were counted. Returns
-   * undefined if they are not all in one counter, or the memory has no room.
+   * Converts the words to contiguous word records, in place. Returns undefined unless one counter has them and memory
+   * suffices.
    */
   toRecords(): Generator<undefined, RecordWords | undefined>;
-  /**
-   * Adds up the words into a table. If some of them are in files, `check` receives upper bounds of the numbers of words
-   * and tokens before the table is allocated, and may throw.
-   */
+  /** Adds up the words into a table. If words are in files, `check` may first refuse upper bounds of its size. */
   toTable(check: (size: TokenWordsSize) => void): Generator<undefined, TokenWords>;
 };
 

@@ -11,10 +11,7 @@ const narrowIdLimit = 1 << 16;
 export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
   idLimit <= narrowIdLimit ? 2 : 4;
 
-/**
- * Takes pretokens, encodes each of them, and counts its ids as a word: little-endian, with two or four bytes for each
- * id (`idBytesOf`). The text is in the memory of the encoding kernel (src/kernel/encode/encode-words.ts).
- */
+/** Takes pretokens, encodes each, and counts its ids as a word: little-endian, with two or four bytes each. */
 export class LiftedPretokens implements Taker {
   readonly kernel: kernels.Kernel;
   private readonly encoding: EncodingKernel;

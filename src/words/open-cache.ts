@@ -26,10 +26,7 @@ export type OpenCache = {
   readonly shrink: () => void;
 };
 
-/**
- * Opens the cache, and a directory for words that do not fit into memory. The directory is inside the cache if that can
- * be written.
- */
+/** Opens the cache, and a directory for words that do not fit into memory, inside the cache if possible. */
 export function openCache(
   path: string,
   { cacheLimit = Number.POSITIVE_INFINITY }: Pick<RequestedTraining, "cacheLimit">,

@@ -4,7 +4,7 @@ import type { SpillingCounter } from "./spilling-counter.ts";
 import * as wordCounter from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** The words of a corpus before they are added up: words in a counter or in slices, and sorted counts in files. */
+/** The words of a corpus before they are added up: in a counter, in slices, and in files. */
 export type Parts = {
   readonly counter: SpillingCounter;
   /** Tables that have no word in common. If there are any, the counter is empty. */

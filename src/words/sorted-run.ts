@@ -8,23 +8,17 @@ import * as sortedWords from "./sorted-words.ts";
 import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
-/**
- * A sorted run: the words of a part of the corpus in a counts file, in the order of their bytes. Usually, words are
- * written as sorted runs because they do not fit into memory, or because words are counted per input.
- */
+/** A sorted run: words of a part of the corpus in a counts file, in the order of their bytes. */
 export type SortedRun = {
   readonly path: string;
-  /** The input that all words are from, if words are counted per input; null if they may be from several inputs. */
+  /** The input that all words are from; null if they may be from several inputs. */
   readonly inputIndex: number | null;
   readonly totals: wordTables.CountsTotals;
-  /** For a run of one input: whether its words are also in the thread's memory, mixed with words of other inputs. */
+  /** For a run of one input: whether its words are also in the thread's memory. */
   readonly isInMemoryToo: boolean;
-  /**
-   * Why the file could not be written; null if it was written, or if writing it was put off (`table`). A failure is no
-   * error, because the words are also in memory.
-   */
+  /** Why the file could not be written (its words are also in memory), or null. */
   readonly failure: string | null;
-  /** The words of an input, unsorted, if they are so few that writing the file was put off; otherwise null. */
+  /** The words of an input, unsorted, if the file is not written yet; otherwise null. */
   readonly table: WordTable | null;
 };
 
@@ -83,9 +77,7 @@ export function* writeSortedRun(
   }
 }
 
-/**
- * Writes words after the head of a counts file. `write` receives chunks, each of which is valid only during the call.
- */
+/** Writes words after the head of a counts file. A chunk is valid only during the call of `write`. */
 export function* writeWords(
   words: SortedWords,
   write: (chunk: Uint8Array) => void,
@@ -100,10 +92,7 @@ export function* writeWords(
 
 const wordsPerSlice = scaled(1 << 15, 2);
 
-/**
- * Removes a run whose words were added to another one. A file that is already gone is ignored; any other failure
- * throws.
- */
+/** Removes a run whose words were added to another one, if it still exists. */
 export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });
 }

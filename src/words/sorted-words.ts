@@ -4,10 +4,7 @@ import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/**
- * A cursor over distinct words in ascending order of their bytes. The first call of `next` moves to the first word;
- * `next` is false at the end. All fields except `totals` describe the current word.
- */
+/** A cursor over distinct words in ascending order of their bytes, at first before the first one. */
 export type SortedWords = {
   next(): boolean;
   /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
@@ -186,10 +183,7 @@ export class SumOfWords implements SortedWords {
     this.wordLength = wordLength;
   }
 
-  /**
-   * Moves a summand to its next word and replays the matches from its leaf up. In the first round it stops at the first
-   * node without an opponent.
-   */
+  /** Moves a summand to its next word and replays the matches from its leaf up. */
   private advance(summand: number): void {
     const { summands, losers, offsets, bytes } = this;
     const { words } = summands[summand]!;
@@ -217,8 +211,7 @@ export class SumOfWords implements SortedWords {
   }
 
   /**
-   * Whether a's word is at most b's. Their offsets and bytes must be equal. Sets the loser's offset and byte relative
-   * to the winner.
+   * Whether a's word is at most b's, given equal offsets and bytes. Makes those of the loser relative to the winner.
    */
   private isAtMost(a: number, b: number): boolean {
     const { summands, offsets, bytes } = this;
@@ -280,8 +273,7 @@ export const tableOverflows = ({ byteCount, wordCount }: wordTables.CountsTotals
   byteCount >= 2 ** 32 || wordCount >= 2 ** 29;
 
 /**
- * Reads a sum into a table, whose words are then in the order of their bytes; yields between slices of some
- * milliseconds.
+ * Reads a sum into a table, in the order of the words' bytes.
  *
  * @param totals upper bounds of the sum's totals
  */
@@ -315,10 +307,7 @@ export const emptyTable: WordTable = wordTables.newTable({ wordCount: 0, byteCou
 
 const wordsPerSlice = scaled(1 << 16, 2);
 
-/**
- * Whether a table from outside is valid: its words are contiguous and in ascending order, and its counts are integers
- * of at least 0 whose sum is at most 2^53 - 1.
- */
+/** Whether a table from outside is valid. */
 export function isValidTable(table: WordTable): boolean {
   const { wordCount, bytes, starts, counts } = table;
   if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
@@ -352,10 +341,7 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
 /** Thrown when a count would fall below 0, because the subtracted table is not part of the other one. */
 export class NegativeSumError extends Error {}
 
-/**
- * Adds `other` to a table, or subtracts it if `times` is -1. Both are in ascending order. Words whose count becomes 0
- * are left out. Throws NegativeSumError if a count would become negative.
- */
+/** Adds `other` to a table, or subtracts it. Both are sorted. Throws NegativeSumError if a count would be negative. */
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;
   const byteCountMax = table.bytes.length + other.bytes.length;
@@ -376,10 +362,7 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
   return wordTables.filledTable(sum, wordCount);
 }
 
-/**
- * Compares word a of a table with word b of another: below 0 if a comes first, above 0 if b does. The end of a table
- * comes after all words.
- */
+/** Compares word a of a table with word b of another. The end of a table comes last. */
 function compareWords(table: WordTable, a: number, other: WordTable, b: number): number {
   if (a === table.wordCount) return 1;
   if (b === other.wordCount) return -1;
@@ -428,8 +411,7 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // Words may be left out between two kept words. The prefix that these two share is as long as the smallest
-    // `sharedLength` of the words after the first of them, up to and including the second.
+    // The prefix that two kept words share is as long as the smallest `sharedLength` since the first of them.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);
@@ -442,10 +424,7 @@ export class CommonWords implements SortedWords {
   }
 }
 
-/**
- * Like `CommonWords`, for a table, in place: moves the words that occur at least `minCount` times to the front of the
- * table's arrays.
- */
+/** Like `CommonWords`, in place: moves the words that occur `minCount` times or more to the front. */
 export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
   const { bytes, starts, counts } = table;
   let wordCount = 0;

@@ -5,12 +5,9 @@ import type * as wordCounter from "./word-counter.ts";
 import { WordCounter } from "./word-counter.ts";
 import * as wordTables from "./word-table.ts";
 
-/** The number of bytes of text that are counted between two checks of the memory: a window of the reader. */
+/** The number of bytes of text that are counted between two checks of the memory. */
 const textBytesBetween = scaled(1 << 20, 64);
-/**
- * Sorted runs whose words are also in memory are not written while their tables together have at most this size in
- * bytes, so that the result need not wait for them.
- */
+/** Sorted runs whose words are also in memory are not written while their tables together have at most so many bytes. */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
 /** An additional limit of the memory for words; infinite except at small scale. */
@@ -28,11 +25,7 @@ export type SpillingOptions = {
 /** Loads the code for sorted runs on demand: usually, none are written. */
 const codeForRuns = () => require("./sorted-run.ts") as typeof import("./sorted-run.ts");
 
-/**
- * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input,
- * the words of each input go to a sorted run of their own, and also into memory if they fit. Generators yield between
- * slices of work.
- */
+/** Counts the words of one thread: in memory, and in sorted runs if memory is full or inputs are counted separately. */
 export class SpillingCounter {
   /** The counter for new words. */
   readonly words: WordCounter;
@@ -47,8 +40,8 @@ export class SpillingCounter {
   private unwrittenBytes = 0;
 
   /**
-   * @param name a name that is unique among the counters that write sorted runs to the same directory
-   * @param room tracks the part of the memory limit that texts have claimed, which words cannot use
+   * @param name unique among the counters that write sorted runs to one directory
+   * @param room tracks the part of the memory limit that texts have claimed
    */
   constructor(
     { runOptions, textBytesMax, memoryCount }: SpillingOptions,
@@ -67,20 +60,14 @@ export class SpillingCounter {
     return Math.max(this.words.distinctWordCount, this.inMemory.distinctWordCount);
   }
 
-  /**
-   * Must be called before the words of a task are counted. `inputIndex` is the task's input, if words are counted per
-   * input.
-   */
+  /** Must be called before a task is counted. `inputIndex` is its input, if words are counted per input. */
   *startTask(inputIndex: number | null): Generator<undefined, void> {
     if (inputIndex !== this.inputIndex) yield* this.emptyWords();
     this.inputIndex = inputIndex;
     yield* this.makeRoom();
   }
 
-  /**
-   * Moves words to sorted runs if memory may not suffice for the words of another window. Must be called before each
-   * window of text is counted.
-   */
+  /** Moves words to sorted runs if memory may not suffice. Must be called before each window of text. */
   *makeRoom(): Generator<undefined, void> {
     const { options, words, inMemory, runs } = this;
     if (options === undefined || this.hasRoom()) return;
@@ -98,11 +85,10 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if some
-   * run, of this thread or among `otherRuns`, is not for a single input. They also move if another thread needs this
-   * memory (`leavesMemory`) and sorted runs may be written.
+   * Must be called after the last word. The words in memory end up in `words`, or move on to a sorted run.
    *
    * @param otherRuns the sorted runs of other threads
+   * @param leavesMemory whether another thread needs this memory
    */
   *finish(otherRuns: readonly SortedRun[] = [], leavesMemory = false): Generator<undefined, void> {
     const { words, inMemory, runs } = this;
@@ -123,10 +109,7 @@ export class SpillingCounter {
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
-  /**
-   * Empties `words`. If the words fit into memory, they move to `inMemory`; if words are counted per input, they are
-   * also copied to a sorted run. If they do not fit, they move to a sorted run. Does nothing without `runOptions`.
-   */
+  /** Empties `words`: moves them to `inMemory` if they fit, else to a sorted run. Does nothing without `runOptions`. */
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;
     if (options === undefined || words.distinctWordCount === 0) return;
@@ -148,10 +131,7 @@ export class SpillingCounter {
     return yield* codeForRuns().sortIntoRun(table, this.nextName(), inputIndex, this.options!);
   }
 
-  /**
-   * Copies all words of a counter into a sorted run. The first runs are not written at once, and a failure to write is
-   * no error, because the words are also in memory.
-   */
+  /** Copies all words of a counter into a sorted run. A failed write is no error: the words are in memory. */
   private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     const name = this.nextName();

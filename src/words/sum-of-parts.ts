@@ -29,7 +29,7 @@ export class SumOfParts {
     return new SumOfParts(sources, yield* sortedWords.TableWords.sort(table));
   }
 
-  /** Returns upper bounds of the totals: a word that occurs in several parts is counted once for each of them. */
+  /** Returns upper bounds of the totals: a word that occurs in several parts is counted several times. */
   get bound(): wordTables.CountsTotals {
     const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);
@@ -91,11 +91,7 @@ const worthCountingBytes = scaled(32e6, 200);
 
 export type SavedSum = { readonly totals: wordTables.CountsTotals; readonly leftOut: sortedWords.LeftOut };
 
-/**
- * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words
- * that occur fewer than `minCount` times are left out. If the output is a stream, the totals must be known first, so
- * the sum may be read twice.
- */
+/** Writes the sum of the parts as a counts file, word by word, without words rarer than `minCount`. */
 export function* writeSum(
   parts: Parts,
   out: ByteSink,
@@ -106,6 +102,7 @@ export function* writeSum(
   const common = (words: SortedWords, leftOut: sortedWords.LeftOut) =>
     minCount > 1 ? new sortedWords.CommonWords(words, minCount, leftOut) : words;
   let totals = countsFormat.unknownTotals;
+  // The head of a stream cannot be overwritten, so the totals are needed first.
   if (out.overwrite === undefined) {
     totals =
       minCount > 1
@@ -125,18 +122,11 @@ type RunsOfSums = {
   readonly countsOptions: CountsOptions;
 };
 
-/**
- * The number of sums that this process has written. It makes their names unique: a process may count several times in
- * one directory, once per language or per stage of superwords.
- */
+/** The number of sums that this process has written. It makes their names unique. */
 let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 
-/**
- * Reduces the number of sources until all can be open at once, each with one frame (counts-format.ts) in memory.
- * Replaces the smallest sources by their sum, which is a sorted run in the scratch directory. A replaced source that is
- * itself in that directory is removed.
- */
+/** Replaces the smallest sources by sorted runs of their sums until all sources can be open at once. */
 export function* reduceSources(
   sources: readonly CountsSource[],
   { scratch, countsOptions }: RunsOfSums,

@@ -7,9 +7,8 @@ import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. A line
- * with a word always differs from this line, because a digit follows its tab. So even the word `#bpe-counts` may come
- * first.
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`. In a line of a word, a digit follows the
+ * tab.
  */
 const mark = "#bpe-counts";
 const version = 1;
@@ -33,10 +32,7 @@ export type TsvHead = {
   readonly rest: Uint8Array;
 };
 
-/**
- * Reads the first line if it is a header. Returns its options, and the bytes that were read after it. Throws a
- * UserError for an invalid header.
- */
+/** Reads the options in the first line, if it is a header. Throws a UserError for an invalid header. */
 export function readTsvHead(path: string, readBytes: countsFormat.ReadBytes): TsvHead {
   let bytes = new Uint8Array(firstReadBytes);
   let filled = 0;
@@ -75,10 +71,7 @@ const shownBytesMax = 40;
 /** How many bytes of lines are read at once, unless a line is longer: some milliseconds of work. */
 const firstCapacityBytes = scaled(1 << 18, 16);
 
-/**
- * Reads lines of the form `word<TAB>count` into a counter. The counts of a word with several lines are added up. The
- * last line may lack its newline.
- */
+/** Reads lines `word<TAB>count` into a counter. A word may have several lines; the last line may lack its newline. */
 export class TsvReader {
   /** The buffer for reading the file. Its first `filled` bytes are the start of an incomplete line. */
   private lines = new Uint8Array(firstCapacityBytes);
@@ -109,9 +102,7 @@ export class TsvReader {
     }
   }
 
-  /**
-   * Reads the next bytes with `readBytes`, and adds their lines. Returns the number of bytes, 0 at the end of the file.
-   */
+  /** Reads the next bytes, and adds their lines. Returns the number of bytes, 0 at the end. */
   readNext(readBytes: countsFormat.ReadBytes): number {
     if (this.filled === this.lines.length) this.lengthen();
     const { lines, filled } = this;
@@ -190,7 +181,7 @@ export class TsvReader {
   }
 }
 
-/** Returns the byte that a two-byte character in UTF-8 represents; -1 if the two bytes are not such a character. */
+/** Returns the byte that a two-byte character in UTF-8 represents; -1 if it represents none. */
 function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
@@ -210,9 +201,8 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
   return count <= Number.MAX_SAFE_INTEGER ? count : Number.NaN;
 }
 
-// Word counts as text. The first line is a header with the options of the words. Then there is one line per word:
-// `word<TAB>count`, with the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12
-// times is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
+// Word counts as text: a header with the options, then a line `word<TAB>count` for each word, in byte-to-character
+// form. " the" counted 12 times is "Ġthe\t12\n". The characters of words have one or two bytes in UTF-8.
 
 const chunkSizeBytes = scaled(1 << 18, 64);
 /** The maximum size of a tab, a count and a line feed. */
@@ -228,9 +218,7 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
 
-/**
- * Returns the text form of a table, in chunks, highest count first. Chunks are empty while the words are being sorted.
- */
+/** Returns the text form of a table, highest count first, in chunks, some of them empty. */
 export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield tsvHead(options);
   const steps = sortByCountInSteps(table);
@@ -242,7 +230,7 @@ export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Gene
 
 const noBytes = new Uint8Array(0);
 
-/** Returns the lines of the words in `order`, in chunks of at most 256 KB. The caller may keep each chunk. */
+/** Returns the lines of the words in `order`, in chunks that the caller may keep. */
 export function* tsvChunks(table: WordTable, order: Uint32Array): Generator<Uint8Array> {
   const { bytes, starts, counts } = table;
   let chunk = new Uint8Array(chunkSizeBytes);
@@ -286,10 +274,7 @@ function writeCharacters(
   return chunkEnd;
 }
 
-/**
- * Sorts words by descending count, and words of equal count by ascending bytes. Yields between slices of about 50 ms;
- * the last slice may take longer.
- */
+/** Sorts words by descending count, and words of equal count by ascending bytes. */
 export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
   const order = yield* sortByBytesInSteps(table);
   yield;
@@ -330,10 +315,7 @@ function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32A
   return words;
 }
 
-/**
- * Returns the 16 bits of `count` from the bit whose value is `unit`. Exact for whole numbers below 2^53, since `unit`
- * is a power of two.
- */
+/** Returns the 16 bits of `count` from the bit with the value `unit` on. Exact below 2^53. */
 function digitOf(count: number, unit: number): number {
   return Math.floor(count / unit) % digitSize;
 }

@@ -24,10 +24,7 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   );
 }
 
-/**
- * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight
- * that applies to no path, and if every path has the weight 0.
- */
+/** Returns the weight of each path: that of the last matching glob, or 1. */
 export function forPaths(
   paths: readonly string[],
   weights: readonly trainingRecords.InputWeight[],
@@ -60,11 +57,7 @@ export function forPaths(
   return found;
 }
 
-/**
- * Returns a function that tests whether the glob matches a path, or a folder above it. As in a .gitignore
- * file, a glob with a slash matches whole paths, as named or found; a glob without one matches names at any
- * depth.
- */
+/** Returns a test for paths at or below a match of the glob. A glob without a slash matches names at any depth. */
 function makePathMatcher(glob: string): (path: string) => boolean {
   const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
   // Without the backslash, the runtime would read a leading ! as negation.

@@ -14,8 +14,8 @@ import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
 /**
- * `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records
- * (src/kernel/words/word-records.ts). The memory in [freeStart, freeEnd) is unused, and zero.
+ * `TokenWords` (word-table.ts) as contiguous records in the memory of a kernel. [freeStart, freeEnd) is unused, and
+ * zero.
  */
 export type RecordWords = {
   readonly kernel: kernels.Kernel;
@@ -33,10 +33,7 @@ export type RecordWords = {
 /** Words in the memory of a kernel. The memory is shared, so posting it to another thread copies nothing. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };
 
-/**
- * The locations of words in a memory, as plain data; addresses and sizes are in bytes. Any thread may read the words
- * once counting has stopped.
- */
+/** The locations of words in a memory, in bytes. Any thread may read the words once counting has stopped. */
 export type PackedTables = {
   readonly buffer: ArrayBufferLike;
   readonly distinctWordCount: number;
@@ -72,8 +69,8 @@ type Kind = (typeof kinds)[keyof typeof kinds];
 type SlotKind = Exclude<Kind, typeof kinds.long>;
 
 /**
- * Counts words exactly. This is the JavaScript side of the kernel's tables (src/kernel/words/), and of the text and the
- * ends of its pretokens in the kernel's memory. The memory is allocated on first use.
+ * Counts words exactly: the JavaScript side of the kernel's tables (src/kernel/words/). The memory is allocated on
+ * first use.
  */
 export class WordCounter {
   private ownKernel: kernels.Kernel | undefined;
@@ -135,10 +132,7 @@ export class WordCounter {
     return this.ownWindow;
   }
 
-  /**
-   * Returns the text in the kernel's memory, with a capacity of `capacityBytes`, always at the same address. What was
-   * written to it stays; a file that was mapped into it does not.
-   */
+  /** Returns the text in the kernel's memory. What was written to it stays; a file that was mapped into it does not. */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
     this.ownWindow?.clear();
@@ -160,8 +154,8 @@ export class WordCounter {
   }
 
   /**
-   * Counts pretokens of the kernel's text: pretoken i is bytes [ends[i], ends[i + 1]), for i from 0 to endCount - 2.
-   * The text is readable `paddingBytes` past the last end.
+   * Counts the pretokens [ends[i], ends[i + 1]) of the kernel's text, which is readable `paddingBytes` past the last
+   * end.
    */
   take(ends: Int32Array, endCount: number): void {
     const { exports, memory } = this.kernel;
@@ -176,15 +170,14 @@ export class WordCounter {
   }
 
   /**
-   * Must be called after the kernel itself has counted pretokens, with its result. Throws a UserError if the kernel ran
-   * out of memory, or the total exceeds 2^53 - 1.
+   * Must be called with the result when the kernel itself has counted pretokens. Throws a UserError if memory ran out.
    */
   kernelTook(done: number): void {
     if (done < 0) throw noRoomForWordsError();
     sumOfCounts(this.pretokenCount, 0);
   }
 
-  /** Adds `count` occurrences of the word at bytes [start, end) of a text. Copies the word to the kernel's text. */
+  /** Adds `count` occurrences of the word at bytes [start, end) of a text. */
   add({ bytes }: Text, start: number, end: number, count: number): void {
     const { exports } = this.kernel;
     sumOfCounts(exports.pretokenCount(), count);
@@ -196,7 +189,7 @@ export class WordCounter {
     if (exports.addWord(length, count) === 0) throw noRoomForWordsError();
   }
 
-  /** An upper bound of the memory for counting a text of `textBytes`, and then sorting all words into a table. */
+  /** An upper bound of the memory for counting a text of `textBytes`, and then sorting all words. */
   memoryBytesWith(textBytes: number): number {
     const { keyCounts, recordBytes } = mostWords(textBytes);
     const newBytes = this.slotsBytesWith(keyCounts) + recordBytes + tableWordBytes * keyCounts[kinds.short]!;
@@ -261,10 +254,7 @@ export class WordCounter {
     return { memory, tables };
   }
 
-  /**
-   * Adds the words that another counter packed, and consumes them. If this counter is empty, it takes over their
-   * memory. Yields between slices of some milliseconds.
-   */
+  /** Adds the words that another counter packed, and consumes them. An empty counter takes over their memory. */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
     const other = openKernel(packed.memory);
     if (this.distinctWordCount === 0) {
@@ -311,10 +301,7 @@ export class WordCounter {
     return table;
   }
 
-  /**
-   * Converts all words to contiguous records. Afterwards no word can be added, but words can still be listed. Returns
-   * undefined if the memory is too small for the conversion. Yields as `listWords` does.
-   */
+  /** Converts all words to contiguous records; undefined if memory is too small. Afterwards no word can be added. */
   *convertToRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
     const { kernel } = this;
     const { exports } = kernel;
@@ -357,12 +344,10 @@ export class WordCounter {
 
   /**
    * Adds those words of another counter's table that are in this counter's slice. They are in one run of the table's
-   * slots, which is copied to the text's region in portions: usually 64, fewer if the run is short, more if it is long.
+   * slots, which is copied to the text's region in portions.
    *
-   * Tables of one corpus have most keys in common, so their sum needs far fewer slots than both tables have, and
-   * growing a table costs more than adding to it. So the number of new keys is estimated. The slots of a table are in
-   * the order of hashes, which are as good as random. So new keys have the same share everywhere, and looking up the
-   * first portion shows it.
+   * Tables of one corpus share most keys, and growing a table costs more than adding to it, so the number of new keys
+   * is estimated from the first portion. This works because slots are in the order of hashes.
    *
    * This table must grow before anything is added: keys arrive in the order of their hashes, and would cluster at the
    * front of a table that is too small.
@@ -393,8 +378,7 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // A key that found no free slot in the run is stored in the slots that follow the run, before the next free slot.
-    // So these slots are read up to a free one. The slots are circular: the first one follows the last one.
+    // A key that found no free slot in the run is stored after it, before the next free slot. Slots are circular.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);
@@ -420,10 +404,7 @@ export class WordCounter {
     }
   }
 
-  /**
-   * Creates a counter for the words of one slice, in the text's region of a packed counter. The packed words stay where
-   * they are.
-   */
+  /** Creates a counter for the words of one slice, in the text's region of a packed counter. */
   static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
     releasePages(partOf({ memory }, tables.text));
     const kernel = kernels.createWithRegions(memory);
@@ -437,10 +418,7 @@ export class WordCounter {
     return counter;
   }
 
-  /**
-   * Whether the slice's words of all tables fit into this counter. Allows for twice the mean share of short and middle
-   * words, and for all long words.
-   */
+  /** Whether the slice's words of all tables fit, with twice the mean share of short and middle words. */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
     const keyCounts = Object.values(kinds).map(
       (kind) =>
@@ -466,8 +444,7 @@ export class WordCounter {
 }
 
 /**
- * Slices are added up kind by kind. Once all threads have added the words of a kind, the tables of this kind are
- * released. That frees more memory than these words take in the slices, so memory hardly grows. The kind with the
+ * Slices are added up kind by kind, so that the tables of a kind can be released before the next. The kind with the
  * fewest words comes first.
  */
 const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
@@ -485,7 +462,7 @@ const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => numbe
 const portionCount = scaled(64, 3);
 /** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
-/** The number of slots that are read at a time after a run. It is small, because the next free slot is near. */
+/** The number of slots that are read at a time after a run. The next free slot is near. */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
 /** The number of slots that are processed between two yields. */
@@ -528,8 +505,7 @@ const mostWords = (textBytes: number) => ({
 const memoryBytesPerTextByte = 128;
 
 /**
- * Returns the smallest `textBytesMax` of a counter whose memory has room for fixed tables of `tableBytes` bytes. Fixed
- * tables get a sixteenth of the memory (src/kernel/regions.ts).
+ * Returns the smallest `textBytesMax` with which fixed tables of `tableBytes` fit. They get a sixteenth of the memory.
  */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
@@ -631,10 +607,7 @@ function noRoomForWordsError(): UserError {
   });
 }
 
-/**
- * Adds up counts, and throws a UserError above 2^53 - 1. No count is larger than the total, so all counts are exact
- * while the total is.
- */
+/** Adds up counts, and throws a UserError above 2^53 - 1. Up to this total, all counts are exact. */
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {
