@@ -11,18 +11,12 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 /** The environment of a process: only the directory for temporary files. */
 export const environment = { TMPDIR: tmpdir() };
 
-/**
- * Turns off the engine's fast WebAssembly memories. With them, the engine collects all garbage before it makes more
- * than a few memories (see scripts/test.mjs).
- */
+/** Turns off fast WebAssembly memories: the engine collects all garbage before it makes more than a few. */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;
 const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
 
-/**
- * Runs the program to its end. With text on stdin, with a memory limit, or if BPE_TEST_PROCESSES is set, the run is a
- * process of its own. Otherwise it runs in a process that stays.
- */
+/** Runs the program to its end, in a process that stays or, if necessary, in one of its own. */
 export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
   if (
     !everyRunIsAProcess &&
@@ -36,10 +30,7 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/**
- * Waits until a run has installed its handler for a signal. Before that, the signal ends the run at once, without a
- * cleanup. Starting may take long on a busy machine.
- */
+/** Waits until a run has installed its handler for a signal, which would otherwise end it without a cleanup. */
 export async function untilItCatches(run: Bun.Subprocess, signal: "SIGINT" | "SIGTERM"): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);
   const isRunning = () => run.exitCode === null && run.signalCode === null;
@@ -74,13 +65,10 @@ export function tokenizerFiles(directory: string): Record<string, string> {
 export const mergesOf = (directory: string) =>
   readFileSync(join(directory, "merges.txt"), "utf8").split("\n").slice(1, -1);
 
-/**
- * Returns the processor time that a process has used so far, in milliseconds. A busy machine distorts it less than
- * elapsed time.
- */
+/** Returns the processor time that a process has used so far, in milliseconds. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // Skips the name, which may contain anything. Fields 14 and 15 of the line are the times, in hundredths of a second.
+  // Skips the name, which may contain anything. Fields 14 and 15 are times in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }

@@ -7,7 +7,7 @@ import * as wordTables from "./word-table.ts";
 
 /** The number of bytes of text that are counted between two checks of the memory. */
 const textBytesBetween = scaled(1 << 20, 64);
-/** Sorted runs whose words are also in memory are not written while their tables together have at most so many bytes. */
+/** Sorted runs whose words are also in memory are not written while their tables together have at most this size, in bytes. */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
 /** An additional limit of the memory for words; infinite except at small scale. */

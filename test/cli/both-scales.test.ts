@@ -9,8 +9,7 @@ import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, rounds } from "../rounds.ts";
 
 /**
- * The usual build and dist/bpe-small, whose blocks, windows and tables are tiny, must write the same bytes. The files
- * here are small, so the usual build rarely reaches the end of a block, and the small build often does.
+ * The usual build and dist/bpe-small, whose blocks, windows and tables are tiny, must write the same bytes.
  *
  * With another seed, longer: BPE_SCALES_SEED=7 BPE_TEST_ROUNDS=50 node scripts/test.mjs test/cli/both-scales
  */
@@ -68,10 +67,7 @@ function piece(random: Random): string {
 const textOf = (random: Random, lengths = [0, 1, 3, 20, 60]) =>
   Array.from({ length: pick(random, lengths) }, () => piece(random)).join("");
 
-/**
- * Each build runs in a directory of its own, so that both write files of the same names. The inputs are in `home`,
- * above these directories.
- */
+/** Each build runs in a directory of its own. The inputs are in `home`, above them. */
 class Sides {
   readonly home = scratch();
 
@@ -95,10 +91,7 @@ class Sides {
     return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
   }
 
-  /**
-   * Runs both builds and expects the same exit code, stdout and files. Returns whether they succeeded. `note` is
-   * shown after a failure, to find the run again.
-   */
+  /** Runs both builds and expects the same exit code, stdout and files. Returns whether they succeeded. */
   async compare(note: object, args: readonly string[], smallArgs = args): Promise<boolean> {
     const [usual, tiny] = [this.run("usual", args), this.run("small", smallArgs)];
     const said = { ...note, args, stderr: tiny.stderr };
@@ -125,10 +118,7 @@ class Sides {
   }
 }
 
-/**
- * Returns the contents of files by name; of compressed files, what they contain. Leaves out caches, counts in compact
- * form, and JSON other than tokenizer.json.
- */
+/** Returns the contents of files by name, without caches, compact counts, and JSON other than tokenizer.json. */
 async function contents(directory: string): Promise<Record<string, unknown>> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter(
@@ -162,7 +152,7 @@ function readdirIsDirectory(path: string): boolean {
 
 type Made = { readonly name: string; readonly isText: boolean };
 
-/** Makes a file of a random format, with documents, records in odd shapes, and sometimes bytes that are not text. */
+/** Makes a file of a random format, sometimes with bytes that are not text. */
 function makeInput(random: Random, sides: Sides): Made {
   const kind = pick(random, [
     "txt",
@@ -404,7 +394,7 @@ function trainingOf(random: Random, inputs: readonly string[]): string[] {
   }
 }
 
-/** Returns one of: text of few symbols, whose pairs tie; a word that is repeated; words with equal counts; any text. */
+/** Returns text of few symbols, repeated words, words with equal counts, or any text. */
 function trainingText(random: Random): string {
   const kind = random(6);
   const from = (alphabet: string, length: number) =>

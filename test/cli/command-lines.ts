@@ -3,12 +3,12 @@ import type { CommandSpec } from "../../src/main/command-spec.ts";
 import type { Option } from "../../src/options/option.ts";
 import { bpe, put } from "../binary.ts";
 
-// Command lines for tests that try every argument of every command, on the files of `fillWithInputs`. A new command
-// needs a row in `shortest`. A new option that takes a path may need one in `valid`.
+// Command lines for tests that try every argument of every command. A new command needs a row in `shortest`. A new
+// option that takes a path may need one in `valid`.
 
 /**
- * The shortest command line of each command: its options as `--name=value`, then `--`, then its files. `--workers=1` is
- * added if the command has that option.
+ * The shortest command line of each command: options, `--`, files. `--workers=1` is added if the command has that
+ * option.
  */
 const shortest: Readonly<Record<string, string>> = {
   train: "--vocab-size=262 --output=new -- corpus.txt",

@@ -14,10 +14,7 @@ put(home, "my text.txt", "");
 mkdirSync(join(home, "corpus"));
 mkdirSync(join(home, "my dir"));
 
-/**
- * Returns what bash offers for the last word of a command line; null if bash completes files itself (`-o default`).
- * Calls the function as bash does, for which `=` is a separate word.
- */
+/** Returns what bash offers for the last word; null if it completes files itself (`-o default`). */
 function offered(line: string): string[] | null {
   const words = line
     .split(" ")

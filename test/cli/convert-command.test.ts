@@ -31,10 +31,7 @@ function converted(path: string, ...more: string[]): string {
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const alone = (name: string, content: string) => put(scratch(), name, content);
 
-/**
- * Expects that HF, tiktoken and `bpe` give the same ids as the tokenizer `before`, each if the directory has a file for
- * it.
- */
+/** Expects the ids of `before` from HF, tiktoken and `bpe`, if the directory has files for them. */
 async function expectSameIds(
   before: Tokenizer,
   directory: string,

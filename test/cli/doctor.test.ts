@@ -43,10 +43,7 @@ beforeAll(() => {
   for (const name of readdirSync(good)) parsed.set(name, readFileSync(join(good, name), "utf8"));
 });
 
-/**
- * Returns the first parts of the probe text, which are in many scripts, then English and code, so that tokens of each
- * kind are learned.
- */
+/** Returns text in many scripts, English and code, so that tokens of each kind are learned. */
 function corpusText(): string {
   const { parts } = JSON.parse(readFileSync(join(root, "docs/probe-1.json"), "utf8"));
   const scripts = parts
@@ -59,10 +56,7 @@ function corpusText(): string {
 
 const textFiles = ["merges.txt", "tokenizer.tiktoken", "tokens.tsv"];
 
-/**
- * Writes a copy of the good tokenizer with this damage, and returns its directory. `damage` changes the parsed files;
- * a file set to undefined is left out.
- */
+/** Writes a copy of the good tokenizer, without files that `damage` sets to undefined. Returns its directory. */
 function damaged(name: string, damage: (files: Files) => void): string {
   const directory = join(home, name.replaceAll(/\W+/g, "-"));
   mkdirSync(directory);

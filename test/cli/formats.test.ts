@@ -1,5 +1,4 @@
-// Tries tokenizers in every format, whole and damaged, as every argument that takes a tokenizer. Commands and formats
-// come from the program's tables, so a new one is tried without a new row.
+// Tries tokenizers in every format, whole and damaged, as every argument that takes a tokenizer.
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +8,12 @@ import { turns } from "../rounds.ts";
 import { cases, modelOf } from "../unit/formats/made-sentencepiece.ts";
 import { fillWithInputs, pathArguments } from "./command-lines.ts";
 
-/** What commands say of formats that they cannot use, by argument; "all others" is for arguments that are not named. */
+/** What commands say of formats that they cannot use, by argument; "all others" is the rest. */
 type Refusals = Readonly<Record<string, string>>;
 
 const others = "all others";
 const otherIds = "(position 0: the )?id 258 (at position 0 )?is not";
-/** What commands say, by format. The ids in the command lines come from `tok`, so other tokenizers may lack some. */
+/** What commands say, by format. Other tokenizers may lack ids of `tok`, which the command lines have. */
 const refusals: Readonly<Record<string, Refusals>> = {
   sentencepiece: {
     "train --extend": 'PATH/tokenizer.model" cannot be extended: it is not a byte-level tokenizer',
@@ -56,7 +55,7 @@ const tokenizerArguments = pathArguments.filter(({ use }) => use === "tokenizer"
 const first = ["-n", "262", "-s", "<|x|>", "--special-tokens-first"];
 const names = formats.all.map(({ name }) => name);
 
-/** Makes a directory with a tokenizer in the format. Returns the path to name it by, and the files to damage. */
+/** Makes a tokenizer in the format. Returns the path to name it by, and the files to damage. */
 function make(format: string): { path: string; files: string[] } {
   const done = (...args: string[]) => expect([args, run(...args, "-q")]).toMatchObject([args, { code: 0 }]);
   mkdirSync(join(home, format));

@@ -1,5 +1,4 @@
-// Names and contents of files may come from anybody. Whatever is shown of them stays on its line, does nothing to the
-// terminal, and hides nothing.
+// Names and contents of files are shown on their line, do nothing to the terminal, and hide nothing.
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ const evil = "\x1b]0;x\x07\nbpe: error: forged\x1b[31m\r\u009b\u202e\u200b";
 const home = scratch();
 const text = `${"the cat sat on the mat. ".repeat(20)}${evil} ${evil}`;
 
-/** Fills `home` with files of many kinds, mostly under evil names, and a tokenizer with evil strings in its files. */
+/** Fills `home` with files, mostly under evil names, and a tokenizer with evil strings. */
 function prepare(): void {
   put(home, `${evil}.txt`, text);
   put(home, "one.txt", text);

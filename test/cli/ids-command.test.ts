@@ -30,10 +30,7 @@ function train(files: readonly string[], ...options: string[]) {
   return { code, stderr, output };
 }
 
-/**
- * Learns merges of ids naively: counts all pairs, merges the best one, and starts over. Of equally frequent pairs, the
- * one with smaller ids wins.
- */
+/** Learns merges of ids naively. Of equally frequent pairs, the one with smaller ids wins. */
 function naively(documents: readonly number[][], mergeCount: number, lengthMax = Infinity) {
   const texts = documents.map((ids) => [...ids]);
   const alphabetSize = Math.max(...documents.flat()) + 1;
@@ -183,8 +180,7 @@ describe("files of ids", () => {
       expect(looks(path).stderr).toContain(`read as uint16, every second id is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
-    // These 16-bit ids are accepted: few ids of which not every second one is 0; ids that are all small; and ids of
-    // which not every second one is small.
+    // 16-bit ids that do not look like 32-bit ones.
     for (const ids of [
       [500, 7, 400, 0],
       [1, 0, 2, 0, 3, 0, 1, 0, 2, 3],

@@ -43,7 +43,7 @@ const bytes = bpe(["train", corpus, "-n", "256", "--compat", "huggingface", "-o"
 expect(bytes.code).toBe(0);
 const alphabet = JSON.parse(readFileSync(join(home, "bytes/vocab.json"), "utf8"));
 
-/** A tokenizer with the tokens of 256 bytes, followed by `<unk>`, which is in the vocabulary but is no added token. */
+/** A tokenizer with the tokens of 256 bytes and `<unk>`, which is in the vocabulary but no added token. */
 const plain = {
   version: "1.0",
   truncation: { direction: "Right", max_length: 100, strategy: "LongestFirst", stride: 0 },
@@ -235,8 +235,7 @@ test("files that transformers reads next to it are kept, and typed options win",
     chat_template: "{{ bos_token }}é",
     clean_up_tokenization_spaces: false,
   });
-  // A role whose token does not exist adds a special token: `[PAD]`. `<think>`, which was not special, becomes special,
-  // and stays after the learned tokens.
+  // A role whose token does not exist adds it: `[PAD]`. `<think>` becomes special, and stays after the learned tokens.
   expect(
     Object.entries(added_tokens_decoder).map(([id, { content, special }]: Json) => [id, content, special]),
   ).toEqual([

@@ -191,8 +191,7 @@ test("an allocation that the system refuses is an error, and no result is incomp
     const command = `ulimit -v ${limit}; exec ${binary} train ${many} -n 300 -w 2 -q -o ${out}`;
     const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: home, env: environment });
     if (existsSync(out)) expect(mergesOf(out).length).toBe(44);
-    // If an allocation of the runtime itself is refused, and not one of our arrays, the runtime aborts, which `bpe`
-    // cannot prevent.
+    // If an allocation of the runtime itself is refused, the runtime aborts, which `bpe` cannot prevent.
     if (exitCode === null) continue;
     if (exitCode !== 0) {
       expect(exitCode).toBe(1);

@@ -1,5 +1,4 @@
-// Tries paths of many kinds as each argument that is a path. The arguments come from the program's tables
-// (command-lines.ts), so those of a new command or option are tried, too.
+// Tries paths of many kinds as each argument that is a path (command-lines.ts).
 import { expect, test } from "bun:test";
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -14,9 +13,9 @@ import { fillWithInputs, type PathArgument, pathArguments } from "./command-line
 type Use = PathArgument["use"];
 
 /**
- * How a run ends. "works": it succeeds. "waits": it waits, for example for a writer to a pipe. Anything else: it fails
- * with a message that this regular expression matches. In the expression, PATH is the path in quotes, and OPTION the
- * option. If `usage: ` is put before the expression, the exit code is 2, otherwise 1.
+ * How a run ends: "works" if it succeeds, "waits" if it waits, such as for a writer to a pipe, otherwise a regular
+ * expression that its message matches. In the expression, PATH is the path in quotes, and OPTION the option. With
+ * `usage: ` before it, the exit code is 2, otherwise 1.
  */
 type Ending = "works" | "waits" | (string & {});
 
@@ -242,14 +241,11 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Names that are odd, but valid. The second is long, but leaves room for the longer hidden names next to an output. */
+/** Odd but valid names. The second leaves room for longer hidden names next to an output. */
 const oddNames = [" -a\n=語 '\"[*]\x1b[31m", "語".repeat(70)];
 
 const denied = "PATH cannot be read: permission denied";
-/**
- * Files without permissions. If the tests run as root, to whom permissions do not apply, the program runs as another
- * user.
- */
+/** Files without permissions. Root ignores permissions, so for root the program runs as another user. */
 const forbidden: Readonly<Record<string, Kind>> = {
   "a file without permissions": {
     path: "locked.txt",
@@ -272,12 +268,12 @@ const forbidden: Readonly<Record<string, Kind>> = {
 };
 
 const model = scratch();
-/** The directory in which commands run: a copy of `model`. It is replaced after a run that changed its files. */
+/** The directory in which commands run: a copy of `model`, replaced after a run that changed its files. */
 const home = join(scratch(), "home");
 const socket = join(scratch(), "socket");
 Bun.listen({ unix: socket, socket: { data() {} } }).unref();
 
-/** Makes the inputs and the paths of `kinds`. Some are also made with the ending .npy, for outputs of ids. */
+/** Makes the inputs and the paths of `kinds`, some also with the ending .npy, for outputs of ids. */
 function fill(): void {
   fillWithInputs(model);
   put(model, "file.txt", "a file");
@@ -325,10 +321,7 @@ function complaint({ code, stderr }: Finished, argument: PathArgument, typed: st
   return code === (usage === undefined ? 1 : 2) && expected.test(stderr) ? undefined : told;
 }
 
-/**
- * Removes what a run made, and restores what it changed. Returns the paths of these files; after a run that succeeded,
- * only the hidden ones among those that it made.
- */
+/** Undoes what a run did. Returns the affected paths; after a success, only hidden ones that it made. */
 function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): string[] {
   const after = listing(home);
   const added = [...after.keys()].filter((path) => !before.has(path));
@@ -338,11 +331,7 @@ function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): stri
   return hasSucceeded ? added.filter((path) => /(^|\/)\./.test(path)) : [...added, ...changed];
 }
 
-/**
- * Tries a path as every argument, except where a run would wait. Describes the runs that ended otherwise than expected
- * or left files. Unless the tests are thorough, only an eighth of the runs that succeed are tried, because they take
- * most of the time.
- */
+/** Tries a path as every argument, except where a run would wait. Describes runs that ended otherwise than expected. */
 function complaintsOf(kind: Kind, turn: number, run: (line: string[]) => Finished): string[] {
   renew();
   const before = listing(home);
@@ -385,7 +374,7 @@ test("a path with an odd or a long name works", () => {
   renew();
   const before = listing(home);
   for (const [i, { name, valid, isWritten, lineWith }] of pathArguments.entries()) {
-    // The files of a part of ids are named after its manifest, so a manifest under another name does not work.
+    // The files of a part of ids are named after its manifest, so it cannot have another name.
     if (name === "ids join <file>" || (!isThorough && i % 3 > 0)) continue;
     for (const odd of turns(oddNames, i)) {
       const path = isWritten ? odd + extname(valid) : join(odd, odd + extname(valid));
@@ -428,7 +417,7 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
       stderr: "pipe",
     });
     await untilItCatches(run, "SIGTERM");
-    // Usually long enough for the run to wait on the pipe. If it does not wait yet, it must handle the signal as well.
+    // Usually long enough for the run to wait on the pipe. If it is not, the signal must work as well.
     await Bun.sleep(50);
     const isWaiting = run.exitCode === null;
     run.kill("SIGTERM");
