@@ -1,8 +1,10 @@
 // Compares training with other tools. Rounds are interleaved. Prints medians, with the checksum of each result.
 //
-//   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers 2]
+//   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers N]
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
 //                                       [--pattern REGEX] [--bpe '--superwords-from 24000'] [--before EXECUTABLE]
+//
+// Without --workers, each tool chooses its number of threads.
 //
 // With --bpe, `bpe` also trains without these options. --before is an older executable, which takes turns with this
 // one.
@@ -22,7 +24,7 @@ const { values, positionals } = parseArgs({
   options: {
     "vocab-size": { type: "string", default: "32000" },
     rounds: { type: "string", default: "5" },
-    workers: { type: "string", default: "2" },
+    workers: { type: "string" },
     "special-token": { type: "string", default: "<|endoftext|>" },
     peers: { type: "string", default: "gigabpe,tokenizers" },
     pattern: { type: "string", default: "gpt2" },
@@ -39,6 +41,7 @@ if (corpus === undefined || !existsSync(corpus)) {
   process.exit(2);
 }
 
+const { workers } = values;
 const root = `${import.meta.dir}/..`;
 const python = `${root}/dist/peers/bin/python`;
 type Run = {
@@ -59,8 +62,7 @@ function runBpe(executable: string, options: string): Run {
     values["vocab-size"],
     "-s",
     values["special-token"],
-    "-w",
-    values.workers,
+    ...(workers === undefined ? [] : ["-w", workers]),
     "-p",
     values.pattern,
     ...options.split(" ").filter(Boolean),
@@ -78,7 +80,7 @@ function runPeer(peer: string): Run {
   const script = `${import.meta.dir}/peers/train.py`;
   const { pattern } = values;
   if (peer === "gigabpe" && pattern !== "gpt2") throw new Error("it has one pattern");
-  const command = [script, peer, corpus!, values["vocab-size"], values.workers, started, pattern];
+  const command = [script, peer, corpus!, values["vocab-size"], workers ?? "", started, pattern];
   return JSON.parse(runProcess([python, ...command]).stdout.toString());
 }
 

@@ -66,7 +66,14 @@ type Encoded = {
 function encode(setting: Setting, path: string): Cost[] {
   const results = resultsOf<Encoded>(
     ...([setting, "encode/encode.ts", path, setting.texts.tokenizerOf(path)] as const),
-    ...["--rounds", String(setting.rounds), "--workers", "2", "--peers", "gigatoken,huggingface,tiktoken"],
+    ...[
+      "--rounds",
+      String(setting.rounds),
+      "--workers",
+      "default",
+      "--peers",
+      "gigatoken,huggingface,tiktoken",
+    ],
   );
   return results.map(({ name, seconds, callSeconds, processorSeconds, peakMemoryBytes }) => ({
     name: name.startsWith("bpe") ? "bpe" : name === "huggingface" ? "tokenizers" : name,

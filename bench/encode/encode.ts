@@ -1,6 +1,6 @@
 // Compares encoding with other tools: rounds are interleaved, medians are printed, and all answers are compared.
 //
-//   node scripts/bun.mjs bench/encode/encode.ts <text> <tokenizer directory> [--rounds 3] [--workers 1,2]
+//   node scripts/bun.mjs bench/encode/encode.ts <text> <tokenizer directory> [--rounds 3] [--workers 1,2,default]
 //        [--peers huggingface,huggingface-1,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python]
 //        [--python-rc dist/peers-rc/bin/python] [--binary dist/bpe] [--record name]
 //
@@ -71,10 +71,9 @@ function run(
 function runBpe(workers: string): Run {
   return run(
     (output) =>
-      [values.binary, "encode", text!, "--tokenizer", directory!, "-o", output, "-w", workers].concat([
-        "--progress",
-        "json",
-      ]),
+      [values.binary, "encode", text!, "--tokenizer", directory!, "-o", output, "--progress", "json"].concat(
+        workers === "default" ? [] : ["-w", workers],
+      ),
     ({ stderr }) => {
       const { peakMemoryBytes } = JSON.parse(stderr.toString().trim().split("\n").at(-1)!);
       return { peakMemoryBytes };

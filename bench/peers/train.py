@@ -17,9 +17,10 @@ import time
 from usage import measured, peak_memory_bytes
 
 peer, path, vocab_size = sys.argv[1], sys.argv[2], int(sys.argv[3])
-threads, started, pattern = int(sys.argv[4]), float(sys.argv[5]), sys.argv[6]
+threads, started, pattern = int(sys.argv[4] or 0), float(sys.argv[5]), sys.argv[6]
 output = tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json")
-os.environ["RAYON_NUM_THREADS"] = str(threads)
+if threads > 0:
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
 
 
 def train_tokenizers():
@@ -45,7 +46,7 @@ def train_gigabpe():
     import gigabpe
 
     (vocabulary, merges), usage = measured(
-        lambda: gigabpe.train_bpe([path], vocab_size, pretokenizer="bytelevel", threads=threads)
+        lambda: gigabpe.train_bpe([path], vocab_size, pretokenizer="bytelevel", threads=threads or None)
     )
     json.dump({"vocab": vocabulary, "merges": merges}, output)
     output.flush()
