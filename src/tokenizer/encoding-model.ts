@@ -1,8 +1,8 @@
 import { assert, type kernels } from "#runtime";
 
 /**
- * EncodingModel: everything needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed,
- * posted to workers. The kernel builds its tables from it (src/kernel/encode/build-model.ts).
+ * EncodingModel: everything needed to turn the bytes of a pretoken into ids. Plain data, which never changes. The
+ * kernel builds its tables from it (src/kernel/encode/build-model.ts).
  *
  *   ARRAY       TYPE         LENGTH       MEANING
  *   byteIds     Int32Array   256          id of each byte, or `droppedByte` if the vocabulary lacks it

@@ -4,9 +4,8 @@ import type { TokenTable } from "./token-table.ts";
 import * as tokenTables from "./token-table.ts";
 
 /**
- * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of
- * these would fill any machine. So only short tokens are kept. A longer one is read from its two halves, down to halves
- * that are kept. `kept` then has at most `keptBytesMax` bytes for each token.
+ * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, so only short
+ * ones are kept. A longer one is read from its two halves, down to halves that are kept.
  *
  *   ARRAY     TYPE         LENGTH        MEANING
  *   lengths   Uint32Array  tokenCount    bytes of each token

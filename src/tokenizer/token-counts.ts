@@ -2,9 +2,8 @@ import type { LearnedPairs, Merges } from "./merges.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
- * TokenCounts: how often each token occurs in the corpus, both when it was created and at the end of training. The
- * counts follow from those of the merges, so the corpus is not read again. Tokens have the engine's numbers: the
- * `startCount` start tokens come first, and merge k makes token `startCount + k`.
+ * TokenCounts: how often each token occurs in the corpus, both when it was created and at the end of training. Tokens
+ * have the engine's numbers: the `startCount` start tokens come first, and merge k makes token `startCount + k`.
  *
  *   ARRAY          TYPE          LENGTH          MEANING
  *   createdCounts  Float64Array  tokenCount      occurrences when the token was created; for a start token, before

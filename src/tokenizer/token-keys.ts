@@ -2,7 +2,7 @@ import { byteCharacters, escapeBytes } from "#bytes";
 import * as tokenTables from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// Keys of tokens in HF's files: the text of an added token, otherwise bytes as characters ("Ġthe").
+// Keys of tokens in HF's files, such as "Ġthe" for " the". The key of an added token is its text.
 
 /** Returns the key of each id; an empty string for an id without a token. */
 export function byId(parts: TokenizerParts): string[] {

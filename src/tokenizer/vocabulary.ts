@@ -259,7 +259,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
   }
 }
 
-/** Describes special tokens that share an id with an ordinary token of other bytes, such as `é` and 0xE9. */
+/** Describes special tokens that share an id with an ordinary token of other bytes, such as `é` and byte 0xE9. */
 export const describeSharedIds = ({
   specialTokens,
   specialIds,

@@ -27,7 +27,7 @@ export type CountOptions = {
   /** The ranges to count; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
-  /** Number of counting threads. The main thread is one of them, unless it has to read inputs in order. */
+  /** Number of counting threads, with the main thread unless it reads inputs in order for the others. */
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;

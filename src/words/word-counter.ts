@@ -347,7 +347,8 @@ export class WordCounter {
    * slots, which is copied to the text's region in portions.
    *
    * Tables of one corpus share most keys, and growing a table costs more than adding to it, so the number of new keys
-   * is estimated from the first portion. This works because slots are in the order of hashes.
+   * is estimated from the first portion. This works because slots are in the order of hashes, which are as good as
+   * random.
    *
    * This table must grow before anything is added: keys arrive in the order of their hashes, and would cluster at the
    * front of a table that is too small.

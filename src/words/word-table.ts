@@ -1,8 +1,7 @@
 import { asOption, phrase, UserError } from "#runtime";
 
 /**
- * WordTable: distinct words, each once, with their counts. Counting builds tables of parts of a corpus, and adds them
- * up to one table, which the merge engine reads.
+ * WordTable: distinct words, each once, with their counts.
  *
  *   ARRAY    TYPE           LENGTH          MEANING
  *   bytes    Uint8Array     byteCount       concatenated words, no separator
@@ -11,8 +10,7 @@ import { asOption, phrase, UserError } from "#runtime";
  *
  * "a bc bc" gives bytes = "a bc", starts = [0, 1, 4], counts = [1, 2].
  *
- * No word is empty, and no two are equal. No result may depend on their order. Functions that need or return ascending
- * order, such as those of sorted-words.ts, say so.
+ * No word is empty, and no two are equal. No result may depend on their order.
  */
 export type WordTable = {
   readonly wordCount: number;

@@ -16,6 +16,7 @@ mkdirSync(join(home, "my dir"));
 
 /** Returns what bash offers for the last word; null if it completes files itself (`-o default`). */
 function offered(line: string): string[] | null {
+  // For bash, `=` is a separate word.
   const words = line
     .split(" ")
     .flatMap((word) => word.split(/(?<=^--[^=]*)(=)/).filter((part, i) => i === 0 || part !== ""));
