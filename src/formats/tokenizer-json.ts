@@ -231,7 +231,7 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
   ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
 });
 
-/** Returns the rest of the tokenizer.json of `--like`, with the new ids. A requested bos replaces a post-processor that adds no tokens. */
+/** Returns `--like`'s tokenizer.json, without the model. A requested bos replaces a post-processor without tokens. */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;

@@ -154,7 +154,7 @@ export type RunRecord = {
   readonly startedAt: string;
   /** The files of the result, including this one, but no images. */
   readonly files: readonly string[];
-  /** The SHA-256 of the other files, in hex, by name. Records of converted, pruned and truncated tokenizers have none. */
+  /** The SHA-256 of the other files, in hex, by name. Absent if a tokenizer was converted, pruned or truncated. */
   readonly filesSha256?: Readonly<Record<string, string>>;
   readonly timings: {
     readonly countMs: number;

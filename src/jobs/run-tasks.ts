@@ -10,9 +10,9 @@ import {
 } from "#runtime";
 import * as jobs from "./job.ts";
 
-/** A job as seen from the main thread: its tasks, the threads that do them, and the sink for their results. */
+/** A job as seen from the main thread. */
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
-  /** The name by which workers load the job (src/main/worker.ts); also used in messages. */
+  /** The name by which workers load the job (src/main/worker.ts), and in messages. */
   readonly name: JobName;
   /** Starts the job's work in the main thread, as workers start it in theirs. */
   readonly start: StartThread<Setup, Part, Found, Rest, Common>;
@@ -24,33 +24,27 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** The byte ranges to process, in this order; everything if left out. */
   readonly ranges?: readonly Range[] | undefined;
   /**
-   * How ranges are split into tasks (`textCutting`). If undefined, each range is one task, and one thread gets all
-   * chunks of an input that is read in order. A Parquet file is several tasks even then.
+   * How ranges are split into tasks (`textCutting`). undefined: a range is one task, except for Parquet, and one thread
+   * gets all chunks of an input that is read in order.
    */
   readonly cutting: RangePlanOptions | undefined;
-  /** Tasks are planned ahead until they have this many bytes of text, or until there are `aheadCountMax` of them. */
+  /** Tasks are planned ahead up to this many bytes of text. */
   readonly aheadBytes: number;
 
   readonly threadCount: number;
-  /** Whether the main thread does tasks, too. Otherwise it only plans, reads chunks and receives results. */
+  /** Whether the main thread does tasks, too. */
   readonly mainWorks: boolean;
   /** Whether a task may keep the main thread from handling signals for long. */
   readonly mayTakeLong: (task: tasks.Task) => boolean;
-  /**
-   * Makes the data that each thread needs to combine the results of all threads at the end (`ThreadJob.share`). If it
-   * is left out or returns undefined, nothing is combined.
-   */
+  /** Makes the data for combining the results of threads (`ThreadJob.share`). Without it, nothing is combined. */
   readonly commonOf?: (rests: readonly Rest[]) => Common | undefined;
-  /**
-   * The number of rounds of combining. Each round begins when all threads have finished the previous one. Defaults to
-   * one.
-   */
+  /** The number of rounds of combining. A round begins when the previous one is finished. */
   readonly shareRounds?: number;
   /** The workers, if they were started earlier. */
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers, and a function that ends all of them. A worker that ends before it gets a job is not noticed. */
+/** Workers, and a function that ends them. A worker that ends before it gets a job is not noticed. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
 /** Starts workers for a job. The caller must end them, also after an error. */
@@ -63,17 +57,15 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 }
 
 const reportIntervalMs = 50;
-/** A task that cannot be sliced (one line, one page or one word) takes about 0.1 s if it has this many bytes. */
+/** One line, page or word of this many bytes takes about 0.1 s, and cannot be sliced. */
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
- * Runs the tasks of a job on its threads, and passes the results to the sink in the order of the tasks. Returns the
- * final result of each thread that had a task, in no particular order. Throws the first error. No worker is left
- * running.
+ * Runs the tasks of a job. The sink gets results in the order of the tasks. Returns the final results of the threads
+ * that had a task, in no particular order.
  *
- * If the next task of the main thread may take long, the main thread takes no more tasks, so that it can handle
- * signals. A new worker replaces it. At intervals and between slices of work, `report` is called with the number of
- * input bytes that are done.
+ * The main thread leaves a task that may take long to a new worker, so that it can handle signals. `report` is called
+ * at intervals, and between slices.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -92,7 +84,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Comm
     }
   }, reportIntervalMs);
   const ran = running.run();
-  // If `report` fails first, it stops the run, and the run's own error is ignored.
+  // If `report` fails first, the error of the run itself is ignored.
   ran.catch(() => {});
   try {
     await Promise.race([ran, failed]);
@@ -115,7 +107,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new tasks.ChunkBuffers();
-  /** The bytes done by each worker, by the main thread, and by the worker that may replace the main thread. */
+  /** The bytes done by the workers, the main thread, and the worker that may replace it. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
   /** Set by `stop`. No more work is begun. */
@@ -140,8 +132,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // Signals are handled here, because with 100,000 special tokens, preparing the tasks takes 0.1 s, and posting the
-    // first ones takes 0.1 s, too.
+    // Signals are handled here: with 100,000 special tokens, preparing the tasks and posting the first ones take 0.1 s
+    // each.
     await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers get their tasks before this thread begins its own.
@@ -150,7 +142,6 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.share();
   }
 
-  /** Combines the results of the threads, if the job does so. */
   private async share(): Promise<void> {
     if (this.isStopped || this.job.commonOf === undefined) return;
     const common = this.job.commonOf(this.rests);
@@ -170,9 +161,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.sharers.push(sharer);
   }
 
-  /**
-   * Returns the main thread's `Sharer`. It yields before it begins, so that all workers have their requests by then.
-   */
+  /** Yields before it begins, so that the workers have their requests by then. */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
       await yieldToEventLoop();
@@ -194,14 +183,12 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.tasks.close();
   }
 
-  /**
-   * `Thread.isExtra` of the workers. If the only planned thread is a worker, the main thread is one more than planned.
-   */
+  /** `Thread.isExtra` of the workers. */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
   }
 
-  /** Does tasks in the main thread. When the main thread leaves a task, starts a worker that replaces it. */
+  /** Does tasks in the main thread, and starts a worker for one that the main thread leaves. */
   private async workHere(): Promise<void> {
     await this.workOnTasks();
     if (!this.tasks.hasLeft || this.isStopped) return;
@@ -209,7 +196,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.serve(this.substitute, () => ({ index: this.mainIndex + 1, isExtra: true }));
   }
 
-  /** Does tasks in this thread, as a worker does. Messages and signals are handled after each slice. */
+  /** Does tasks in this thread. Messages and signals are handled after a slice. */
   private async workOnTasks(): Promise<void> {
     const { job, tasks: queue, order, buffers, mainIndex } = this;
     let next = await queue.next(mainIndex);
@@ -240,7 +227,6 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     }
   }
 
-  /** Does a task in this thread. Stops in the middle of it if the job is stopped. */
   private async takeTask(
     thread: TaskThread<Part, Found, Rest>,
     task: tasks.Task,
@@ -256,7 +242,6 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     }
   }
 
-  /** Sends tasks to workers until there are no more, and receives their results. */
   private async serve({ workers }: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
     const { job, bytesDone } = this;
     const { name, inputs, setupOf } = job;
@@ -275,31 +260,28 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 }
 
-/** Small tasks are sent in batches of this much text, because a message costs as much as counting some kilobytes. */
+/** Small tasks are sent in batches, because a message costs as much as counting some kilobytes. */
 const batchBytes = scaled(1 << 18, 256);
-/** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
+/** Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);
 
-/** The number of a taker, and whether that taker leaves a task to the other takers. */
+/** A taker, and the tasks that it leaves to other takers. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: tasks.Task) => boolean };
 
-/** Hands out tasks in order, each to one of several takers, and plans some ahead. */
+/** Hands out tasks in order, and plans some ahead. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
   private readonly ready: tasks.Task[] = [];
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
-  /** The taker that must get the next task, because it got the chunk before; -1 if any taker may get the task. */
+  /** The taker that got the chunk before, and must get the next one; -1 if there is none. */
   private holder = -1;
 
-  /**
-   * Whether the picky taker has met a task that it leaves. It got an empty list of tasks then. If it asks again, it
-   * gets tasks like any other taker.
-   */
+  /** Whether the picky taker has left a task. From then on it gets tasks like any other taker. */
   hasLeft = false;
 
-  /** @param aheadBytes tasks are planned ahead up to this many bytes of text, but at most `aheadCountMax` of them */
+  /** @param aheadBytes tasks are planned ahead up to this many bytes of text */
   constructor(
     private readonly tasks: AsyncGenerator<tasks.Task, void>,
     private readonly aheadBytes: number,
@@ -309,13 +291,12 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the next tasks for a taker; empty if there are no more, or if the taker leaves the next one. Takers that
-   * wait at the same time resume in the order of their tasks.
+   * Returns the next tasks; none if there are no more, or if the taker leaves the next one. Waiting takers resume in
+   * the order of their tasks.
    */
   next(taker: number): Promise<tasks.Task[]> {
     const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
-    // Deferred until the taker awaits `asked`. Otherwise a taker that has waited longer could get a later task, and
-    // resume first.
+    // Deferred until the taker awaits `asked`. Otherwise a taker that has waited longer could resume first.
     queueMicrotask(() => {
       this.serve();
       void this.fill();
@@ -391,16 +372,15 @@ type Ask = {
 /** Receives the output and the results of tasks, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
   /**
-   * Receives the next output of the first task that has not ended (`endTask`). The output's memory belongs to the
-   * thread again once this returns, or once the promise of `drain` resolves.
+   * Receives output of the first task that has not ended. Its memory returns to the thread after this, or after
+   * `drain`.
    */
   write?(part: Part): void;
   /** Called after each task. `found` is undefined if there was nothing to do. */
   endTask(task: tasks.Task, found: Found | undefined): void;
   /**
-   * Returns a promise that resolves once the sink can take more. Until it resolves, the memory of what was written does
-   * not go back to the threads. The promise does not reject: the next `write` throws any error. If `drain` returns
-   * undefined or is left out, the sink can take more now.
+   * Returns a promise that resolves once the sink can take more, or undefined if it can now. It does not reject: the
+   * next `write` throws.
    */
   drain?(): Promise<void> | undefined;
 };
@@ -409,13 +389,13 @@ export type Sink<Part extends OutputPart, Found> = {
 export type Turn<Part, Found> = {
   readonly task: tasks.Task;
   readonly parts: Part[];
-  /** Called with the number of bytes that were written; returns their memory to the thread. */
+  /** Returns the memory of written output to the thread. */
   readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
   isFinished: boolean;
   found?: Found | undefined;
 };
 
-/** Passes the results of threads to the sink, in the order in which tasks were handed out. Early results wait. */
+/** Passes results to the sink, in the order in which tasks were handed out. */
 export class TaskOrder<Part extends OutputPart, Found> {
   private readonly turns: Turn<Part, Found>[] = [];
 
@@ -463,7 +443,7 @@ export type SharedTasks<Part extends OutputPart, Found> = {
   readonly buffers: tasks.ChunkBuffers;
 };
 
-/** The main thread's side of one worker: sends tasks to the worker, and passes on its results. */
+/** The main thread's side of one worker. */
 export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>
   implements Sharer<Rest, Common>
 {
@@ -483,12 +463,12 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     this.thread = new jobs.Thread(name, worker, (news) => this.take(news));
   }
 
-  /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had a task. */
+  /** Sends tasks to the worker. Passes on its final result, if it had a task. */
   async run(takeRest: (rest: Rest) => void): Promise<void> {
     const { thread } = this;
     // Not awaited, so that the first tasks are posted before the worker has begun.
     void thread.ask("begin", this.setup);
-    // Two messages are under way, so that the next one is already queued when the first is done.
+    // Two messages are under way, so that the worker need not wait for the next one.
     const first = await this.sendNext();
     await Promise.all([
       this.continueWith(first),
@@ -548,43 +528,30 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
 /** A message of tasks on its way to a worker; `done` settles when all of them are done. */
 type Sent = { readonly done: Promise<void> };
 
-/**
- * One thread's work for a job, in the main thread or in a worker: takes tasks, one after the other. `Found` is the
- * result of a task, `Rest` the final result. The module of a job has a function `start…`, which creates a `ThreadJob`
- * from plain data, the setup.
- */
+/** One thread's work for a job. `Found` is the result of a task, `Rest` the final result. */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
-  /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */
+  /** Does a task. Yields the number of bytes of text done so far, after each slice. */
   take(task: tasks.Task): Generator<number, Found>;
-  /**
-   * Does the remaining work, when no more tasks will come. With `leavesMemory`, the thread should free memory, because
-   * a worker continues in its place.
-   */
+  /** Does the remaining work after the last task. `leavesMemory`: a worker continues, so memory should be freed. */
   finish?(leavesMemory: boolean): Generator<undefined, void>;
   /** The thread's final result. */
   readonly rest: Rest;
-  /**
-   * Does this thread's share of one round of combining results, after all threads have done their tasks. In the first
-   * round, may return false, for example for lack of memory. Then nothing is combined, and each thread's `rest` stays.
-   */
+  /** Does this thread's share of a round of combining. If it returns false, in the first round, nothing is combined. */
   share?(share: Share<Common>): Generator<undefined, boolean>;
-  /** Called when all threads have done their shares. Afterwards `rest` is this thread's part of the combined result. */
+  /** Called when the shares are done. Afterwards `rest` is this thread's part of the combined result. */
   endShare?(): Generator<undefined, void>;
   /** The memory in `rest` that is transferred instead of copied. */
   readonly restMemory?: ArrayBuffer[];
-  /** The current position in the text of the task, which says where an error occurred. */
+  /** The position in the text of the task, for errors. */
   readonly offsetByte: number;
   /** Collects the output of tasks; undefined if tasks have no output. */
   readonly output?: PartMaker<Part>;
   close(): void;
 }
 
-/** Collects the output of a task while the task runs. The caller takes it part by part. */
 export interface PartMaker<Part extends OutputPart> {
   readonly isEmpty: boolean;
-  /**
-   * Returns what was collected. The next part is put into `spare`, the memory of an earlier part, or into new memory.
-   */
+  /** Returns what was collected. `spare` is the memory of an earlier part, for the next one. */
   take(spare: ArrayBuffer | undefined): Part;
 }
 
@@ -601,7 +568,7 @@ export type Share<Common> = {
   readonly round: number;
 };
 
-/** A thread that combines its results with those of the others, as seen from the main thread. See `ThreadJob`. */
+/** A thread that combines its results with others', as seen from the main thread. */
 type Sharer<Rest, Common> = {
   share(share: Share<Common>): Promise<boolean>;
   endShare(): Promise<Rest>;
@@ -616,16 +583,11 @@ export type StartThread<Setup, Part extends OutputPart, Found, Rest, Common = ne
 export type Thread = {
   /** A number that no other thread of the job has. */
   readonly index: number;
-  /**
-   * Whether the job has one thread more than planned: this thread replaces the main thread, which keeps its memory, or
-   * it is the only worker and the main thread does no tasks.
-   */
+  /** Whether the job has one thread more than planned, because the main thread does no tasks, or has left one. */
   readonly isExtra: boolean;
 };
 
-/**
- * How many bytes of the inputs each thread has done, by thread index. Written by the threads, read by the main thread.
- */
+/** How many bytes of the inputs the threads have done, by thread index. */
 export type SharedProgress = Float64Array;
 
 /** The initial data of a worker. */
@@ -636,7 +598,7 @@ export type TaskSetup<Setup> = {
   readonly bytesDone: SharedProgress;
 };
 
-/** A worker's report on its tasks: output of the first task that is not done, or the tasks that are done. */
+/** Output of the first task that is not done, or the tasks that are done. */
 export type TaskNews<Part extends OutputPart, Found> =
   | { readonly kind: "part"; readonly part: Part }
   | {
@@ -647,7 +609,7 @@ export type TaskNews<Part extends OutputPart, Found> =
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job at work. Records its progress, and adds the place in the text to an error that is a bug. */
+/** One thread of a job at work. Adds the place in the text to an error that is a bug. */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,
@@ -676,10 +638,7 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   }
 }
 
-/**
- * Receives the main thread's messages in a worker, through `serve` of job.ts. The next tasks arrive early, so that the
- * worker need not wait for them. A worker with too much unwritten output waits (`Outbox`), so memory is bounded.
- */
+/** Receives the main thread's messages in a worker. Tasks arrive early, so that it need not wait. */
 export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
   private thread!: TaskThread<Part, Found, Rest, Common>;
   private outbox: Outbox<Part> | undefined;
@@ -698,7 +657,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
     if (job.output === undefined) return;
     this.outbox = new Outbox(job.output, (part) => {
-      // Reports finished tasks first, because the main thread takes a part for the first task that is not finished.
+      // Reports finished tasks first: the main thread takes a part for the first unfinished one.
       if (this.found.length > 0) this.tellDone();
       this.tell({ kind: "part", part }, [part.memory]);
     });
@@ -754,8 +713,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
- * The output of one thread, until it is written. The thread waits while too much output is unwritten. Returned memory
- * is reused, last in first out, because it is still in the processor's cache, and new memory is expensive.
+ * The output of one thread, until it is written. Memory is reused last in, first out, because it is still in the cache.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
@@ -767,7 +725,7 @@ export class Outbox<Part extends OutputPart> {
     private readonly post: (part: Part) => void,
   ) {}
 
-  /** Sends the collected output, if there is any, once less than `unwrittenBytesMax` is unwritten. */
+  /** Sends the collected output, once less than `unwrittenBytesMax` is unwritten. */
   async send(): Promise<void> {
     if (this.output.isEmpty) return;
     while (this.unwrittenBytes >= unwrittenBytesMax) {

@@ -1,5 +1,4 @@
-// The encoding part of the kernel, built from the same sources as module.ts. It has a memory of its own and no threads.
-// Other programs run it as C (native/).
+// The encoding part of the kernel, without threads. Other programs run it as C (native/).
 
 export { beginLaidOut, beginModel, buildTables, endLaidOut } from "./encode/build-model";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";

@@ -14,24 +14,17 @@ import { useCache, useLookUp } from "./word-cache";
 
 let modelHead: usize = 0;
 
-/**
- * Lays out the memory, and reserves `byteCount` bytes for the model, which begins with its head. Returns their address,
- * or 0 if memory runs out.
- */
+/** Lays out the memory. Returns the address of the model of `byteCount` bytes, or 0 if memory runs out. */
 export function beginModel(byteCount: u32): usize {
   modelHead = layOutEncoding() ? reserveTable(byteCount) : 0;
   return modelHead;
 }
 
-/**
- * Builds all tables for the model, which JavaScript has written. The word cache is 2^shrinkBits times smaller than
- * usual. Returns false if memory runs out.
- */
+/** Builds the tables for the model. The word cache is 2^shrinkBits times smaller than usual. */
 export function useModel(shrinkBits: u32): bool {
   return buildTables() && useWordCache(shrinkBits);
 }
 
-/** Builds all tables except the word cache. Returns false if memory runs out. */
 export function buildTables(): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model) || !useMerging(model)) return false;
@@ -45,9 +38,8 @@ function useWordCache(shrinkBits: u32): bool {
 }
 
 /**
- * Prepares to restore an image: the memory and variables of an instance that has called `buildTables` and loaded a
- * pattern (src/tokenizer/laid-out-model.ts). The memory is restored after this call and before `endLaidOut`. The
- * regions and the word cache of the new instance are not part of the image.
+ * Prepares to restore the memory and variables of an instance after `buildTables` (src/tokenizer/laid-out-model.ts).
+ * The memory is restored before `endLaidOut`, without regions and word cache.
  *
  * Returns the address where the image's memory begins, or 0 if memory runs out.
  */
@@ -55,16 +47,14 @@ export function beginLaidOut(): usize {
   return layOutEncoding() ? fixedEnd : 0;
 }
 
-/**
- * Completes an instance after its memory was restored and grown to the image's size. Returns false if memory runs out.
- */
+/** Completes an instance after its memory was restored, and grown to the image's size. */
 export function endLaidOut(): bool {
   useWholeMemory();
   return useWordCache(0);
 }
 
 /**
- * Arrays that are used only while the model is built. Later tables take their memory, so they are zeroed at the end:
+ * Arrays for building the model. Later tables take their memory, so they are zeroed at the end:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; if bytes share an id, the last one
@@ -72,7 +62,7 @@ export function endLaidOut(): bool {
  */
 const scratchCount: u32 = 2;
 
-/** Adds the fields of the model that are derived from the merges; returns false if memory runs out. */
+/** Adds the fields of the model that are derived from the merges. */
 function buildModel(model: EncodingModel): bool {
   model.byteRanks = reserveTable(4 * 65536);
   model.adjacency = reserveTable(65536);
@@ -92,7 +82,7 @@ function buildModel(model: EncodingModel): bool {
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
   if (!tellsBytesApart) model.lateRank = model.mergeCount;
   fillByteRanks(model, byteOf);
-  // If `tellsBytesApart` is false, the bytes of a text do not determine which ids are adjacent, so nothing may be cut.
+  // Unless `tellsBytesApart`, bytes do not determine which ids are adjacent, so nothing may be cut.
   if (!tellsBytesApart || model.cutPlaces === 0) model.joins = 0;
   memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);
   return true;
@@ -117,11 +107,7 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
   }
 }
 
-/**
- * Whether late merges (late-merges.ts) may be made after all others: pretokens may be cut, there are no whole tokens,
- * merging begins with bytes, ranks only rise, each token is a byte or is made by exactly one merge, and ids are below
- * `lateIdLimit`. `lastRankOf` was filled by `ranksOnlyRise`.
- */
+/** Whether late merges (late-merges.ts) may be made after others. `lastRankOf` was filled by `ranksOnlyRise`. */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
   if (beginsWithCharacters(model) || model.idLimit > lateIdLimit) return false;
@@ -133,10 +119,7 @@ function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bo
   return true;
 }
 
-/**
- * Whether ranks only rise: every pair has a higher rank than the merges that made its halves. `lastRankOf` receives the
- * last rank that makes each id, -1 if none does.
- */
+/** Whether a pair has a higher rank than the merges of its halves. Stores the last rank that makes an id, or -1. */
 function ranksOnlyRise(model: EncodingModel, isDistinct: bool, lastRankOf: usize): bool {
   memory.fill(lastRankOf, 255, <usize>4 * model.idLimit);
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {

@@ -63,8 +63,7 @@ export function reserveFragments(): bool {
 }
 
 /**
- * Records the rank of a merge for each of its halves that may be a fragment. `lasts` are the last bytes of the left
- * half, `firsts` the first bytes of the right half, as edges (never-merged.ts).
+ * Records a merge for halves that may be fragments. `lasts` and `firsts` are the edges of its halves (never-merged.ts).
  */
 export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   const beginning = beginningOf(firsts);
@@ -73,10 +72,7 @@ export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   if (ending < fragmentCount) lower(ending, firsts >> (8 * ((firsts >> 24) - 1)), rank);
 }
 
-/**
- * Returns the number of the fragment that a right half equals, or `fragmentCount` if it is none. `edge` is the half's
- * first bytes.
- */
+/** Returns the fragment that a right half equals, or `fragmentCount`. `edge` is its first bytes. */
 function beginningOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xff) >= 0xc0 ? edge & 0xff : fragmentCount;
@@ -85,10 +81,7 @@ function beginningOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/**
- * Returns the number of the fragment that a left half equals, or `fragmentCount` if it is none. `edge` is the half's
- * last bytes.
- */
+/** Returns the fragment that a left half equals, or `fragmentCount`. `edge` is its last bytes. */
 function endingOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xc0) === 0x80 ? oneLast + (edge & 63) : fragmentCount;
@@ -97,10 +90,7 @@ function endingOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/**
- * Records the rank of a merge that consumes the fragment, if it is the lowest for this byte on the other side of the
- * edge.
- */
+/** Records the rank of a merge that consumes the fragment, if it is the lowest. */
 function lower(fragment: u32, byte: u32, rank: u32): void {
   let row = <u32>load<u16>(rowOf + (fragment << 1));
   if (row === 0) {
@@ -112,10 +102,7 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
   store<u32>(at, min(load<u32>(at), rank));
 }
 
-/**
- * Enables the lookup of whole characters, if pretokens may be cut, ranks only rise, and merging does not begin with
- * characters anyway. Returns false if memory runs out.
- */
+/** Enables the lookup of characters where the proof above holds. Returns false if memory runs out. */
 export function useCharacters(given: EncodingModel): bool {
   model = given;
   const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0 && !beginsWithCharacters(given);
@@ -132,14 +119,14 @@ export function hasCharacters(): bool {
 
 /**
  * Returns the id of a character of two or three bytes, or -1 if its bytes must be merged. `around` is eight bytes of
- * the text, the first one lowest: the byte before the character, the character, and the bytes after it. `isInside`: the
- * byte before the character is in the same word. `left`: the number of bytes of the word from the character on.
+ * text from the byte before it on, the first one lowest. `isInside`: that byte is in the same word. `left`: the word's
+ * bytes from the character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
 }
 
-/** Returns the id of a space and the character after it at the start of a word, or -1; otherwise like `characterIn`. */
+/** Like `characterIn`, for a space and a character at the start of a word. */
 export function spacedCharacterIn(around: u64, left: u32): i32 {
   return idIn(spaced, around, false, left);
 }
@@ -162,10 +149,7 @@ function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
   return (isTakenBefore | isTakenAfter) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
 }
 
-/**
- * Fills in the element of a character: merges its bytes, and finds the neighbouring bytes that may merge with some of
- * them first.
- */
+/** Fills in the element of a character. */
 function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): void {
   const byteCount: u32 = isThree ? 3 : 2;
   let count = byteCount + u32(isSpaced);
@@ -189,15 +173,14 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       at = symbol;
     }
     if (best === noRank) return;
-    // A half of this merge that is at an edge of the character has been a fragment up to now.
+    // Up to now a half at an edge of the character was a fragment.
     if (at === symbols && !isSpaced)
       before |= takers(
         beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // Here the space merges with the whole character. Rows have no merges of whole characters, so the element stays
-      // `manyIds`.
+      // The space merges with the whole character, which no row has. So the element stays `manyIds`.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       after |= takers(
@@ -214,10 +197,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
   store<u32>(character, load<u32>(symbols) + 1, 16);
 }
 
-/**
- * Returns a bit for each possible value of the last six bits of a neighbouring byte: 1 if some merge of a lower rank
- * may join such a byte and the fragment.
- */
+/** Returns a bit for the last six bits of a neighbouring byte: 1 if a lower rank may join it and the fragment. */
 function takers(fragment: u32, rank: i32): u64 {
   const row = <u32>load<u16>(rowOf + (fragment << 1));
   let bits: u64 = 0;

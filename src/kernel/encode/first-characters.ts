@@ -2,13 +2,12 @@ import { characterSize } from "../text/utf8";
 import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./model-layout";
 
 /**
- * Support for models like SentencePiece's, where merging begins with the tokens of whole characters instead of bytes. A
- * character without a token begins as the tokens of its bytes, or as the unknown token. `byteIds` of the model has the
- * ids of ASCII characters, and of the bytes of characters without a token.
+ * For models whose merging begins with characters, like SentencePiece's. A character without a token begins as the
+ * tokens of its bytes, or as the unknown token. `byteIds` of the model has the ids of ASCII characters, and of the
+ * bytes of characters without a token.
  *
- * Most such models write a space as the *mark* U+2581. Here the mark's token is also the token of byte 0x20, so texts
- * need not be changed. A mark that occurs in a text gets that token, too. So what the kernel knows about the neighbours
- * of a space also holds for the neighbours of a mark.
+ * Most such models write a space as the *mark* U+2581. Here byte 0x20 has the mark's token, so texts need not be
+ * changed. A mark in a text gets that token, too.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 let characters: TokenTable = changetype<TokenTable>(0);
@@ -50,18 +49,12 @@ export function beginsWithCharacters(given: EncodingModel): bool {
   return given.beginning !== withBytes;
 }
 
-/**
- * Whether the bytes at a position suffice to decide if a token can cross it. Fused unknown tokens can cross any
- * position.
- */
+/** Whether bytes suffice to decide if a token can cross a position. Fused unknown tokens can cross any. */
 export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;
 }
 
-/**
- * Whether some of the three bytes on either side of a position may belong to a mark. Joins (never-merged.ts) store a
- * mark as a space, so the bytes of a mark cannot be looked up there.
- */
+/** Whether the bytes may contain part of a mark. Joins store it as a space, so they do not have its bytes. */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;
   if (left === mark || left >> 8 === (mark & 0xffff) || left >> 16 === (mark & 255)) return true;
@@ -73,7 +66,7 @@ export function mayTouchMark(left: u32, right: u32): bool {
   return hasMark && (left === (mark & 255) || right === mark >> 16);
 }
 
-/** Writes the ids with which merging of `length` bytes begins. Returns their number, which is at most `length`. */
+/** Writes the ids with which merging begins. There are at most `length`. */
 export function fillCharacters(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
   const given = model;

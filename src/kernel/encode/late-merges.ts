@@ -7,9 +7,9 @@ import { findSeams, markJoints } from "./seams";
 import { beginIds, idsEnd } from "./word-cache";
 
 /**
- * Late merges: superwords consist of words, and are learned after them. The first merge that crosses the end of a word
- * into a space, and all merges of higher rank, are *late*. Pretokens, which are lines here, are cut into words, and the
- * words are encoded by the other merges with the word cache. Then the late merges are made in the ids of each line.
+ * Late merges: superwords are learned after their words. The first merge that crosses the end of a word into a space,
+ * and all merges of higher rank, are *late*. They are made in the ids of each line, after its words were encoded by the
+ * other merges.
  *
  * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone`), so a late
  * merge creates only late pairs. Merging the lowest rank first therefore makes a late merge only after all other
@@ -17,7 +17,7 @@ import { beginIds, idsEnd } from "./word-cache";
  * or if an id can be made in two ways, no merge is late (build-model.ts).
  *
  * Most neighbours never become one token. The ids are cut into *segments* wherever there is no seam (seams.ts), and
- * each segment is merged alone. Nearly all segments have one, two or three ids.
+ * each segment is merged alone.
  */
 let hasLate: bool = false;
 let lateRank: i32 = 0;
@@ -72,10 +72,10 @@ let packing: usize = 0;
 const chunkIdsMax: u32 = isSmallScale ? 72 : 1 << 10;
 const chunkWords: u32 = chunkIdsMax / 64 + 1;
 
-/** Segments of five to this many ids are merged by `mergeFew`, and longer ones by merge-word.ts. */
+/** `mergeFew` merges segments of five to this many ids. */
 const fewIdsMax: u32 = isSmallScale ? 6 : 16;
 
-/** The maximum total size in bytes of the pretokens of a group, unless the group is a single pretoken. */
+/** The maximum size in bytes of a group of several pretokens. */
 export const groupBytesMax: u32 = isSmallScale ? 32 : 1 << 15;
 
 function reserveChunk(): bool {
@@ -115,10 +115,7 @@ export function endPretoken(): void {
   lineEndsEnd += 2;
 }
 
-/**
- * Makes the late merges in the ids of the group, in which all other merges have been made. The memory from `room` on is
- * free. Returns false if memory runs out.
- */
+/** Makes the late merges in the ids of the group. The memory from `room` on is free. */
 export function mergeLate(room: usize): bool {
   if (firstId === idsEnd) return true;
   limitRanks(noRank);
@@ -128,7 +125,7 @@ export function mergeLate(room: usize): bool {
   return out !== 0;
 }
 
-/** Merges the ids from `firstId` to the one at `last`. Returns the end of the result, or 0 if memory runs out. */
+/** Merges the ids up to `last`. Returns the end of the result, or 0 if memory runs out. */
 function mergeIds<T>(last: usize, room: usize): usize {
   const size = sizeof<T>();
   let first = firstId;
@@ -154,7 +151,7 @@ function mergeIds<T>(last: usize, room: usize): usize {
   return out;
 }
 
-/** Marks the joints (seams.ts) among `count` ids from `first` on. The last id of a pretoken is no joint. */
+/** Marks the joints (seams.ts) among `count` ids. The last id of a pretoken is none. */
 function markChunk<T>(first: usize, count: u32): void {
   markJoints<T>(first, count, joints);
   const before = <u32>((first - firstId) / sizeof<T>());
@@ -192,11 +189,10 @@ function findSegmentEnd<T>(id: usize, last: usize): usize {
 }
 
 /**
- * Merges the segments of `count` ids at `first`; the last id is no joint (seams.ts). Writes the result to `out`, which
- * is not after `first`. Returns the end of the result, or 0 if memory runs out.
+ * Merges the segments of `count` ids. The last id is no joint (seams.ts), and `out` is not after `first`. Returns the
+ * end of the result, or 0.
  *
- * Most segments of more than one id have two, three or four. Each of these lengths is merged in a loop of its own,
- * without branches that a processor could not predict.
+ * Short lengths have loops of their own, without branches that a processor could not predict.
  */
 function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize {
   listSegments(count);
@@ -243,7 +239,7 @@ function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize
   return out;
 }
 
-/** Lists the segments that have two or more ids, among `count` ids. Keeps the first id of every segment. */
+/** Lists the segments of two or more ids. Keeps the first id of every segment. */
 function listSegments(count: u32): void {
   pairsEnd = pairs;
   triplesEnd = triples;
@@ -284,7 +280,7 @@ function isJoint(index: u32): bool {
   return ((load<u64>(joints + ((<usize>index >> 6) << 3)) >> (index & 63)) & 1) !== 0;
 }
 
-/** Keeps `count` ids, at most 33, from an index in the chunk on. The first of them is kept already. */
+/** Keeps `count` ids, at most 33, from an index on. The first is kept already. */
 function keepAfter(index: u32, count: u32): void {
   const bits = ((<u64>1) << (count - 1)) - 1;
   const bit = (index + 1) & 63;
@@ -294,8 +290,8 @@ function keepAfter(index: u32, count: u32): void {
 }
 
 /**
- * There are `count` ids at `id`. Moves those whose bits are set in `left` to `out`, which is not after `id`. Returns
- * the end of the result. Writes nothing after the last id that is read.
+ * Moves the ids whose bits are set in `left` to `out`, which is not after `id`. Writes nothing after the last id that
+ * is read.
  */
 function pack<T>(id: usize, count: u32, left: u64, out: usize): usize {
   if (ASC_FEATURE_SIMD) {
@@ -333,7 +329,7 @@ function mergeThree<T>(id: usize): u32 {
   );
 }
 
-/** Merges three ids, given the ranks of both pairs, and writes the ids that are left to `id`. Returns their number. */
+/** Merges three ids, given both ranks, and writes the result to `id`. Returns the number of ids left. */
 function joinThree<T>(id: usize, left: u32, middle: u32, right: u32, rank: u32, nextRank: u32): u32 {
   const lower = min(rank, nextRank);
   if (lower === noLateRank) {
@@ -366,7 +362,7 @@ function mergeFour<T>(id: usize): u32 {
   return joinThree<T>(id, left, middle, right, select(rank0, rank, isLast), select(rank2, nextRank, isFirst));
 }
 
-/** Merges two ids, and writes the id or the ids that are left to `id`. Returns their number. */
+/** Merges two ids, and writes the result to `id`. Returns the number of ids left. */
 function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
   const rank = findRareLate(keyOf<T>(left, right));
   const isMerged = rank !== noLateRank;
@@ -375,10 +371,7 @@ function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
   return 2 - u32(isMerged);
 }
 
-/**
- * Merges up to `fewIdsMax` ids in place. For each merge, all ranks are compared. `pairRanks` has the rank of each pair.
- * Returns the number of ids left.
- */
+/** Merges up to `fewIdsMax` ids in place, given the ranks of their pairs. Returns the number of ids left. */
 function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {
   const size = sizeof<T>();
   while (true) {
@@ -405,10 +398,7 @@ function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {
   }
 }
 
-/**
- * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is not after `start`. Returns the
- * number of ids left, or `noRoom` if memory runs out.
- */
+/** Merges a segment into `out`, which is not after `start`. Returns the number of ids left, or `noRoom`. */
 function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   const symbols = reserveSymbols(count, room);
   if (symbols === 0) return noRoom;
@@ -421,9 +411,7 @@ function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   return leftCount;
 }
 
-/**
- * Merges `count` ids of 32 bits in place by all merges. Returns the number of ids left, or `noRoom` if memory runs out.
- */
+/** Merges ids of 32 bits in place by all merges. Returns the number of ids left, or `noRoom`. */
 export function mergeAllRanks(ids: usize, count: u32): u32 {
   limitRanks(noRank);
   const leftCount = mergeSymbols(ids, count);

@@ -23,7 +23,7 @@ const bucketBytes: usize = 16;
 const wideIdBits: u64 = 21;
 const rankBits: u64 = 22;
 
-/** A model with late merges has ids below this limit, so that keys and ranks fit into a slot. */
+/** Late merges need ids below this limit, so that a key and a rank fit into a slot. */
 export const lateIdLimit: u32 = 1 << 21;
 
 const multiplier: u64 = 0x9e3779b97f4a7c15;
@@ -78,14 +78,13 @@ function emptyBucket(): usize {
 /** The rank of a pair that no late merge joins: above all ranks. */
 export const noLateRank: u32 = u32.MAX_VALUE;
 
-/** Returns the rank of the pair with a key; `noLateRank` if no late merge joins the pair. */
+/** Returns the rank of a pair, or `noLateRank`. */
 export function findLate(key: u64): u32 {
   return findFrom(key, homeOf(hashOfKey(key)));
 }
 
 /**
- * Returns the same as `findLate`, and is faster if late merges join only few of the pairs. If the filter rejects a
- * pair, the empty bucket is read, because a processor could not predict a branch there.
+ * Like `findLate`, but faster if few of the pairs merge. A rejected pair reads the empty bucket, so there is no branch.
  */
 export function findRareLate(key: u64): u32 {
   const hash = hashOfKey(key);

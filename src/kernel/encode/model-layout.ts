@@ -118,10 +118,7 @@ export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   return -1;
 }
 
-/**
- * Returns the slot after `pos`. Traps when a search returns to its home, which happens only if a damaged image has no
- * free slot.
- */
+/** Returns the slot after `pos`. Traps at the home slot: only a damaged image has no free slot. */
 export function nextSlot(pos: u32, last: u32, home: u32): u32 {
   const next = (pos + 1) & last;
   if (next === home) unreachable();
@@ -162,13 +159,10 @@ export function equalBytes(a: usize, b: usize, length: u32): bool {
   return ((load<u64>(a) ^ load<u64>(b)) & (((<u64>1) << restBits) - 1)) === 0;
 }
 
-/**
- * The length in bytes of each id's token: u32[idLimit], 0 for ids that are neither those of bytes nor made by merges.
- * Correct only if ranks only rise: `tokenLengths` processes the merges once, in order.
- */
+/** The bytes of each id's token, u32[idLimit]; 0 if there is none. Ranks must only rise. */
 let lengths: usize = 0;
 
-/** Returns the address of the `lengths` of a model's tokens, which are computed once; 0 if memory runs out. */
+/** Returns the address of the `lengths`, which are computed once; 0 if memory runs out. */
 export function tokenLengths(model: EncodingModel): usize {
   if (lengths !== 0) return lengths;
   lengths = reserveTable(4 * <usize>model.idLimit);

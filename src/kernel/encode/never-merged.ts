@@ -15,11 +15,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Pretokens that are words are cut only if they are long: short and middle ones occur repeatedly, so looking for cuts
- * would cost more than it saves. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. In
- * words, only positions next to non-ASCII bytes are checked, because hardly any other position qualifies. If pretokens
- * are lines (`cutPlaces` of the model is `everywhere`, or there are late merges: late-merges.ts), every position is
- * checked, because few merges except late ones cross a space between words.
+ * Words are cut only if they are long, and next to non-ASCII bytes: shorter ones occur repeatedly, so looking for cuts
+ * would cost more than it saves. In lines (`cutsAscii`), every position is checked.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at right << 8 | left: whether there is a cut between these bytes:
@@ -45,23 +42,21 @@ let finer: usize = 0;
 let lineEnds: usize = 0;
 
 const never: u32 = 0;
-/** There is a cut. The value is also the size in bytes of an element of `finer`, so adding a cut needs no branch. */
+/** There is a cut. The value is the size of an element of `finer`, so adding a cut needs no branch. */
 const always: u32 = 4;
 const unknown: u32 = 1;
-/** Whether there is a cut depends on more than the two bytes next to the position. */
+/** The two bytes next to the position do not decide. */
 const byContext: u32 = 2;
 /** The bits of the values that need a closer look: `unknown` and `byContext`. */
 const undecided: u32 = unknown | byContext;
 
-/**
- * The number of hash bits that a slot stores. The slot's index has the other bits, so both together identify the pair.
- */
+/** The number of hash bits that a slot stores. The slot's index has the other bits. */
 const pairTagBits: u32 = 15;
 /** 2^17 slots, because Chinese text has many pairs of characters. */
 const pairAnswerBits: u32 = 32 - pairTagBits;
 const answerBits: u32 = isSmallScale ? 2 : 16;
 const finerEndsMax: u32 = isSmallScale ? 140 : 1 << 13;
-/** The number of ends that 64 positions may add, and three that `writeEnds` may write after them. */
+/** 64 positions may add 64 ends, and `writeEnds` may write three after them. */
 const blockEndsMax: u32 = 67;
 
 /** A value of the model's `cutPlaces`: pretokens are also cut between ASCII characters. */
@@ -69,7 +64,7 @@ const everywhere: u32 = 2;
 let cutsAscii: bool = false;
 /** Whether there are late merges (late-merges.ts), so that pretokens are lines. */
 let cutsLines: bool = false;
-/** Whether 64 positions are decided at a time (ascii-cuts.ts): pretokens are lines, and words end before spaces. */
+/** Whether 64 positions are decided at a time (ascii-cuts.ts). */
 let cutsByMasks: bool = false;
 /** Whether cuts inside a character are forbidden. */
 let keepsCharacters: bool = false;
@@ -140,8 +135,8 @@ function findPlace(left: u32, right: u32): u32 {
   return place;
 }
 
-// The state of cutting between calls of `nextCuts`: the ends before index `next` are done, and so are the bytes before
-// `pos` of the pretoken that ends at ends[next]. The next pretoken to cut ends at ends[nextCut].
+// The ends before index `next` are done, and so are the bytes before `pos`. The next pretoken to cut ends at
+// ends[nextCut].
 let next: u32 = 0;
 let nextCut: u32 = 0;
 let endCount: u32 = 0;
@@ -151,7 +146,7 @@ let cutEnds: usize = 0;
 /** The end of `lineEnds`. */
 export let lineEndsEnd: usize = 0;
 
-/** Begins to cut the pretokens between the `count` ends from index `first` on. `count` is at least 2. */
+/** Begins to cut the pretokens between `count` ends, two or more, from index `first` on. */
 export function beginCuts(first: u32, count: u32): void {
   next = first + 1;
   endCount = first + count;
@@ -162,10 +157,7 @@ export function beginCuts(first: u32, count: u32): void {
   nextCut = findPretokenToCut(next);
 }
 
-/**
- * Finds the next ends, cuts included; `cutEndsAddress` returns their address. The first one is where the first part
- * starts. Returns their number, or 0 when all pretokens are done.
- */
+/** Lists the start of the next part, and ends and cuts after it. Returns how many, 0 when all is done. */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
   lineEndsEnd = lineEnds;
@@ -203,9 +195,7 @@ export function nextCuts(): u32 {
   return count;
 }
 
-/**
- * Does the same as `nextCuts`, 64 positions at a time, if `cutsByMasks`. All pretokens are cut, because they are lines.
- */
+/** Like `nextCuts`, 64 positions at a time. Pretokens are lines, so all are cut. */
 function nextLineCuts(): u32 {
   const last = endAt(endCount - 1);
   const full = finer + 4 * (finerEndsMax - blockEndsMax);
@@ -239,7 +229,7 @@ function listLineEnd(index: u32): void {
   lineEndsEnd += 2;
 }
 
-/** Looks up the positions in `asked`, which are relative to `at`. Returns those where there is a cut. */
+/** Returns the positions in `asked`, relative to `at`, where there is a cut. */
 function findCuts(at: u32, asked: u64): u64 {
   const text = textStart + at - 1;
   const known = places;
@@ -253,14 +243,14 @@ function findCuts(at: u32, asked: u64): u64 {
   return cuts;
 }
 
-/** Whether there is a cut before `at`, a position inside a pretoken. The pretoken ends at ends[next] or earlier. */
+/** Whether there is a cut before `at`. Its pretoken ends at ends[next] or earlier. */
 function isCutInLine(at: u32): bool {
   let end = min(next, endCount - 1);
   while (endAt(end - 1) > at) end--;
   return isCut(endAt(end - 1), at, endAt(end));
 }
 
-/** Returns the index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */
+/** Returns the index of the end of the next pretoken to cut, from `index` on, or `endCount`. */
 function findPretokenToCut(index: u32): u32 {
   if (cutsLines) return index;
   const stop = endsStart + (endCount << 2);
@@ -287,10 +277,7 @@ function endAt(index: u32): u32 {
   return load<u32>(endsStart + (index << 2));
 }
 
-/**
- * Returns the position of the first byte of [from, stop) that is not ASCII, or `stop`. Reads up to 15 bytes after
- * `stop`.
- */
+/** Finds the first byte that is not ASCII, or `stop`. Reads up to 15 bytes after `stop`. */
 function findNonAscii(from: u32, stop: u32): u32 {
   for (let at = from; at < stop; at += 16) {
     const first = load<u64>(textStart + at) & highBits;
@@ -304,10 +291,7 @@ function findNonAscii(from: u32, stop: u32): u32 {
 
 const highBits: u64 = 0x8080808080808080;
 
-/**
- * Appends the cuts inside one pretoken after `pos` to `finer`, which has `count` ends, and advances `pos`. Returns the
- * new number of ends. If that is `finerEndsMax`, `finer` is full and there may be more cuts.
- */
+/** Appends cuts inside a pretoken to `finer`, and advances `pos`. Returns the number of ends; `finer` may be full. */
 function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
@@ -343,7 +327,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       else if (isCut(start, at, end)) cut += 4;
     }
   }
-  // If `finer` is full, at - 1 is the last cut. The next call begins with it. If not, the caller sets `pos`.
+  // If `finer` is full, at - 1 is the last cut, where the next call begins.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
@@ -353,8 +337,8 @@ function isCut(start: u32, at: u32, end: u32): bool {
   const left = <u32>load<u8>(textStart + at - 1);
   const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
-  // Between two non-ASCII characters, the whole characters decide. In all other cases `byContext` means that a whole
-  // token may begin or end here, and there is no cut.
+  // Between two non-ASCII characters, the whole characters decide. Otherwise `byContext` means that a whole token may
+  // begin or end here.
   if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
   return place === always;
 }
@@ -388,9 +372,8 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 0 if some join fits around `here`, if a mark (U+2581) may be next to it, or if fewer than three bytes of text
- * precede it. Otherwise returns 1, or `byContext` if a whole token may begin or end at `here`. May read bytes
- * beyond the pretoken. If a join fits only because of these bytes, there is no cut, which changes no id.
+ * Returns 1 if there is a cut, otherwise 0; `byContext` if a whole token may begin or end here. May read bytes beyond
+ * the pretoken, which can only prevent a cut.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -408,7 +391,7 @@ function answerFor(here: usize, at: u32): u32 {
   return answer;
 }
 
-/** Returns `answerFor` of three bytes on each side, without the cache: 0, 1 or `byContext`. */
+/** Returns `answerFor` of three bytes on each side, without the cache. */
 function findAnswer(left: u32, right: u32): u32 {
   if (mayHaveMark(left, right) || fitsJoin(left, right)) return 0;
   return mayTouchWhole(left, right) ? byContext : 1;
@@ -433,8 +416,7 @@ function threeBytes(at: usize): u32 {
  *
  * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to
  * three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 <<
- * 24 | c3a9 and 2 << 24 | c3a9. Only joins between two characters that are not ASCII are stored, because only these are
- * looked up.
+ * 24 | c3a9 and 2 << 24 | c3a9.
  */
 let joins: usize = 0;
 let joinBits: u32 = 0;
@@ -458,9 +440,7 @@ export function reserveJoins(model: EncodingModel): bool {
 }
 
 /**
- * Adds the joins of all merges, and marks their pairs of bytes in `adjacency`. With `mayBeLate` it first finds the late
- * merges, and omits their joins. Returns false, and adds no joins, if `findEdges` returns false. `firsts` and `lasts`
- * are scratch for the edges of each id.
+ * Adds the joins of the merges that are not late. `firsts` and `lasts` are scratch. Returns false if `findEdges` does.
  */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
@@ -493,8 +473,7 @@ function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // Skips left halves that end in white space or a control character. Also skips those that end in a non-ASCII byte,
-    // because even ordinary tokenizers merge Unicode's spaces with a following space.
+    // Skips non-ASCII bytes, too: ordinary tokenizers merge Unicode's spaces with a following space.
     if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;
@@ -512,11 +491,7 @@ function edgeOf(start: usize, length: u32): u32 {
   return edge | (length << 24);
 }
 
-/**
- * Writes the edges of every token that merging can make, 0 for other ids. Returns false if the bytes of a text do not
- * determine which ids are adjacent: bytes share an id; a byte has none although merging begins with bytes; or unknown
- * tokens are fused.
- */
+/** Writes the edges of tokens. Returns false if bytes do not determine which ids are adjacent. */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
   memory.fill(lasts, 0, <usize>4 * model.idLimit);
@@ -531,7 +506,7 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
     store<u32>(lasts + (id << 2), (1 << 24) | byte);
   }
   findEdgesOfCharacters(model.characters, firsts, lasts);
-  // A merge may be listed before those that make its halves, so repeats until all edges are known or a pass finds none.
+  // A merge may be listed before those of its halves, so this repeats until nothing is new.
   for (let isOpen = true, isNew = true; isOpen && isNew; ) {
     isOpen = false;
     isNew = false;
@@ -552,10 +527,7 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   return true;
 }
 
-/**
- * Writes the edges of the tokens of characters. The mark U+2581 may have the id of a space (first-characters.ts); then
- * the id keeps the space's edges.
- */
+/** A mark with the id of a space (first-characters.ts) keeps the space's edges. */
 function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usize): void {
   for (let token: u32 = 0; token < characters.count; token++) {
     const at = (<u32>tokenId(characters, token)) << 2;
@@ -568,9 +540,7 @@ function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usi
   }
 }
 
-/**
- * Returns the first bytes, as an edge, of the token that `left` and `right` make together, given their own first bytes.
- */
+/** Returns the first bytes of the joined token, given those of its halves, as edges. */
 function joinFirst(left: u32, right: u32): u32 {
   const leftCount = left >> 24;
   const takenCount = min(contextBytes - leftCount, right >> 24);
@@ -579,9 +549,7 @@ function joinFirst(left: u32, right: u32): u32 {
   return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
 }
 
-/**
- * Returns the last bytes, as an edge, of the token that `left` and `right` make together, given their own last bytes.
- */
+/** Returns the last bytes of the joined token, given those of its halves, as edges. */
 function joinLast(left: u32, right: u32): u32 {
   const rightCount = right >> 24;
   const takenCount = min(contextBytes - rightCount, left >> 24);
@@ -614,10 +582,7 @@ function bitsOf(hash: u32): u32 {
   return (1 << ((hash >> 4) & 31)) | (1 << ((hash >> 9) & 31));
 }
 
-/**
- * Whether some join fits between the three bytes `left`, the last one lowest, and the three bytes `right`, the first
- * one highest. Looks up each side with three, two and one of its bytes.
- */
+/** Whether a join fits between the three bytes `left`, the last one lowest, and `right`, the first one highest. */
 function fitsJoin(left: u32, right: u32): bool {
   const sizes = <u32>load<u8>(adjacency + (((left & 255) << 8) | (right >> 16)));
   for (let leftCount = contextBytes; leftCount > 0; leftCount--) {

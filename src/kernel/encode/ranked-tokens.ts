@@ -23,10 +23,7 @@ export function useRankedTokens(modelHead: usize): bool {
   return reserveText(0);
 }
 
-/**
- * Merges the bytes of a token, and stores its merge if two parts are left. Returns the number of parts, or -1 if memory
- * runs out.
- */
+/** Stores a token's merge if it has two parts. Returns their number, or -1 if memory runs out. */
 export function mergeRanked(token: u32): i32 {
   const tokens = model.wholeTokens;
   const length = tokenLength(tokens, token);

@@ -4,8 +4,7 @@ import { limitRanks, noRank } from "./pair-ranks";
 
 /**
  * A trace lists the merges of one pretoken in the order that BPE defines: the lowest rank first, the leftmost of equal
- * ranks. The encoder makes late merges separately and looks up whole characters; a trace lists their merges like all
- * others.
+ * ranks.
  *
  *   ARRAY   TYPE      LENGTH       MEANING
  *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the index of the merge. Symbols are
@@ -14,10 +13,7 @@ import { limitRanks, noRank } from "./pair-ranks";
  */
 let merges: usize = 0;
 
-/**
- * Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 if memory runs
- * out.
- */
+/** Traces the first `length` bytes of the text. Returns the number of merges, or -1 if memory runs out. */
 export function traceText(length: u32): i32 {
   merges = (workAddress() + 7) & ~7;
   const ids = merges + 8 * <usize>length;

@@ -11,10 +11,7 @@ import { superwordsLines } from "./loops/superwords-lines";
 import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
-/**
- * The number of bytes of the document that masks need from the start of a block of 64 bytes on: the block, the next
- * one, and four more.
- */
+/** The bytes that masks need: a block of 64, the next one, and four more. */
 export const masksLookAhead: i32 = 132;
 
 /**

@@ -31,11 +31,9 @@ import {
 } from "./word-layout";
 
 /**
- * The preparation of the layout of the words (word-layout.ts). A first walk over the words adds up the cells needed by
- * the words of each count. The sums determine which positions the words of a count get; the order of words of the same
- * count does not matter. Most words are rare. The walk divides the words into parts of about equal size, and tallies
- * the rare words of each part separately, so that each thread can lay out one part. Frequent words are listed in
- * `order`.
+ * Prepares the layout of the words (word-layout.ts). A first walk adds up the cells of the words of each count, which
+ * determine their positions. Rare words are tallied by part, so that each thread can lay out one; frequent words are
+ * listed in `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;
@@ -44,7 +42,7 @@ let partSize: u32 = 0;
 let talliedParts: u32 = 0;
 let frequentCount: u32 = 0;
 
-/** Begins a layout of the words, which are in their regions, or are records (`areRecords`). */
+/** Begins a layout of the words, which may be records (`areRecords`). */
 export function startLayout(): void {
   setStepCount(0);
   nextWord = areRecords ? <u32>(<u64>firstRecord(long) >> 3) : 0;
@@ -95,7 +93,7 @@ export function frequentWordCount(): u32 {
   return frequentCount;
 }
 
-/** Computes the positions of the words of each count, and their weight steps. */
+/** Computes the positions and the weight steps of the words. */
 export function placeWords(): void {
   const stepsOfFrequent = tallyFrequentWords();
   let pos: u32 = 1;
@@ -110,11 +108,11 @@ export function placeWords(): void {
   }
   setCellCount(pos);
   if (stepCount === 0) beginStep(0, pos);
-  // The frequent words are a part of their own, after the parts of the threads.
+  // The frequent words are a part of their own.
   startPart(partCount, 0, frequentCount);
 }
 
-/** Adds up the cells of the frequent words of each count; returns the number of distinct counts. */
+/** Adds up the cells of frequent words. Returns the number of distinct counts. */
 function tallyFrequentWords(): u32 {
   let distinctCount: u32 = 0;
   for (let k: u32 = 0; k < frequentCount; k++) {
@@ -132,14 +130,14 @@ function tallyFrequentWords(): u32 {
   return distinctCount;
 }
 
-/** Replaces the number of cells in a tally by their first position, `pos`. Returns the position after them. */
+/** Replaces a number of cells by their first position. Returns the position after them. */
 function takePlace(tally: usize, pos: u32): u32 {
   const cellsOfCount = load<u32>(tally);
   store<u32>(tally, pos);
   return pos + cellsOfCount;
 }
 
-/** Lays out words until about `work` cells are written in each part; returns false when all words are laid out. */
+/** Lays out words of about `work` cells in each part. Returns false when all are laid out. */
 export function layOutSome(work: u32): bool {
   const frequent = partAt(partCount);
   if (frequent.next < frequent.end) {

@@ -6,11 +6,9 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
 import { keepGivenPair } from "./rebuild-index";
 
 /**
- * Exchange: how words that do not fit into one memory are merged. Several memories each have a share of the words and
- * an engine. Every engine has all tokens, and the cells and lists of its own words. The first engine leads: only it has
- * the queue and the total counts of all pairs, and it chooses the pair to merge. All engines walk over their own lists
- * of that pair, and then receive the total weights of the neighbours in all memories. So every engine can tell which
- * pairs are created, and the first engine also how much the counts of the old pairs fall.
+ * Exchange: words that do not fit into one memory are shared among several, each with an engine. Only the first one has
+ * the queue and the total counts, and chooses the pair. All walk over their own lists of that pair, and then receive
+ * the total weights of the neighbours in all memories.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
  *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)
@@ -28,7 +26,7 @@ function tell(index: u32, token: u32, right: u32, weight: u64): void {
   cell.right = right;
 }
 
-/** After a walk: writes the neighbours on one side (neighbours.ts) and their weights. Returns their number. */
+/** Writes the neighbours on one side (neighbours.ts) and their weights. Returns their number. */
 export function giveNeighbours(side: u32): u32 {
   const count = seenCountOf(0, side);
   for (let k: u32 = 0; k < count; k++) {
@@ -38,10 +36,7 @@ export function giveNeighbours(side: u32): u32 {
   return count;
 }
 
-/**
- * Reads the neighbours on one side with their total weights. The first memory receives all neighbours, the others only
- * their own.
- */
+/** Reads the neighbours on one side with their total weights. */
 export function takeNeighbours(side: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -58,10 +53,7 @@ export function takeVoidWeight(weight: f64): void {
   partAt(0).voidWeight = <u64>weight;
 }
 
-/**
- * Used while the index is rebuilt (rebuild-index.ts). Writes at most `most` pairs from record `from` on, with their
- * counts in this memory. Returns their number.
- */
+/** Writes at most `most` pairs from record `from` on, with their counts in this memory. Returns their number. */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);
   for (let k: u32 = 0; k < count; k++) {
@@ -71,7 +63,7 @@ export function givePairs(from: u32, most: u32): u32 {
   return count;
 }
 
-/** Adds the counts of another memory. A pair without a record gets one. Returns false if the table of pairs is full. */
+/** Adds the counts of another memory. Returns false if the table of pairs is full. */
 export function addPairs(count: u32): bool {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -83,7 +75,7 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** Marks the pairs that the first memory keeps, and sets their counts to those of the first memory. */
+/** Marks the pairs that the first memory keeps, and sets their counts. */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -91,7 +83,7 @@ export function keepGivenPairs(count: u32): void {
   }
 }
 
-/** In the first memory: writes the counts of pairs that another memory gave; 0 for pairs without a record. */
+/** Writes the counts of pairs that another memory gave; 0 for pairs without a record. */
 export function answerCounts(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -100,7 +92,7 @@ export function answerCounts(count: u32): void {
   }
 }
 
-/** In another memory: reads the counts of the pairs from record `from` on. */
+/** Reads the counts of the pairs from record `from` on. */
 export function takeCounts(from: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>exchangeAt(k).weight;
 }
