@@ -173,7 +173,7 @@ export class EncodingKernel {
   }
 }
 
-/** Writes a model into a kernel's memory and makes the kernel use it. Returns the address of its head. */
+/** Makes a kernel use a model. Returns the address of the model's head. */
 function setUpModel(kernel: kernels.Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
   const head = placeInKernel(kernel, placed);
   if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
@@ -223,7 +223,7 @@ export class WordMerger {
     return this.kernel.trace(bytes.length);
   }
 
-  /** Returns the rank of the last merge of a pretoken; -1 if there are no merges. */
+  /** Returns the rank of the last merge of a pretoken; -1 for none. */
   lastRank(bytes: Uint8Array): number {
     return this.trace(bytes).at(-1) ?? -1;
   }
@@ -317,7 +317,7 @@ export class IdBuffer {
     this.count = 0;
   }
 
-  /** Releases most of the memory if the buffer is empty and has grown for an exceptionally long text. */
+  /** Releases most of the memory if the buffer is empty and large. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);

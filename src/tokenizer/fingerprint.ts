@@ -10,7 +10,7 @@ export const ofBehavior = (parts: TokenizerParts): string =>
 /** Returns the ids of a short text. */
 export const encodeShort = (parts: TokenizerParts, text: string): number[] => shortEncoder(parts)(text);
 
-/** For short texts, the cache of words is 2^8 times smaller than usual, except at small scale. */
+/** For short texts, the cache of words is smaller than usual. */
 const cacheShrinkBits = scaled(8, 0);
 
 /** Returns a function that encodes short texts, with special tokens found or as text. */

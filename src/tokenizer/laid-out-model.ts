@@ -67,7 +67,7 @@ export const isListed = 256;
 /** The maximum number of bytes in areas with a fill byte. It limits what a small image can make an instance write. */
 export const filledBytesMax = 2 ** 24;
 
-/** Returns the start, size and fill byte of each area from `start` on that is not all zeros. */
+/** Returns the areas from `start` on that are not all zeros. */
 function areasOf(
   { buffer }: WebAssembly.Memory,
   start: number,

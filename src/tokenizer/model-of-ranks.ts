@@ -74,7 +74,7 @@ function madeMerges(left: Int32Array, right: Int32Array, isMade: Uint8Array): Ra
   return { left: made.map((rank) => left[rank]!), right: made.map((rank) => right[rank]!), merged: made };
 }
 
-/** Returns the indices of tokens in the order of their lengths; equal lengths stay in order. */
+/** Returns the indices of tokens, sorted stably by length. */
 function byLength(starts: Int32Array, count: number): Uint32Array {
   const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
   let lengthMax = 0;

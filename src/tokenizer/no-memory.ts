@@ -1,6 +1,6 @@
 import { asOption, messages, phrase, UserError } from "#runtime";
 
-/** Thrown when a text, a pretoken or a tokenizer does not fit into the kernel's memory. */
+/** Thrown when something does not fit into the kernel's memory. */
 export class NoMemory extends UserError {
   constructor(what: string) {
     super(`not enough memory for ${what}`, {

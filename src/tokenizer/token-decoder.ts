@@ -74,9 +74,7 @@ export class TokenDecoder {
     for (const id of addedIds) isAdded[id >> 3]! |= 1 << (id & 7);
   }
 
-  /**
-   * Creates the views of the memory. Called again when the memory may have grown, because growth replaces its buffer.
-   */
+  /** Creates the views of the memory, whose growth replaces its buffer. */
   private lookAtMemory(): void {
     const { exports, memory } = this;
     const { buffer } = memory;
@@ -187,7 +185,6 @@ const largeBytes = scaled(2 ** 26, 2 ** 18);
 
 /** For at most this many bytes, a loop is faster than creating a view and copying it. */
 const copiedBytesMax = 32;
-/** For at most this many ids, a loop is faster than creating a view and copying it. */
 const copiedIdsMax = 8;
 
 /** Returns the numbers before the first number that is not an id. */

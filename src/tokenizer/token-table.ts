@@ -56,7 +56,6 @@ export function append(
   return joined;
 }
 
-/** Builds a table of packed tokens. If two tokens have the same id, the later one wins. */
 export function fromPacked(tokens: PackedTokens): TokenTable {
   const { ids, starts: from, bytes: all } = tokens;
   const count = ids.length;
@@ -93,7 +92,7 @@ export function nameObstacle(table: TokenTable): string | undefined {
     : "tokens cannot be looked up by name: two tokens of the files have the same id, or a token is empty";
 }
 
-/** Returns a table that is built on first use. Most runs that encode never use it. */
+/** Returns a table that is built on first use. */
 export function lazy(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;
   const table = () => {

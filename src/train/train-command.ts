@@ -87,7 +87,6 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
 }
 
-/** Reads the options of a training. Opens no files, except a chat template and a list of seed tokens. */
 async function readTraining({ options, files }: Invocation): Promise<RequestedTraining> {
   const typed = optionTables.readTyped(trainingOptions, options);
   const { seedTokensFile: path } = typed;

@@ -240,7 +240,7 @@ const perToken = (record: { readonly bytesPerToken: number | null }) => {
 export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
   bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
-/** Formats the bytes per token with half of the vocabulary, which shows what the other half gains. */
+/** Formats the bytes per token with half of the vocabulary. */
 const halfText = ({ half }: trainingRecords.TrainingRecord) =>
   half === null
     ? ""
@@ -350,7 +350,7 @@ const seedsText = ({ seedTokens = [] }: Pick<trainingRecords.TrainingRecord["opt
 const weightsText = (weights: trainingRecords.TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** Returns rows that say how the vocabulary encodes the text and the dev text of each language. */
+/** Returns a row for each language's text and dev text. */
 function languageRows(languages: trainingRecords.TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: trainingRecords.Language) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => summaryRows.widthOf(nameOf(one))));
@@ -368,7 +368,6 @@ function languageRows(languages: trainingRecords.TrainingRecord["languages"] = [
 
 const countsShownMax = 3;
 
-/** Lists the files of word counts; only the first and the last if there are many. */
 const countsText = (paths: readonly string[]) =>
   paths.length <= countsShownMax
     ? paths.join(", ")
@@ -398,9 +397,8 @@ function rolesText({ roles, proposed }: modelSettings.ModelSettings): string {
   return parts.join(", ") + note;
 }
 
-/** The numbers of learned tokens that are white space or separators, and the longest learned tokens. */
 export type LearnedShapes = tokenShapes.ShapeCounts & {
-  /** The longest tokens with a letter, formatted. Equally long ones are in the order in which they were learned. */
+  /** The longest tokens with a letter, formatted. */
   readonly longestTokens: readonly string[];
 };
 
@@ -435,7 +433,7 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
 
 const shownCharacters = 60;
 
-/** Formats a token in quotes and escaped. A long one is formatted as its beginning and its length. */
+/** Formats a token in quotes and escaped, cut if it is long. */
 function shownToken(tokens: TokenBytes, token: number): string {
   const text = escapeBytes(tokens.copy(token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;

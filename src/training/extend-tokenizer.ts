@@ -138,7 +138,7 @@ function checkBase(parts: TokenizerParts): void {
   );
 }
 
-/** Returns the extended tokenizers in the formats of their base. Warns about formats that cannot hold them. */
+/** Returns the extended tokenizers in the formats of their base. */
 export async function extensionProduct(
   result: Result<learning.Extended>,
   base: Base,

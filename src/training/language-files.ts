@@ -6,9 +6,7 @@ import { asOption, type Message, phrase, usageError } from "#runtime";
 /** A path, a glob or a directory with text of a language, or with its dev text. */
 export type LanguageFile = trainingRecords.LanguageOfInput & { readonly file: string };
 
-/**
- * Returns the files of all languages, then the files of their dev texts; undefined without languages. Reads no file.
- */
+/** Returns the files of all languages, then those of their dev texts; undefined without languages. */
 export function languageFilesOf({
   languages,
   languagesDev = [],

@@ -46,10 +46,7 @@ export type TrainingHost = {
   readonly warn: (warning: warnings.Warning) => void;
   readonly report: Report;
   readonly guard: stagedFile.Guard;
-  /**
-   * Checks that the directory and the files can be written, and locks them; returns a function that unlocks
-   * them.
-   */
+  /** Checks that the outputs can be written, and locks them. Returns a function that unlocks them. */
   readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
   /** Finds the named inputs. None of them may be an output of the run. */
   readonly find: (
@@ -63,7 +60,7 @@ export type TrainingHost = {
   readonly onOpen?: (opened: OpenTraining) => void;
   /** Called when all words have been counted. */
   readonly onWords?: (words: WordTable) => void;
-  /** Called when the merges have been learned and the tokens have ids, before the tokenizer is written. */
+  /** Called when the merges have been learned, before the tokenizer is written. */
   readonly onLearned?: (trained: learning.TrainedVocabulary | learning.Extended) => void;
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
@@ -83,10 +80,7 @@ const warnWithNote =
   (message: Message) =>
     warn({ kind: "note", message });
 
-/**
- * Trains, and writes the result. With `ifChanged`, returns undefined if nothing has changed since the output was
- * written.
- */
+/** Trains, and writes the result. With `ifChanged`, returns undefined if the output is up to date. */
 export async function runTraining(
   asked: RequestedTraining,
   given: TrainingInput,
@@ -115,7 +109,7 @@ export async function runTraining(
   const startMs = performance.now();
   let forget = () => {};
   try {
-    // 3. Open the base, the tokenizer for --like and the word counts, each once. Then settle the options.
+    // 3. Open the base, the tokenizer for --like and the word counts. Then settle the options.
     const { training, countsFiles } = await resolveSources(asked, wordCounts, settled, host);
 
     // 4. Find the inputs, and choose the number of threads and the memory for them.
@@ -147,7 +141,7 @@ const noInputs: inputSearch.FoundInputs = { inputs: [], skipped: [] };
 /** Loads the code for bases, which few trainings need. */
 const codeForBases = () => import("./extend-tokenizer.ts");
 
-/** Opens the base, the tokenizer for --like, and word counts, each once, and settles the training. */
+/** Opens the sources that the options name, and settles the training. */
 async function resolveSources(
   asked: RequestedTraining,
   wordCounts: TrainingInput["wordCounts"],

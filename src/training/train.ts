@@ -40,7 +40,7 @@ export async function train<B extends Base | null>(
       ? learnFromBytes(training, run)
       : await (await import("#merge/learn-beyond-base")).learnBeyondBase(base, training, run);
 
-  // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
+  // 1. Read the corpus, cut it into pretokens, and count each distinct one.
   const corpus = { ...run, cutting: cuttingOf(training) };
   const counted =
     weights === undefined && run.languages === undefined
@@ -85,7 +85,7 @@ const noWords = () =>
     hint: "name a text, or word counts that are not empty",
   });
 
-/** Throws a UserError for an input that can be read only once: for superwords the corpus is read twice. */
+/** Throws a UserError for an input that can be read only once. */
 function checkReadTwice(inputs: readonly Input[]): void {
   const once = inputs.find((input) => input.isStream);
   if (once === undefined) return;

@@ -23,7 +23,7 @@ export function statisticsOf(trained: Omit<learning.TrainedVocabulary, "statisti
   return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
 }
 
-/** @internal Returns the bytes of the two tokens of each merge, in the order in which they were learned. */
+/** @internal Returns the bytes of both halves of each merge, in the order learned. */
 export const mergeBytes = ({ mergeCount, left, right, tokenBytes }: Vocabulary) =>
   Array.from(
     { length: mergeCount },

@@ -31,7 +31,7 @@ export type Base = extending.Base & {
   readonly path: string;
   /** The files as they were read. */
   readonly readFiles: baseFiles.BaseFiles;
-  /** The files to rewrite with the new tokens. In them, renamed special tokens already have their new texts. */
+  /** The files to rewrite with the new tokens. Renamed special tokens already have their new texts. */
   readonly files: baseFiles.BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
@@ -218,7 +218,7 @@ function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, tex
     throw usageError(`${subject} is already token ${id} of the base`, "leave it out, or choose another text");
 }
 
-/** Refuses options that need a corpus, for an extension that learns nothing and so reads none. */
+/** Refuses options that need a corpus. */
 function refuseOfCorpus(asked: RequestedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(

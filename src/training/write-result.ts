@@ -55,13 +55,10 @@ export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabu
 
 /** The output of a run. */
 export type Product<Fields> = {
-  /**
-   * The sizes of the vocabularies, ascending. If there are several, each has its own directory, named by its
-   * size.
-   */
+  /** The sizes of the vocabularies, ascending. Several sizes each have a directory, named by the size. */
   readonly sizes: readonly number[];
   readonly filesOf: (index: number) => readonly outputFiles.OutputFile[];
-  /** Whether an image is written into each directory. Records do not list it, because it can be compiled again. */
+  /** Whether an image is written into each directory. Records do not list images. */
   readonly hasImage?: boolean;
   /**
    * Returns the fields of the record between its head and its files. A record that several vocabularies share has
@@ -158,7 +155,7 @@ export async function publishFiles(
 ): Promise<stagedDirectory.FormerResults> {
   return stagedFile.use(stagedDirectory.stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
-      // Files are written in slices, because they can be long: on repetitive text, a single token may have megabytes.
+      // Files are written in slices, because they can be long.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();
     }
     for (const directory of withImages) {
@@ -318,7 +315,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
       [...inputs, ...counts].map(({ path }) => path),
       weights,
     );
-  /** Returns the weight of an input, or of a file of word counts; these are numbered after the inputs. */
+  /** Returns the weight of an input, or of a counts file, numbered after the inputs. */
   const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
@@ -356,7 +353,7 @@ const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "a
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
   }) as const;
 
-/** A tokenizer that was made from another one; `basePath` is the first file of the original. */
+/** A tokenizer that was made from another one, whose first file is `basePath`. */
 type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
   readonly basePath: string;
   readonly parts: TokenizerParts;

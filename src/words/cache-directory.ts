@@ -148,7 +148,7 @@ function realPathOfCache(path: string): string {
  * run, then renamed. Files left incomplete by a power failure are found by their checksums.
  */
 export class CacheDirectory {
-  /** Whether files can be written to the cache. If not, nothing more is stored in it. */
+  /** Whether files can be written to the cache. */
   isWritable = true;
   /** Files that this run needs, which `shrinkTo` must not remove. */
   private readonly used = new Set<string>();

@@ -72,7 +72,7 @@ export function makeEntry(
   rename(countsPath, path);
 }
 
-/** Reads the whole entry and returns its statistics. Throws `DamagedFile` if anything differs from what was written. */
+/** Reads the whole entry and returns its statistics. Throws `DamagedFile` if it was changed. */
 export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStatistics {
   return cacheDirectory.withFile(path, (fd) => {
     const about = readAbout(path, fd);

@@ -211,7 +211,7 @@ export class Cache {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes those of the given inputs that have not been hashed, so that their words can be stored. */
+  /** Hashes those of the given inputs that have not been hashed. */
   *hashMissing(inputIndices: readonly number[]): Generator<undefined, void> {
     for (const inputIndex of inputIndices) {
       const known = this.known[inputIndex];
@@ -241,7 +241,7 @@ export class Cache {
     }
   }
 
-  /** Stores the words of an input, but only if the file is certainly the one that was hashed. */
+  /** Stores the words of an input, if its file is certainly the one that was hashed. */
   private *keepInput(
     inputIndex: number,
     runs: readonly SortedRun[],
@@ -266,7 +266,7 @@ export class Cache {
     yield;
   }
 
-  /** Whether a file is still the one that was hashed. If not, its words are used, but not stored. */
+  /** Whether a file is still the one that was hashed. */
   private *isAsHashed(inputIndex: number, known: KnownInput): Generator<undefined, boolean> {
     try {
       const { path } = this.inputs[inputIndex]!;
@@ -337,7 +337,7 @@ export class Cache {
     );
   }
 
-  /** Like `contents`, after counting: only contents that are certain to be the ones that were counted. */
+  /** Like `contents`, but only what was certainly counted. */
   countedContents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
@@ -371,7 +371,7 @@ export class Cache {
     this.index.add(known.state, known.sha256);
   }
 
-  /** Verifies the entries of a plan, and records the statistics of its contents. `setAside` handles what it throws. */
+  /** Verifies the entries of a plan, and records the statistics of its contents. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {

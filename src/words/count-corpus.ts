@@ -157,10 +157,7 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   if (found.firstInvalidByte >= 0 && isFirst) sum.firstInvalidByte = found.firstInvalidByte;
 }
 
-/**
- * Adds the threads' words to the counter. Returns all sorted runs, including those that the counter writes
- * meanwhile.
- */
+/** Adds the threads' words to the counter. Returns all sorted runs. */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
   // The thread with the most words comes first: the counter takes over its memory.
@@ -308,7 +305,7 @@ export class ThreadCounter
     return this.texts.offsetByte;
   }
 
-  /** Counts a task, window by window. Returns the statistics of the range if the task ends it. */
+  /** Counts a task. Returns the statistics of the range if the task ends it. */
   *take(task: tasks.Task): Generator<number, RangeStatistics | undefined> {
     const { counter, setup, index } = this;
     const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;

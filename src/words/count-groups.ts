@@ -130,7 +130,7 @@ function textsOf(
   );
 }
 
-/** Throws a UserError for a language without words, and if weights round all counts to 0. */
+/** Throws a UserError if a language, or everything, has no words. */
 function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]): void {
   const empty = texts[tables.findIndex(({ wordCount }) => wordCount === 0)];
   if (empty === undefined) return;

@@ -20,7 +20,7 @@ const wordBytesPerTextByte = scaled(40, 1e15);
 /** A kernel memory of this many times the text's size usually suffices for its words. */
 const kernelBytesPerTextByte = 16;
 
-/** Returns an upper bound of the bytes of text in the ranges; undefined if none is known before reading. */
+/** Returns an upper bound of the bytes of text in the ranges, if known. */
 export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]): number | undefined {
   const isPlain = ({ isStream, compression, format }: Input) =>
     !isStream && compression === "none" && format !== "parquet";

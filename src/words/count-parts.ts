@@ -14,7 +14,7 @@ import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
 export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
-  /** Returns the number of threads for a part of the corpus; if left out, every part has `workerCount` threads. */
+  /** Returns the number of threads for a part of the corpus; the default is `workerCount`. */
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from files, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
@@ -116,7 +116,7 @@ export async function countParts(
   return { parts, runs: allRuns, statistics, idCounts };
 }
 
-/** Reduces the number of sources until all can be open at once. Loads the code for that. */
+/** Reduces the number of sources until all can be open at once. */
 async function reduced(
   sources: readonly CountsSource[],
   memory: CountMemory,

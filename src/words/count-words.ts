@@ -8,7 +8,7 @@ import {
   type KeepRest,
 } from "./count-parts.ts";
 
-/** Counts the words of the corpus and the counts files. Words in the cache are not counted again. */
+/** Counts the words of the corpus and the counts files. */
 export async function countWords(
   options: CorpusOptions,
   report: Report,

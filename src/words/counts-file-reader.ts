@@ -12,7 +12,7 @@ export type CountsSource = {
   readonly totals: wordTables.CountsTotals;
 };
 
-/** Reads a counts file in the compact form. Closes it after its last word, or in `close`. */
+/** Reads a counts file in the compact form, and closes it after its last word. */
 export class CountsFileReader extends countsFormat.Reader {
   private readonly file: { fd: number };
 

@@ -21,7 +21,7 @@ export class CountsFiles {
   readonly options: CountsOptions | null;
   /** The first file without a header. */
   readonly withoutHeader?: string;
-  /** The first file whose special tokens have another order than in `options`; undefined if there is none. */
+  /** The first file whose special tokens have another order than in `options`. */
   readonly reordered: string | undefined;
   /** Files in the compact form, which are sorted and so are added up in one pass. */
   readonly sources: readonly CountsSource[];
@@ -46,7 +46,7 @@ export class CountsFiles {
       const canReopen = !opened.has(path);
       if (isText(path)) {
         const head = readTsvHead(path, readerOf(path, fd));
-        // The file is closed until its words are read, because there may be hundreds of files.
+        // Closed until its words are read, because there may be hundreds of files.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
         if (head.options === null) this.withoutHeader ??= path;

@@ -317,7 +317,7 @@ export function* fileChunks(table: WordTable, options: CountsOptions): Generator
 /** Yielded while words are being sorted and there is nothing to write. */
 const noBytes = new Uint8Array(0);
 
-/** Fills in the head of a frame, which is bytes [0, end) of `frame`, head included. Returns the checksum. */
+/** Fills in the head of the frame in bytes [0, end) of `frame`. Returns the checksum. */
 function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   const payload = frame.subarray(frameHeadBytes, end);
   const checksum = host.xxHash64(payload, seed);

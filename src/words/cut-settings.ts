@@ -6,7 +6,7 @@ import type { CountsOptions } from "./counts-format.ts";
 /** How text becomes pretokens, and which trainer is imitated. */
 export type CutSettings = {
   readonly specialTokens: readonly string[];
-  /** The normalization of text between special tokens, before the pattern cuts it; null if there is none. */
+  /** The normalization of text between special tokens; null if there is none. */
   readonly normalization: Normalization | null;
   readonly pattern: compiledPatterns.ResolvedPattern;
   readonly compat: Compat;

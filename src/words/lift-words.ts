@@ -11,10 +11,7 @@ import type { TokenWords, TokenWordsSize, WordTable } from "./word-table.ts";
 export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
-  /**
-   * Whether the words are gone: merging from the records of `toRecords` overwrites them, because it uses the same
-   * memory.
-   */
+  /** Whether the words are gone: merging from the records of `toRecords` overwrites them. */
   readonly isConsumed: boolean;
   /**
    * Converts the words to contiguous word records, in place. Returns undefined unless one counter has them and memory

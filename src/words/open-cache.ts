@@ -14,7 +14,7 @@ import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
 export type OpenCache = {
   readonly cache: Cache;
   readonly directory: CacheDirectory;
-  /** Hashes the inputs whose contents may be in the cache or among `others`, and reports the progress. */
+  /** Hashes inputs whose contents may be in the cache or among `others`. */
   readonly identify: (
     inputs: readonly Input[],
     report: Report,

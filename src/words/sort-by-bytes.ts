@@ -129,9 +129,7 @@ function keyAt(view: DataView, pos: number, end: number): number {
 /** A range that remains to be sorted, whose words are equal before `depth`. */
 type Pending = { readonly first: number; readonly end: number; readonly depth: number };
 
-/**
- * Sorts the words [first, end). An explicit stack of ranges replaces recursion, so no input overflows the call stack.
- */
+/** Sorts the words [first, end), without recursion, which could overflow the call stack. */
 function sortRange(words: KeyedWords, first: number, end: number): void {
   const { keys } = words;
   const pending: Pending[] = [{ first, end, depth: 0 }];

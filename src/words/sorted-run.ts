@@ -36,7 +36,7 @@ export type SortedRunOptions = RunDirectory & {
   readonly wordBytesMax: number;
 };
 
-/** Sorts words, writes them as a sorted run, and frees their memory; yields between slices of work. */
+/** Sorts words, writes them as a sorted run, and frees their memory. */
 export function* sortIntoRun(
   table: WordTable,
   name: string,

@@ -11,7 +11,7 @@ import { SpillingCounter } from "./spilling-counter.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/** The sum of parts, which can be read several times. All work yields after at most about 50 ms. */
+/** The sum of parts, which can be read several times. */
 export class SumOfParts {
   private exactTotals: wordTables.CountsTotals | undefined;
 
@@ -42,7 +42,7 @@ export class SumOfParts {
     };
   }
 
-  /** The exact totals. Unless there is only one part, this reads the sum the first time. */
+  /** The exact totals, for which the sum may have to be read. */
   *totals(): Generator<undefined, wordTables.CountsTotals> {
     const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
     this.exactTotals ??= isOne ? this.bound : yield* this.read(sortedWords.totalsOfSum);

@@ -126,7 +126,7 @@ export class TsvReader {
     if (this.filled > 0) this.read(Uint8Array.of(ascii.lineFeed));
   }
 
-  /** Adds the line at bytes [start, end). Throws a UserError that describes what is wrong with a bad line. */
+  /** Adds the line at bytes [start, end), or throws a UserError. */
   private addLine(lines: Uint8Array, start: number, end: number): void {
     const { word } = this;
     let length = 0;
@@ -160,7 +160,7 @@ export class TsvReader {
     return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
-  /** Grows the buffers for a line that is longer than they are, and for its word. */
+  /** Grows the buffers for a longer line and its word. */
   private lengthen(): void {
     this.lines = grow(this.lines);
     this.word = textBuffers.allocate(this.lines.length);

@@ -272,7 +272,7 @@ export class WordCounter {
     return runToEnd(this.listWords());
   }
 
-  /** Copies the words and counts so far to a table. Yields between slices of some milliseconds. */
+  /** Copies the words and counts so far to a table. */
   *listWords(): Generator<undefined, WordTable> {
     if (this.ownKernel === undefined) return wordTables.newTable({ wordCount: 0, byteCount: 0 });
     const { exports } = this.ownKernel;

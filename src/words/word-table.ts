@@ -78,7 +78,7 @@ export type TokenWords = {
   readonly counts: Float64Array;
 };
 
-/** The number of words and the number of tokens in all of them, or upper bounds of both. */
+/** The numbers of words and of their tokens, or upper bounds of both. */
 export type TokenWordsSize = { readonly wordCount: number; readonly positionCount: number };
 
 export const sizeOfWords = ({ wordCount, tokens }: TokenWords): TokenWordsSize => ({

@@ -1,4 +1,4 @@
-// `bpe doctor`: finds many kinds of damage of a tokenizer, and does not report correct settings.
+// `bpe doctor` finds damage, and does not report correct settings.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -99,7 +99,7 @@ const cutBy =
     json(files).pre_tokenizer = sequence(...steps, byteLevel);
   };
 const gpt4Like = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+|\\s+";
-/** Returns the keys of the vocabulary without the four special tokens at its end, the last first. */
+/** Returns the keys of the vocabulary without its four special tokens, the last first. */
 const lastKeys = (files: Files) => Object.keys(json(files).model.vocab).slice(0, -4).reverse();
 function addKey(files: Files, key: string): void {
   json(files).model.vocab[key] = 1500;

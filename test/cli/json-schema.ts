@@ -19,7 +19,7 @@ export type Schema = {
   readonly anyOf?: readonly Schema[];
 };
 
-/** Returns the paths at which a value violates a schema, each with a reason. Throws for unknown keywords. */
+/** Returns the paths at which a value violates a schema, each with a reason. */
 export function misfits(schema: Schema, value: unknown, root: Schema, path = "$"): string[] {
   const unknown = Object.keys(schema).filter((keyword) => !knownKeywords.has(keyword));
   if (unknown.length > 0) throw new Error(`unknown keyword ${unknown[0]} at ${path}`);
