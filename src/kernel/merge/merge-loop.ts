@@ -28,8 +28,7 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPai
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
- * The main loop: brings the top of the queue up to date, makes the token of the pair on top, and merges the pair's
- * occurrences. The loop does small merges; the caller does large ones in slices.
+ * The main loop. It does small merges; the caller does large ones in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
  *   mergeCounts     f64      tokenCapacity  occurrences of each token's pair when it was merged; for a start token, its
@@ -43,12 +42,11 @@ export enum Pause {
   finished,
   sliceUsedUp,
   /**
-   * The top pair must be merged in slices: its list is longer than a slice, the arena may lack space for the new lists,
-   * or words are in several memories.
+   * The top pair must be merged in slices: its list is long, the arena may lack space, or there are several memories.
    */
   largePairOnTop,
   topBelowThreshold,
-  /** The table of pairs is too small for the pairs that would be created, so the engine cannot continue. */
+  /** The table of pairs is too small, so the engine cannot continue. */
   noRoom,
 }
 
@@ -57,9 +55,7 @@ const mergeWork: i32 = 64;
 
 /** The maximum of `entryCount`. */
 let mergeCountMax: u32 = 0;
-/**
- * The number of merges that made an entry of the vocabulary: all but those that spell an existing token (tie-rules.ts).
- */
+/** The number of merges that made an entry of the vocabulary, and did not spell an existing token (tie-rules.ts). */
 let entryCount: u32 = 0;
 let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
@@ -70,9 +66,9 @@ let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Starts the engine. At first there are only the start tokens. `mergesWanted` becomes `mergeCountMax`. A merge with
- * more entries than `workOfSlice` is large. A list may be cleaned once its pair has lost more than `shareToClean` of
- * its count (occurrences.ts). `doSmallerWin`: if a tie is decided by bytes, the smaller ones win (tie-rules.ts).
+ * Starts the engine with the start tokens. A merge with more entries than `workOfSlice` is large. A list may be cleaned
+ * once its pair has lost more than `shareToClean` of its count (occurrences.ts). `doSmallerWin`: smaller bytes win a
+ * tie.
  */
 export function startEngine(
   mergesWanted: u32,
@@ -96,15 +92,12 @@ export function mergedEntryCount(): u32 {
   return entryCount;
 }
 
-/**
- * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop`, `bestCount` or `mergeChosen`; 0 or
- * less if it was used up.
- */
+/** Returns the work that the last call has left over; 0 or less if none. */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
 
-/** Merges until there is a reason to pause, and returns that reason. `work` limits the work, in entries. */
+/** Merges until there is a reason to pause, and returns it. `work` is in entries. */
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
@@ -126,10 +119,7 @@ export function mergeUntilPause(work: i32): i32 {
   return Pause.finished;
 }
 
-/**
- * Merges a pair whose list fits into a slice. Returns false if the table of pairs is too small for the pairs that would
- * be created. `mergeUntilPause` repeats these steps in its loop, because a call for each merge costs some 3 %.
- */
+/** Merges a pair whose list fits into a slice. `mergeUntilPause` repeats these steps, because a call costs some 3 %. */
 function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   startMerge(p, id);
   mergeSome(listLength);
@@ -141,10 +131,7 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   return true;
 }
 
-/**
- * Finds the pair to merge next, and returns the reason for the pause, as `mergeUntilPause` does. But it merges nothing:
- * every merge is treated as large. It is used if words are in several memories.
- */
+/** Like `mergeUntilPause`, but merges nothing: every merge is treated as large. For words in several memories. */
 export function lookAtTop(work: i32): i32 {
   workLeft = work;
   if (entryCount === mergeCountMax) return Pause.finished;
@@ -158,10 +145,7 @@ function withoutTop(): Pause {
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
 }
 
-/**
- * Brings the top of the queue to its true count. Returns false if no pair reaches the threshold, or the slice is used
- * up.
- */
+/** Brings the top to its true count. Returns false if no pair reaches the threshold, or the slice is used up. */
 function settleTop(): bool {
   while (findTop()) {
     const count = pairAt(topPair()).count;
@@ -172,10 +156,7 @@ function settleTop(): bool {
   return false;
 }
 
-/**
- * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up before: many
- * pairs may have about the highest count.
- */
+/** Fills the heap until its top is known. Returns false if the queue is empty, or the slice is used up. */
 function findTop(): bool {
   while (!hasTop()) {
     if (workLeft <= 0) return false;
@@ -186,7 +167,7 @@ function findTop(): bool {
   return true;
 }
 
-/** Removes the best pair from the queue, records the merge and makes its token; returns the token's id. */
+/** Removes the best pair from the queue, and makes its token. Returns the id. */
 function takeTop(): u32 {
   const pair = pairAt(topPair());
   const count = topCount();
@@ -198,10 +179,7 @@ function takeTop(): u32 {
   return id;
 }
 
-/**
- * Records the merge of a pair that was not taken from the queue, and makes its token. Separate from `takeTop`, which is
- * inlined in the loop: sharing code costs 5 %.
- */
+/** Makes the token of a pair that was not taken from the queue. Sharing code with `takeTop` costs 5 %. */
 function writeMerge(left: u32, right: u32, count: u64): u32 {
   const id = addToken(left, right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
@@ -209,23 +187,18 @@ function writeMerge(left: u32, right: u32, count: u64): u32 {
   return id;
 }
 
-/** Settles the neighbours of the current merge, and records how many occurrences it replaced. */
 function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
 
-/**
- * Begins to merge the large pair on top. The caller then walks the pair's list, frees space in the arena, and writes
- * the new lists, in slices.
- */
+/** Begins to merge the pair on top, in slices. */
 export function startLargeMerge(): void {
   largePair = topPair();
   startMerge(largePair, takeTop());
 }
 
 /**
- * Begins to merge a chosen pair, whatever is on top of the queue. The threshold must be 1, so that a pair without a
- * record has no occurrences. Returns false if the table of pairs is full.
+ * Begins to merge a pair that need not be on top. The threshold must be 1: a pair without a record has no occurrences.
  */
 export function startNamedMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
@@ -233,10 +206,7 @@ export function startNamedMerge(left: u32, right: u32): bool {
   return true;
 }
 
-/**
- * Sets `largePair` to the record of a pair, creating one with an empty list if necessary. Returns false if the table of
- * pairs is full.
- */
+/** Sets `largePair` to the record of a pair, which may be a new one. */
 function takeNamedPair(left: u32, right: u32): bool {
   largePair = findPair(left, right);
   if (largePair === noPair) {
@@ -255,7 +225,7 @@ export function largeRight(): u32 {
   return pairAt(largePair).right;
 }
 
-/** Begins to merge a pair that the first memory has chosen. Returns false if the table of pairs is full. */
+/** Begins to merge a pair that the first memory has chosen. */
 export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));
@@ -263,12 +233,11 @@ export function followMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). Each engine has
- * a record of every pair in its words that may be merged, because its threshold is always 1. One of the engines chooses
- * its best pair, and then all engines merge that pair.
+ * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). The threshold is
+ * 1, so an engine has a record of every pair in its words that may be merged.
  */
 
-/** The maximum number of records. Once it is reached, the index is rebuilt without the pairs that no longer occur. */
+/** Once the maximum is reached, the index is rebuilt without pairs that no longer occur. */
 let recordsMax: u32 = 0;
 
 /** Sets `recordsMax` from the number of records after indexing. */
@@ -276,10 +245,7 @@ export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
-/**
- * Returns the count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work`,
- * in entries, was used up first.
- */
+/** Returns the count of the best pair, which becomes the large pair; 0 if there is none; -1 if `work` was used up. */
 export function bestCount(work: i32): f64 {
   workLeft = work;
   if (!settleTop()) return workLeft <= 0 ? -1 : 0;
@@ -292,13 +258,13 @@ export enum Chosen {
   /** The pair does not occur here, so neither does its token. */
   absent,
   merged,
-  /** The pair was not merged, because its merge must be done in slices. */
+  /** The pair was not merged, because that must be done in slices. */
   large,
-  /** The pair was not merged, because the pairs that it creates may need too many records. */
+  /** The pair was not merged, because new pairs may need too many records. */
   tooManyRecords,
 }
 
-/** Merges a pair that an engine has chosen, and returns a value of `Chosen`. `work` limits the work, in entries. */
+/** Merges a pair that an engine has chosen. `work` is in entries. Returns a value of `Chosen`. */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   const p = findPair(left, right);
   workLeft = work - mergeWork;
@@ -317,7 +283,7 @@ export function largeListLength(): u32 {
   return pairAt(largePair).listLength;
 }
 
-/** Whether the arena must be compacted before the lists of new pairs fit. Call it after the walk. */
+/** Whether the arena must be compacted, so that the lists of new pairs fit. Call it after the walk. */
 export function needsRoom(): bool {
   neededEntries = countBornEntries(threshold);
   return !hasRoomForEntries(neededEntries);
@@ -327,10 +293,7 @@ export function startMakingRoom(): void {
   startCompaction(neededEntries, largePair, threshold, cleanShare);
 }
 
-/**
- * Ends a compaction. Returns false if space is still missing although the arena has its maximum size. Then
- * `startCleaningAll` may help.
- */
+/** Returns false if space is missing although the arena has its maximum size. `startCleaningAll` may help. */
 export function endMakingRoom(): bool {
   return endCompaction(neededEntries);
 }
@@ -341,10 +304,7 @@ export function startCleaningAll(): void {
   startCompaction(neededEntries, largePair, threshold, all);
 }
 
-/**
- * Settles a large merge before its lists are written. Returns false if the table of pairs is too small for the pairs
- * that are created.
- */
+/** Settles a large merge before its lists are written. Returns false if the table of pairs is too small. */
 export function settleLargeMerge(): bool {
   if (!hasRoomForNewPairs()) return false;
   settleMerge();

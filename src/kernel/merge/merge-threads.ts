@@ -5,20 +5,15 @@ import { mergeOccurrences, writeStaged } from "./neighbours";
 import { layOutWords, setStepCount, stepCount } from "./word-layout";
 
 /**
- * Distributes work over threads: the parts of a list, of the text, or, during layout, of the words. The main thread
- * sets the kind of work and the amount for each part, marks all parts but the first as open, and does the first one
- * itself. Helpers take open parts. The main thread then takes the parts that are still open, so it never waits for a
- * helper that has not begun.
+ * Distributes work over threads. The main thread opens all parts but the first, which it does itself. Helpers take open
+ * parts. Then the main thread takes those that are still open, so it never waits for a helper that has not begun.
  *
  * A part's state changes from `open` to `taken` by an atomic exchange, then possibly to `awaited`, and finally to
  * `done`. A thread that takes a part sees everything that was written before the part was opened. The main thread, once
  * it finds the part done, sees everything that the helper wrote.
  */
 
-/**
- * The number of checks before a thread sleeps. A thread that never sleeps would take a core from the compiler and other
- * programs.
- */
+/** How often a thread checks before it sleeps. Checking without end would take a core from other programs. */
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept this long returns to its event loop, where it can be terminated. */
 const sleepNs: i64 = 20_000_000;
@@ -86,10 +81,7 @@ function stateAddress(part: Part): usize {
   return changetype<usize>(part) + offsetof<Part>("state");
 }
 
-/**
- * Does work of a kind on the next `share` entries or cells of each of the first `partCount` parts. Returns true while
- * any part has work left.
- */
+/** Does the next `share` entries or cells of each part. Returns true while any part has work left. */
 export function workTogether(kind: u32, partCount: u32, share: u32): bool {
   const job = theJob();
   job.kind = kind;
@@ -103,7 +95,7 @@ export function workTogether(kind: u32, partCount: u32, share: u32): bool {
     waitForPart(stateAddress(part));
     hasMore |= part.hasMore;
   }
-  // A helper has failed and left a part unfinished: traps, because the part cannot be repaired.
+  // A helper has left a part unfinished, which cannot be repaired.
   if (job.hasFailed !== 0) unreachable();
   return hasMore !== 0;
 }
@@ -162,8 +154,8 @@ function doWork<T>(part: Part, index: u32): bool {
 }
 
 /**
- * Runs a helper's turn: works on open parts until there has been no work for a while, or `shareMax` is reached. Returns
- * false when merging is over; otherwise the helper must call it again from its event loop.
+ * Works on open parts until there is none for a while, or `shareMax` is reached. Returns false when merging is over;
+ * otherwise the helper calls it again from its event loop.
  */
 export function helpMerging(): bool {
   const job = theJob();

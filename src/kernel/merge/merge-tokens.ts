@@ -18,8 +18,8 @@ import {
 import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
 
 /**
- * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, of which words
- * consist before the first merge: the 256 bytes, or any other tokens. Merge k makes id `startCount` + k.
+ * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens: the 256 bytes, or
+ * others. Merge k makes id `startCount` + k.
  *
  *   REGION        ELEMENT  ELEMENTS                MEANING
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
@@ -88,10 +88,7 @@ export function sizeOf(id: u32): u32 {
   return load<u32>(sizes + ((<usize>id) << 2));
 }
 
-/**
- * Adds the token that `left` and `right` make, and returns its id, the next one. Its tie key is set separately
- * (tie-rules.ts).
- */
+/** Adds a token, and returns its id. Its tie key is set separately (tie-rules.ts). */
 export function addToken(left: u32, right: u32): u32 {
   assert(madeCount < tokenCapacity, "there is room for one token more");
   const id = madeCount++;
@@ -121,7 +118,7 @@ function writePrefix(id: u32, left: u32, right: u32): void {
   store<u32>(prefixStarts + ((<usize>id) << 2), prefixByteCount);
   const prefix = prefixBytes + prefixByteCount;
   memory.copy(prefix, prefixOf(left), leftLength);
-  // The right half's stored prefix suffices: it has either `prefixLengthMax` bytes or the whole half.
+  // The right half's prefix suffices: it has `prefixLengthMax` bytes, or the whole half.
   memory.copy(prefix + leftLength, prefixOf(right), length - leftLength);
   prefixByteCount += length;
 }
@@ -155,7 +152,7 @@ export function copyBytes(id: u32, address: usize): void {
   }
 }
 
-/** Pushes the halves of a token onto a stack, the left one last; returns the new top. */
+/** Pushes the halves of a token onto a stack, the left one last. Returns the new top. */
 export function pushHalves(top: usize, token: u32): usize {
   store<u32>(top, rightOf(token));
   store<u32>(top, leftOf(token), 4);
@@ -164,7 +161,7 @@ export function pushHalves(top: usize, token: u32): usize {
 
 /**
  * Facts about the words in a token, for tokens that may span spaces. Words are the parts between spaces (0x20). The
- * facts decide whether a token may be made (`mayMerge`). The facts of a merged token follow from those of its halves.
+ * facts of a token follow from those of its halves.
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
  *   wordFacts   u8        tokenCapacity   the bits below for each token; JavaScript writes those of the start tokens
@@ -205,9 +202,6 @@ function joinedFacts(left: u32, right: u32): u32 {
   );
 }
 
-/**
- * Whether the merged token has at most `wordsMax` words, and no colon before a space. True if words are not limited.
- */
 function mayJoinWords(left: u32, right: u32): bool {
   if (!hasWordFacts) return true;
   const joined = joinedFacts(left, right);
@@ -219,7 +213,7 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
   if (hasWordFacts) store<u8>(wordFacts + id, <u8>joinedFacts(left, right));
 }
 
-/** The limits that decide which pairs may be merged. A pair that may not be merged gets no record (pair-table.ts). */
+/** A pair that may not be merged gets no record (pair-table.ts). */
 
 /** The maximum size in bytes of a merged token. */
 let sizeMax: u32 = 0;

@@ -46,15 +46,12 @@ import {
 } from "./pair-table";
 
 /**
- * Rebuilds the index from the current text: lowers the threshold, guided by a sketch of all counts (below); counts the
- * pairs that may reach it; keeps those that do; and writes their lists. This is done when the threshold was too high
- * (pair-queue.ts); before the first merge, if there are too many start tokens for dense tables (first-index.ts); and
- * when parity-aware merges may need too many records (merge-loop.ts). Each thread processes a part of the text
+ * Rebuilds the index from the current text: lowers the threshold by a sketch of all counts (below), counts the pairs
+ * that may reach it, keeps those that do, and writes their lists. Each thread processes a part of the text
  * (index-pairs.ts).
  *
- * If words are in several memories, each counts its own pairs, with a sketch of all words. The first memory adds up the
- * counts of all memories (memory-exchange.ts), and keeps the pairs that reach the threshold. Each other memory keeps
- * the pairs that the first memory kept, if it has them itself.
+ * With several memories, the first one adds up all counts (memory-exchange.ts) and keeps the pairs that reach the
+ * threshold. The others keep those of them that they have.
  */
 
 enum Stage {
@@ -93,14 +90,11 @@ let hasCountTooLarge: bool = false;
 enum Counted {
   all,
   some,
-  /** The pairs do not fit into the records, or into the count table of a single part. */
+  /** The pairs do not fit into the records, or into the table of a single part. */
   noRoom,
 }
 
-/**
- * Begins a walk over the text, which is cut into parts of about equal size. If some token covers several cells, parts
- * end with a word, so that none begins inside a token.
- */
+/** Begins a walk over the text. If some token covers several cells, parts end with a word. */
 function startWalk(): void {
   const theJob = changetype<Job>(job);
   const count = theJob.walkCount;
@@ -144,10 +138,7 @@ function startCounting(): void {
   }
 }
 
-/**
- * Does the next `work` units of counting: cells of each part, slots of the tables, or records of the growing hash
- * table. Returns a value of `Counted`.
- */
+/** Does the next `work` units of counting: cells of each part, or slots, or records. Returns a value of `Counted`. */
 export function countPairsSome(work: u32): i32 {
   if (stage === Stage.walk) {
     if (walk(Work.countPairs, work)) return Counted.some;
@@ -162,8 +153,7 @@ export function countPairsSome(work: u32): i32 {
   if (hasNoRoom) return Counted.noRoom;
   if (!isAnyFull()) return Counted.some;
   if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
-  // Starts again with a single part, which has the memory of all. No record exists yet, because not all counts are
-  // joined.
+  // Starts again with a single part, which has the memory of all. No record exists yet.
   changetype<Job>(job).walkCount = 1;
   startCounting();
   return Counted.some;
@@ -181,7 +171,6 @@ function startTables(next: Stage): void {
   nextSlot = 0;
 }
 
-/** Returns the number of slots left in the current table, at most `work`. */
 function takeSlots(work: u32): u32 {
   return min(work, countSlotsOf(partAt(partTaken)) - nextSlot);
 }
@@ -202,10 +191,7 @@ function endSlots(count: u32): void {
   nextSlot = 0;
 }
 
-/**
- * Creates records for the pairs in the next `work` slots. Returns true when all are done. If there is one memory, it
- * skips pairs below the threshold.
- */
+/** Creates records for the next `work` slots. Returns true when all are done. */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;
   const least: u64 = memoryCount > 1 ? 0 : threshold;
@@ -232,13 +218,13 @@ export function foundCountTooLarge(): bool {
   return hasCountTooLarge;
 }
 
-/** Begins to keep the pairs that `keepGivenPair` marked, in a memory that is not the first. */
+/** Begins to keep the pairs that `keepGivenPair` marked. */
 export function startKeepingGiven(): void {
   keepsGiven = true;
   startKeeping();
 }
 
-/** Begins to keep the pairs that reach the threshold. The first memory must have the total counts by then. */
+/** Begins to keep the pairs that reach the threshold. The first memory must have total counts. */
 export function startKeeping(): void {
   pairEnd = pairCount;
   nextPair = 0;
@@ -247,10 +233,10 @@ export function startKeeping(): void {
   memory.fill(stagedLefts, 0, bitsBytes());
 }
 
-/** A value of `listStart`: the first memory keeps the pair. A pair that the first memory does not keep has 0. */
+/** A value of `listStart`: the first memory keeps the pair. */
 const givenStart: u32 = 1;
 
-/** Marks a pair that the first memory keeps, with its count in all memories, if this memory has the pair. */
+/** Marks a pair that the first memory keeps, and sets its count. */
 export function keepGivenPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
   if (p === noPair) return;
@@ -259,10 +245,7 @@ export function keepGivenPair(left: u32, right: u32, count: u64): void {
   pair.count = count;
 }
 
-/**
- * Goes through the next `work` records, keeps the pairs that qualify, and sets the starts of their lists. Returns false
- * after the last.
- */
+/** Keeps the pairs among the next `work` records that qualify. Returns false after the last. */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -299,10 +282,7 @@ export function startLists(): bool {
   return true;
 }
 
-/**
- * Does the next `work` units of writing: places cursors, writes the occurrences in that many cells, or sets lengths.
- * Returns false when all is done.
- */
+/** Does the next `work` units of writing. Returns false when all is done. */
 export function writePairsSome(work: u32): bool {
   switch (stage) {
     case Stage.take:
@@ -319,9 +299,8 @@ export function writePairsSome(work: u32): bool {
 }
 
 /**
- * Assigns to each part its section of the lists, for the next `work` slots or records. Parts are processed from last to
- * first. Each part gets the end of what is left of a pair's list, and the number of its occurrences is subtracted from
- * `listLength`. The first part gets the rest. Returns true when all are done.
+ * Assigns to each part its section of the lists. Parts are processed from last to first: each takes the end of what is
+ * left of a list. Returns true when all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {
@@ -350,7 +329,7 @@ function placeSome<T>(work: u32): bool {
   return false;
 }
 
-/** Restores `listLength` of the next `work` pairs, whose lists are contiguous. Returns false after the last pair. */
+/** Restores `listLength` of the next `work` pairs, whose lists are contiguous. */
 function setLengths(work: u32): bool {
   const until = nextPair + min(pairCount - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -374,26 +353,19 @@ export function pushPairsSome(work: u32): bool {
 }
 
 /**
- * Sketch: upper bounds of the counts of all pairs of a text in little memory (a count-min sketch with one row). Each
- * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, all
- * pairs that select it are below the threshold, too, and need no record. That excludes most pairs, because most are
- * rare.
+ * Sketch: upper bounds of the counts of all pairs (a count-min sketch with one row). An occurrence adds its weight to
+ * the cell that the pair's hash selects. If a cell is below the threshold, so are all its pairs.
  *
- * index-pairs.ts has the layout of the sketch, and of the bits for cells that reach the threshold. The sketch and the
- * tables of the parts use regions that are free while pairs are counted; lists are written there later. The bits are
- * kept until the next merge.
+ * The sketch and the tables use regions where lists are written later. index-pairs.ts has their layout.
  */
 let sketchBits: u32 = 0;
-/**
- * 2^19 cells are 2 MB, which fits into the L2 or L3 cache. Even with millions of rare pairs, only a few fall into each
- * cell.
- */
+/** 2^19 cells are 2 MB, which fits into the L2 or L3 cache. */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
 /** The minimum number of cells of the text for each cell of the sketch. */
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;
 
-/** Returns the log2 of the number of cells that suits this memory's text. */
+/** Returns the log2 of the number of cells that suits this text. */
 export function wantedSketchBits(): u32 {
   let bits = sketchBitsMin;
   while (bits < sketchBitsMax && textCellsPerCell << (bits + 1) <= cellCount) bits++;
@@ -415,14 +387,14 @@ export function startSketch(bits: u32): void {
   startWalk();
 }
 
-/** Adds the pairs that begin in the next `work` cells of each part. Returns false when all pairs are in the sketch. */
+/** Adds pairs of the next `work` cells of each part. Returns false when the sketch is complete. */
 export function sketchSome(work: u32): bool {
   if (walk(Work.sketchPairs, work)) return true;
   joinSketches(partCount, sketchBits);
   return false;
 }
 
-/** Returns the address of the sketch's cells. JavaScript adds them up over several memories. */
+/** Returns the address of the sketch's cells. */
 export function sketchAddress(): usize {
   return entries;
 }
@@ -433,7 +405,7 @@ export function sketchCellCount(): u32 {
 
 const tally = memory.data(gradeCount * 4);
 
-/** Lowers the threshold as `lowerThreshold` does, with each non-empty cell of the sketch counted as one pair. */
+/** Lowers the threshold, with each non-empty cell counted as one pair. */
 export function lowerToSketch(pairsWanted: u32): void {
   memory.fill(tally, 0, gradeCount * sizeof<u32>());
   for (let cell: usize = 0; cell < (<usize>1) << sketchBits; cell++) {
