@@ -45,7 +45,6 @@ export function scratch(): string {
   return directory;
 }
 
-/** Writes a file into the directory, and returns its path. */
 export function put(directory: string, name: string, content: string | Uint8Array): string {
   const path = join(directory, name);
   writeFileSync(path, content);

@@ -7,10 +7,8 @@ export class SpecialTokenFinder {
   /** The size of the longest token; 0 if there is none. */
   readonly longestBytes: number;
   private readonly tokens: readonly Uint8Array[];
-  /** The prefix that all tokens share. */
   private readonly prefix: Uint8Array;
   private kernel: kernels.TextKernel | undefined;
-  /** Whether a token may occur in the text. */
   private mayOccur = false;
   private static readonly shared = new WeakMap<readonly Uint8Array[], SpecialTokenFinder>();
 
@@ -62,7 +60,6 @@ export class SpecialTokenFinder {
   }
 }
 
-/** Returns the longest prefix that all tokens share; empty if there are none. */
 function sharedPrefix([first = new Uint8Array(), ...others]: readonly Uint8Array[]): Uint8Array {
   let length = first.length;
   for (const token of others) {

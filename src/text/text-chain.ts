@@ -222,7 +222,6 @@ export class TextWindow implements TextSink {
     pretokens.start(0, false);
   }
 
-  /** The number of pushed bytes that have not been taken yet. */
   get pendingBytes(): number {
     return this.limit - this.pretokens.keepPos;
   }
@@ -303,7 +302,6 @@ export class TextWindow implements TextSink {
     else to.set(bytes.subarray(start, end), limit);
   }
 
-  /** Makes space for `byteCount` more bytes. */
   private makeRoom(byteCount: number): void {
     if (this.limit + byteCount <= this.capacityBytes) return;
     const { pretokens } = this;

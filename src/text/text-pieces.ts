@@ -33,6 +33,5 @@ export function of(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   );
 }
 
-/** Splits a section into its pretokens. */
 export const pretokensOf = ({ pattern }: Cutting, section: Uint8Array): Uint8Array[] =>
   cutText(pattern, section).map((end, i, ends) => section.subarray(ends[i - 1] ?? 0, end));

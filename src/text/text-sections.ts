@@ -93,7 +93,6 @@ const eventWords = 4;
 export class TextSections {
   /** @internal */
   readonly kernel: kernels.TextKernel;
-  /** A view of all of the kernel's memory. */
   private memory = new Uint8Array(0);
   private numbers = new Uint32Array(0);
 

@@ -24,7 +24,6 @@ export type Extension = {
   readonly reservedTokens: readonly AddedToken[];
 };
 
-/** Returns the new special tokens and the reserved ones. */
 export const newSpecials = ({ specialTokens, reservedTokens }: Extension): readonly AddedToken[] => [
   ...specialTokens,
   ...reservedTokens,

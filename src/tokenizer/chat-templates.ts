@@ -131,6 +131,5 @@ const llama3: ChatTemplate = {
 
 export const chatTemplates: Readonly<Record<string, ChatTemplate>> = { chatml, gemma, llama3 };
 
-/** Returns the template of this name; undefined if the argument is not a name. */
 export const namedTemplate = (asked: string | undefined): ChatTemplate | undefined =>
   asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;

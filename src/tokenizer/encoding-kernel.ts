@@ -51,7 +51,6 @@ export class EncodingKernel {
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }
 
-  /** The region for text, as last reserved. */
   get text(): Text {
     return this.reservedText!;
   }
@@ -173,7 +172,6 @@ export class EncodingKernel {
   }
 }
 
-/** Makes a kernel use a model. Returns the address of the model's head. */
 function setUpModel(kernel: kernels.Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
   const head = placeInKernel(kernel, placed);
   if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
@@ -247,7 +245,6 @@ export class IdBuffer {
     this.ids = this.allocate(capacity);
   }
 
-  /** Grows the buffer, if necessary, for `idCount` more ids. */
   private reserve(idCount: number): void {
     const needed = this.count + idCount;
     if (needed <= this.ids.length) return;
@@ -267,7 +264,6 @@ export class IdBuffer {
     this.count += ids.length;
   }
 
-  /** Appends all[first .. first + count), one by one. */
   appendFrom(all: Uint16Array | Uint32Array, first: number, count: number): void {
     this.reserve(count);
     const { ids, count: before } = this;

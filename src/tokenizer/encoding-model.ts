@@ -128,7 +128,6 @@ export type PlacedModel = {
   readonly model: EncodingModel;
   /** Whether every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Where pretokens may be cut. */
   readonly cuts: CutPlaces;
 };
 
@@ -211,7 +210,6 @@ class Placing {
     public end: number,
   ) {}
 
-  /** Reserves `byteCount` bytes; returns their address. */
   reserve(byteCount: number): number {
     const address = this.end;
     this.end += Math.ceil((byteCount + readAheadBytes) / alignment) * alignment;

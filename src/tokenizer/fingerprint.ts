@@ -7,7 +7,6 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 export const ofBehavior = (parts: TokenizerParts): string =>
   probe.fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probe.text));
 
-/** Returns the ids of a short text. */
 export const encodeShort = (parts: TokenizerParts, text: string): number[] => shortEncoder(parts)(text);
 
 /** For short texts, the cache of words is smaller than usual. */

@@ -1,7 +1,6 @@
 /** The file name of an image in a tokenizer's directory. */
 export const name = "tokenizer.image";
 
-/** The first bytes of every image. */
 export const magic = "bpeimage";
 
 /** Whether `image` is an image made by another build than `own`: compares versions and digests (image.ts). */

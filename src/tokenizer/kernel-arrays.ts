@@ -13,7 +13,6 @@ export class KernelArrays {
     readonly kernel: kernels.Kernel,
     /** The addresses of the arrays; each is a multiple of 8. */
     readonly addresses: readonly number[],
-    /** The end of the last array. */
     readonly end: number,
   ) {}
 

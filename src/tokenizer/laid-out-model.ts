@@ -24,7 +24,6 @@ export type LaidOutModel = {
   readonly variables: Uint8Array;
 };
 
-/** Lays out a tokenizer in a new instance. */
 export function layOut(
   { model, isNarrow, pattern }: TokenizerParts,
   tokens: readonly tokensToFind.TokenToFind[],

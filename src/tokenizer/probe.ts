@@ -13,7 +13,6 @@ export const version = probe.version;
 /** The text whose ids fingerprints are computed from. */
 export const text = parts.map(({ text }) => text).join("");
 
-/** The number of hexadecimal digits of the digest in a fingerprint. */
 const digestDigits = 32;
 
 /** Returns the fingerprint of a tokenizer that gives the probe text these ids. */

@@ -174,7 +174,6 @@ class ImageMemory {
     return new Uint32Array(part.buffer);
   }
 
-  /** Returns a copy of the `count` numbers at an address. */
   numbersAt(address: number, count: number): Int32Array {
     if (address % 4 !== 0 || address + 4 * count > this.bytes.length) this.damaged();
     return new Int32Array(this.bytes.buffer, address, count).slice();

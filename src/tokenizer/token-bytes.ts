@@ -92,7 +92,6 @@ export class TokenBytes {
     return this.starts[token] !== notKept;
   }
 
-  /** Copies the bytes of a token, or its first `lengthMax` bytes. */
   copy(token: number, lengthMax = Number.POSITIVE_INFINITY): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(Math.min(this.lengths[token]!, lengthMax));
     const { kept } = this;

@@ -21,7 +21,6 @@ import type { Vocabulary } from "./vocabulary.ts";
  * later merge absorbed the token.
  */
 export type TokenCounts = {
-  /** Number of tokens before the first merge. */
   readonly startCount: number;
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;

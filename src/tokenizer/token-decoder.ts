@@ -25,7 +25,6 @@ export function leadingBytes(
   return end < 0 ? size : end;
 }
 
-/** Makes the error for an id without a token. */
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} is not in the vocabulary`, {
     hint: `give the tokenizer that the ids were made with; the ids of this one end at ${idLimit - 1}`,

@@ -19,7 +19,6 @@ const isWhitespace = (character: string) =>
     : /\p{White_Space}/u.test(character);
 const isAsciiLetter = (byte: number) => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
-/** Returns the shape of bytes [start, end). */
 export function of(bytes: Uint8Array, start: number, end: number): TokenShape {
   // Most tokens have an ASCII letter as their first or second byte.
   for (let pos = start; pos < end; pos++) if (isAsciiLetter(bytes[pos]!)) return "letters";
@@ -63,7 +62,6 @@ export function longestWithLetters(
   return longest;
 }
 
-/** The numbers of whitespace tokens and of separator tokens. */
 export type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
 
 /** Formats the numbers of whitespace tokens and separator tokens; "" if there are none. */

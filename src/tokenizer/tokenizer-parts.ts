@@ -92,7 +92,6 @@ export function specialTokenId(parts: TokenizerParts, text: string, use = "to ap
 
 const shownTokens = 5;
 
-/** Returns the merges of a vocabulary as ids. */
 export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): RankedMerges {
   const ids = { left: new Int32Array(mergeCount), right: new Int32Array(mergeCount) };
   for (let k = 0; k < mergeCount; k++) {
@@ -161,7 +160,6 @@ export function checkSame(base: TokenizerParts, other: TokenizerParts): void {
   );
 }
 
-/** Whether the ids of bytes and all merges are equal. */
 export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: TokenizerParts): boolean {
   const sameNumbers = (a: Int32Array, b: Int32Array) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
   return (

@@ -208,7 +208,6 @@ export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size:
   return firstMerges(merges, count);
 }
 
-/** Returns the first `count` merges, or all merges if there are fewer. */
 export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: number): LearnedPairs => ({
   mergeCount: Math.min(count, mergeCount),
   left: left.subarray(0, count),

@@ -6,7 +6,6 @@ import { patternForms } from "#pattern";
 import { summaryRows } from "#terminal";
 import { modelSettings, type TokenBytes, tokenShapes, type Vocabulary } from "#tokenizer";
 
-/** The format of a summary. */
 type Form = {
   /** Whether the summary is complete: `--summary full`. */
   readonly isFull: boolean;
@@ -50,7 +49,6 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
   return summaryRows.rowLines(short, columns);
 }
 
-/** Returns the summary at the end of `bpe train`. */
 export const trainingSummary = (
   trained: learning.TrainedVocabulary,
   record: trainingRecords.TrainingRecord,
@@ -125,7 +123,6 @@ function patternText(name: string | null, typed: string | undefined): string {
   return (typed ?? name) === name ? name : `${name} (${typed})`;
 }
 
-/** Returns the summary of `bpe train --extend`. */
 export function extensionSummary(
   trained: learning.Extended,
   record: trainingRecords.Extension,
@@ -168,7 +165,6 @@ export function extensionSummary(
   return summaryLines(rows, outcome);
 }
 
-/** What was learned from ids, in numbers. */
 type LearnedFromIds = {
   readonly alphabetSize: number;
   readonly mergeCount: number;
@@ -331,7 +327,6 @@ function writtenRow(
   ];
 }
 
-/** Describes the intermediate tokens, which later merges absorbed. */
 function intermediates({
   residueCount,
   neverReachedCount,
@@ -346,7 +341,6 @@ function intermediates({
 const seedsText = ({ seedTokens = [] }: Pick<trainingRecords.TrainingRecord["options"], "seedTokens">) =>
   seedTokens.length === 0 ? "" : groupDigits(seedTokens.length);
 
-/** Lists weights, each with its name or, if it has none, its glob. */
 const weightsText = (weights: trainingRecords.TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 

@@ -97,7 +97,6 @@ const renameInFiles = (
   companions: companions.map((file) => companionFiles.rename(file, names)),
 });
 
-/** Throws a usage error if the special token cannot be renamed. */
 function checkRename(
   parts: TokenizerParts,
   { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: companionFiles.Names },
@@ -125,7 +124,6 @@ function checkRename(
     refuse(`another token is renamed to "${after}", too`);
 }
 
-/** Throws a UserError if the base cannot be extended. */
 function checkBase(parts: TokenizerParts): void {
   const { model, tokens, description } = parts;
   changes.refuseCharacters(parts, "extended", "train a tokenizer of your own, or extend a byte-level one");
@@ -138,7 +136,6 @@ function checkBase(parts: TokenizerParts): void {
   );
 }
 
-/** Returns the extended tokenizers in the formats of their base. */
 export async function extensionProduct(
   result: Result<learning.Extended>,
   base: Base,

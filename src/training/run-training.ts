@@ -65,7 +65,6 @@ export type TrainingHost = {
   readonly tellMemory?: (estimatedBytes: number) => void;
 };
 
-/** The result of a training. */
 export type Finished = {
   readonly result: OpenTraining & Pick<Result<learning.TrainedVocabulary | learning.Extended>, "trained">;
   /** Makes the files. */
@@ -167,7 +166,6 @@ async function resolveSources(
   return { training, countsFiles };
 }
 
-/** Returns the inputs, and the threads and the memory for them. */
 async function threadsFor(
   asked: RequestedTraining,
   { texts, signal }: TrainingInput,

@@ -73,7 +73,6 @@ type AskedCutting = Pick<
 > &
   AskedModel;
 
-/** The requested settings for a model. */
 type AskedModel = Pick<
   RequestedTraining,
   Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
@@ -93,7 +92,6 @@ const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
     ? modelSettings.templateTokens(modelOf(asked), namedSpecials(asked, looked))
     : [];
 
-/** Settles and checks how text is cut. */
 export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSources): CutSettings {
   if (asked.compat === "extension") {
     throw usageError(
@@ -147,7 +145,6 @@ type SettledSizes = {
   readonly room: seeds.Room;
 };
 
-/** Settles the sizes of a vocabulary without a base. */
 function sizeNewVocabulary(
   asked: RequestedTraining,
   { specialTokens }: CutSettings,
@@ -180,7 +177,6 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
   return { sizes: asSized, own, newSpecials, room };
 }
 
-/** Settles the extension of a base: its new tokens and sizes. */
 function settleBase(
   asked: RequestedTraining,
   found: FoundBase,
@@ -437,7 +433,6 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   throw usageError(phrase`${asOption("vocab-size")}: ${twice}, or +${twice - idLimit}, is given twice`);
 }
 
-/** Returns how a training cuts text into pretokens. */
 export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
   const { pattern, normalization, base, like } = settings;
   const { specialTokens, isLinewise } = countsOptionsOf(settings);

@@ -53,7 +53,6 @@ export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabu
     readonly trained: Trained;
   };
 
-/** The output of a run. */
 export type Product<Fields> = {
   /** The sizes of the vocabularies, ascending. Several sizes each have a directory, named by the size. */
   readonly sizes: readonly number[];
@@ -169,10 +168,8 @@ export async function publishFiles(
   });
 }
 
-/** A product with any kind of record. */
 export type AnyProduct = Product<object>;
 
-/** Settles which files to write. */
 export const outputsOf = ({
   formats: formatNames,
   ledger,

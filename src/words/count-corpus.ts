@@ -180,7 +180,6 @@ const rangesPerThread = 16;
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(corpusInputs.canSeek) || (workerCount === 1 && inputs.length === 1);
 
-/** Whether these ranges are whole inputs. */
 const areWhole = (inputs: readonly Input[], ranges: readonly Range[] = []) =>
   ranges.every(
     ({ inputIndex, startByte, endByte }) => startByte === 0 && endByte === inputs[inputIndex]!.sizeBytes,
@@ -223,7 +222,6 @@ function setupOf(
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   wordCounter.textBytesForTables(4e6 + tokensToFind.tablesBytes(addedTokens));
 
-/** Returns how inputs are split into tasks. */
 function rangePlanOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
   // Threads sort and write the words of each part of an input in `countedPerInput`, so parts are large.
@@ -239,7 +237,6 @@ function rangePlanOf(options: CountOptions): RangePlanOptions {
   };
 }
 
-/** The initial data of a counting thread. */
 export type CountSetup = SpillingOptions &
   Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
     /** The compiled kernel, which all threads share. */

@@ -16,7 +16,6 @@ import * as sortedWords from "./sorted-words.ts";
 import { type SavedSum, writeSum } from "./sum-of-parts.ts";
 import * as wordTables from "./word-table.ts";
 
-/** Where and how word counts are saved. */
 type SaveOptions = {
   /** The paths of the files; "-" is standard output. */
   readonly places: readonly string[];

@@ -74,7 +74,6 @@ export class CountsFiles {
     for (const made of this.made) countsFormat.checkOptions(made, { name: "this run", options });
   }
 
-  /** The name of the first file with a header. */
   get nameOfHeader(): string | undefined {
     return this.made[0]?.name;
   }
@@ -88,7 +87,6 @@ export class CountsFiles {
     return addEach(this.others, counter);
   }
 
-  /** Returns the subset of files whose paths satisfy `isMeant`. */
   subset(isMeant: (path: string) => boolean): AddedCounts {
     const others = this.others.filter(({ path }) => isMeant(path));
     return Object.assign(Object.create(this) as CountsFiles, {

@@ -48,7 +48,6 @@ export type CountsOptions = {
   readonly isLinewise: boolean;
 };
 
-/** The header: the options and the totals. */
 type CountsHeader = CountsOptions & wordTables.CountsTotals;
 
 /** Where words are from: a counts file, or this run. `name` is for messages. */
@@ -229,7 +228,6 @@ export class Writer {
 
   constructor(private readonly write: (chunk: Uint8Array) => void) {}
 
-  /** Adds the word at bytes [start, stop). */
   add(bytes: Uint8Array, start: number, stop: number, count: number): void {
     const length = stop - start;
     const shared = sharedBytes(this.last, this.lastLength, bytes, start, length);
@@ -266,7 +264,6 @@ export class Writer {
     this.lastLength = 0;
   }
 
-  /** Grows the frame and `last`, if necessary, for a word. */
   private reserve(length: number): void {
     if (length > this.last.length) this.last = grow(this.last, length);
     const needed = this.end + length + wordNumbersBytes;
@@ -327,7 +324,6 @@ function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   return checksum;
 }
 
-/** Returns the length in bytes of the common prefix of two words. */
 function sharedBytes(
   last: Uint8Array,
   lastLength: number,

@@ -19,7 +19,6 @@ import type { WordTable } from "./word-table.ts";
  *   keys      Float64Array   wordCount    the key of each word, at the depth of its range
  */
 type KeyedWords = {
-  /** A view of the table's bytes. */
   readonly view: DataView;
   readonly starts: Uint32Array;
   readonly indices: Uint32Array<ArrayBuffer>;
@@ -197,7 +196,6 @@ function moveEqual({ indices, keys }: KeyedWords, first: number, end: number, pi
   return place;
 }
 
-/** Computes the keys of [first, end) at a depth. */
 function loadKeys(
   { view, starts, indices, keys }: KeyedWords,
   first: number,

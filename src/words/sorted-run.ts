@@ -22,7 +22,6 @@ export type SortedRun = {
   readonly table: WordTable | null;
 };
 
-/** The directory for sorted runs. */
 export type RunDirectory = {
   readonly directory: string;
   /** Why the directory cannot be written. This is an error only if a run must be written. */
@@ -30,7 +29,6 @@ export type RunDirectory = {
 };
 
 export type SortedRunOptions = RunDirectory & {
-  /** The options that the words are counted with. */
   readonly countsOptions: CountsOptions;
   /** The memory in bytes that each thread may use for its words, and for sorting them. */
   readonly wordBytesMax: number;

@@ -254,7 +254,6 @@ const ended = -1;
 /** A value of `bytes`: the word equals the last winner's. */
 const equal = -1;
 
-/** Returns the exact totals of a sum. */
 export function* totalsOfSum(words: SortedWords): Generator<undefined, wordTables.CountsTotals> {
   let wordCount = 0;
   let byteCount = 0;

@@ -124,7 +124,6 @@ export class SpillingCounter {
     yield* words.moveInto(inMemory);
   }
 
-  /** Moves all words of a counter into a sorted run. */
   private *moveToRun(counter: WordCounter, inputIndex: number | null): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     counter.clear();

@@ -76,9 +76,7 @@ export class TsvReader {
   /** The buffer for reading the file. Its first `filled` bytes are the start of an incomplete line. */
   private lines = new Uint8Array(firstCapacityBytes);
   private filled = 0;
-  /** The word of the current line. */
   private word = textBuffers.allocate(firstCapacityBytes);
-  /** The sum of all counts so far. */
   private total = 0;
 
   /**

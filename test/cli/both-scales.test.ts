@@ -76,7 +76,6 @@ class Sides {
     return join("..", name);
   }
 
-  /** Empties the directories of both builds. */
   clear(): void {
     for (const side of ["usual", "small"]) {
       rmSync(join(this.home, side), { recursive: true, force: true });
@@ -239,7 +238,6 @@ const tokenizerOptions = [
   ["-p", "llama3", "--whole-characters"],
 ];
 
-/** Makes tokenizers with the usual build. */
 function makeTokenizers(sides: Sides): string[] {
   const base = sides.put("base.txt", `${plain.slice(0, 20_000)}${eot}${odd.join(" ")}`);
   return tokenizerOptions.map((options, i) => {
@@ -349,7 +347,6 @@ test("shards give the same bytes, also if runs are killed in between", async () 
   }
 });
 
-/** Returns the arguments of a random training. */
 function trainingOf(random: Random, inputs: readonly string[]): string[] {
   const size = pick(random, [300, 400, 600]);
   const pattern = pick(random, [

@@ -68,7 +68,6 @@ const valid: Readonly<Record<string, string>> = {
   "save-counts": "new-counts",
 };
 
-/** Writes the files that the command lines read. */
 export function fillWithInputs(home: string): void {
   put(home, "corpus.txt", "the cat sat on the mat. ".repeat(20));
   put(home, "config.json", '{"model_type": "gpt2", "n_embd": 4, "n_head": 2, "n_layer": 2}');
@@ -92,7 +91,6 @@ export function fillWithInputs(home: string): void {
   }
 }
 
-/** An argument that is a path. */
 export type PathArgument = {
   /** E.g. `train --extend`, or `diff <b>`. */
   readonly name: string;
@@ -121,7 +119,6 @@ const linesOf = ({ name, options }: CommandSpec, option = "") => {
   };
 };
 
-/** Returns the shortest command line of a command. */
 export function shortestLine(command: CommandSpec): string[] {
   const { options, files } = linesOf(command);
   return [...command.name.split(" "), ...options, "--", ...files];

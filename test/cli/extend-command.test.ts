@@ -59,7 +59,6 @@ describe("an own tokenizer, on its own corpus", () => {
     const { files } = recordIn(output).base;
     expect(files.map(({ path }: { path: string }) => path)).toContain(join(base, "tokenizer.json"));
     expect(files[0].sha256).toMatch(/^[0-9a-f]{64}$/);
-    // The extended tokenizer can be extended again.
     expect(train("more", "--extend", output, "-n", "+5").code).toBe(0);
     expect(train("again", "--extend", base, "-n", "305", "-s", "<|end|>").code).toBe(0);
   });

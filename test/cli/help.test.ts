@@ -22,7 +22,6 @@ import { onTerminal } from "../pseudo-terminal.ts";
 import { errorOf } from "../thrown.ts";
 
 const page = (columns: number, styles = plainStyles) => ({ columns, styles });
-/** Returns the details and the default of an option as text. */
 const textsOf = ({ details, default: standard }: Option) =>
   [details, standard].map((text) => text && messages.spell(text));
 

@@ -71,7 +71,6 @@ const plain = {
   },
 };
 
-/** Makes a directory with a tokenizer, and returns its path. */
 function directory(name: string, root: Json, companions: Record<string, Json> = {}): string {
   const path = join(home, name);
   rmSync(path, { recursive: true, force: true });
