@@ -3,7 +3,7 @@ import { listWords, type Parts } from "./parts.ts";
 import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** Adds up the parts in slices. If words are in files, `check` may first refuse upper bounds of the totals. */
+/** Adds up the parts. If words are in files, `check` may first refuse upper bounds of the totals. */
 export function* addUp(
   parts: Parts,
   check: (totals: wordTables.CountsTotals) => void = () => {},

@@ -59,7 +59,7 @@ type CorpusCounts = {
   readonly idCounts: readonly Float64Array[];
 };
 
-/** Counts the words of the inputs, in slices. Throws any error of a worker; no worker is left running. */
+/** Counts the words of the inputs. Throws any error of a worker; no worker is left running. */
 export async function countCorpus(
   options: CountOptions,
   report: stageProgress.ReportBytes,
