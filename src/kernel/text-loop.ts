@@ -38,15 +38,9 @@ import {
 } from "./token-search";
 import { countPretokens } from "./words/word-tables";
 
-/**
- * Processes a text in the kernel: finds added tokens, cuts the text between them into pretokens by the pattern's
- * automata, and passes the pretokens to the taker. An added token ends a document.
- */
+/** Finds added tokens, cuts the text between them into pretokens, and passes these to the taker. */
 
-/**
- * The takers of pretokens: count them as words, encode them, list them as sequences of ids (lift them), or mark where
- * they start. One is chosen when an instance is set up.
- */
+/** The takers of pretokens. `liftsPieces` lists them as sequences of ids. */
 const countsWords: u32 = 0;
 const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
@@ -62,33 +56,21 @@ let areAllSpecial: bool = false;
 /** The length in bytes of the token that was found last. */
 export let foundLength: i32 = 0;
 
-/**
- * A call stops at the end of the block in which it has processed this many bytes (`liftedSliceBytes` if it lifts
- * pretokens), because no signal is handled during a call.
- */
+/** A call stops soon after this many bytes, or `liftedSliceBytes`, because no signal is handled during a call. */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
-/**
- * The position where the search for tokens continues. It may be after `pos`: the search runs ahead, and skips tokens
- * that stay text.
- */
+/** The position where the search for tokens continues. It may be after `pos`. */
 let searchPos: i32 = 0;
 
 /** The current call ends when the scan has reached this position. */
 let pausePos: i32 = 0;
 
-/**
- * Tokens are searched for up to this many bytes beyond a block, because masks read ahead that far, and must not mistake
- * a token for text.
- */
+/** Tokens are searched for this far beyond a block, because masks must not mistake one for text. */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
-/**
- * Look-aheads may need text far beyond a block, up to the next token. For these, tokens are searched for in steps of
- * this many bytes.
- */
+/** For look-aheads far beyond a block, tokens are searched for in steps of this many bytes. */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
 /** The search for tokens that look-aheads need has reached this position. */
 let aheadPos: i32 = 0;
@@ -100,10 +82,7 @@ export function takeToEncode(): void {
   taker = encodesWords;
 }
 
-/**
- * Sets up the search for the tokens of a description (text/description.ts). The description must stay in memory.
- * Returns false if memory runs out.
- */
+/** Sets up the search for the tokens of a description, which must stay in memory. Returns false if memory runs out. */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
   const search = newSearch(records, tokenCountOf(description), contentsOf(description));
@@ -174,10 +153,7 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
   return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
 }
 
-/**
- * Reads the character at `rangeEnd`, because it may settle a pretoken that ends there. The character itself is not
- * processed. Returns 1, or -1 if memory ran out.
- */
+/** Reads the character at `rangeEnd`, which may settle a pretoken that ends there. Returns -1 if memory ran out. */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
   if (pos === rangeEnd) scanTo(rangeEnd + 1, limit, limit < rangeEnd + 4);
@@ -214,8 +190,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
         isInsideDocument = true;
         documentCount++;
       }
-      // The document ends at a token. It also ends at `lastLimit`, if all text up to there was searched and no more
-      // follows.
+      // The document ends at a token, or at `lastLimit` if no more text follows.
       const isEnd = token < searched || (searched === sureEnd && (endsText || lastLimit < lastStop + 4));
       scanTo(stop, token < searched ? token : searched < sureEnd ? searched : lastLimit, isEnd);
       if (pos < stop) {
@@ -242,19 +217,13 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   return 0;
 }
 
-/**
- * Returns the position up to which tokens are searched for. The look-aheads of a block may read that far. It is at
- * least four bytes after the block, unless `sureEnd` comes first.
- */
+/** Returns the position up to which tokens are searched for, and look-aheads may read. */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
   return aheadPos;
 }
 
-/**
- * Returns the position of the next token that begins before `stop` and ends by `end`, or `stop` if there is none. A
- * token that stays text still consumes its text: the search continues after it.
- */
+/** Returns where the next token begins, or `stop`. A token that stays text still consumes its text. */
 function nextToken(stop: i32, end: i32): i32 {
   if (!findsTokens) return stop;
   while (searchPos < stop) {
@@ -267,10 +236,7 @@ function nextToken(stop: i32, end: i32): i32 {
   return stop;
 }
 
-/**
- * Returns the first position in [from, stop) where a token begins that ends by `limit`, or `stop` if there is none.
- * Sets `foundLength`.
- */
+/** Returns the first position in [from, stop) of a token that ends by `limit`, or `stop`. Sets `foundLength`. */
 export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   if (!findsTokens) return stop;
   const found = findToken(addedTokens, from, stop, limit);
@@ -281,10 +247,7 @@ export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   return found;
 }
 
-/**
- * Emits the id of the token that was found, and reserves memory for it: `encodeEnds` reserves memory only for the ids
- * of text, and there may be no text between two tokens. Returns false if memory runs out.
- */
+/** Emits the id of the token that was found. Returns false if memory runs out. */
 function emitToken(): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;
   emitId(idOfToken(addedTokens, addedTokens.found), idBytes() === 2);
@@ -296,10 +259,7 @@ function beginSlice(): void {
   else if (taker === liftsPieces) startPieces();
 }
 
-/**
- * Passes the settled ends to the pattern's next automaton, if there is one, else to the taker. Returns false if memory
- * runs out.
- */
+/** Passes the settled ends to the next automaton or the taker. Returns false if memory runs out. */
 function takeEnds(): bool {
   if (endCount === 1) return true;
   let isTaken: bool;

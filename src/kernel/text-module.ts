@@ -1,7 +1,4 @@
-// The text module of the kernel. It prepares a text before it is cut into pretokens; decodes ids; finds offsets, parts
-// with a limited number of ids, the effect of edits, and special tokens at which a file is cut into ranges. It is a
-// separate module with a memory of its own, because counting and encoding do not need it with most tokenizers: those
-// that neither change texts nor have tokens that depend on their neighbours.
+// The text module of the kernel, with a memory of its own: most tokenizers count and encode without it.
 
 export {
   barredAddress,

@@ -7,9 +7,8 @@ import { reserveTable } from "./regions";
  * only token, each occurrence of a prefix is a match. Otherwise a block of text from the occurrence on is read
  * backwards by an Aho-Corasick automaton of the reversed tokens. After each byte, the automaton's state identifies the
  * longest token that begins there. A block is not shorter than the longest token, so no byte is read more than twice,
- * whatever the tokens are. A search that tries each position from left to right would read a text of near misses again
- * and again. If the tokens begin with too many different bytes there are no prefixes, and all of the text is read
- * backwards.
+ * whatever the tokens are. If the tokens begin with too many different bytes there are no prefixes, and all of the text
+ * is read backwards.
  *
  * If tokens are equal, the last one counts. Callers describe each token by a *record*:
  *
@@ -112,9 +111,7 @@ export function areTokensSpecial(search: TokenSearch): bool {
   return true;
 }
 
-/**
- * Creates a search for `count` tokens. Their records and contents must stay in memory. Returns null if memory runs out.
- */
+/** Creates a search for `count` tokens, whose records and contents must stay in memory; null if memory runs out. */
 export function newSearch(records: usize, count: u32, contents: usize): TokenSearch | null {
   const address = reserveTable(offsetof<TokenSearch>());
   if (address === 0) return null;
@@ -137,10 +134,7 @@ export function newSearch(records: usize, count: u32, contents: usize): TokenSea
   return reserveTrie(search, stateMax) && buildTrie(search) ? search : null;
 }
 
-/**
- * Finds the prefixes: for each first byte of tokens, the longest prefix of at most 16 bytes that all its tokens share;
- * none if there are more than `prefixCountMax` first bytes.
- */
+/** Finds the longest prefix that the tokens with each first byte share; none if there are too many. */
 function makePrefixes(search: TokenSearch): void {
   /** 1 + the index of the prefix with this first byte. */
   const indices = search.rootChildren;
@@ -246,7 +240,7 @@ function byteOf(search: TokenSearch, token: u32, depth: i32): i32 {
 
 const insertedMax: u32 = 32;
 
-/** Sorts order[first .. end) stably by the byte at `depth`: by insertion if there are few, else by counting. */
+/** Sorts order[first .. end) stably by the byte at `depth`. */
 function sortByByte(search: TokenSearch, order: usize, spare: usize, first: u32, end: u32, depth: i32): void {
   if (end - first <= insertedMax) {
     for (let i = first + 1; i < end; i++) {
@@ -318,7 +312,7 @@ function childOf(labels: usize, firstChildren: usize, state: u32, label: u8): u3
   return low < end && load<u8>(labels + low) === label ? low : 0;
 }
 
-/** Begins a text at an address. Bytes before `limit` may be read. Forgets what was found in the previous text. */
+/** Begins a text at an address. Bytes before `limit` may be read. */
 export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
   search.text = text;
   search.limit = limit;
@@ -328,9 +322,8 @@ export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
 }
 
 /**
- * Returns the position of the first token that begins in [from, stop) and ends by `limit`, or `stop` if there is none.
- * Sets `found` to the token's number. Until the next `openSearch`, `from` must not be lower than any earlier `from` or
- * result.
+ * Returns the position of the first token in [from, stop) that ends by `limit`, or `stop`. Sets `found`. Until the next
+ * `openSearch`, `from` must not be lower than any earlier `from` or result.
  */
 export function findToken(search: TokenSearch, from: i32, stop: i32, limit: i32): i32 {
   if (search.longestBytes === 0) return stop;
@@ -361,10 +354,7 @@ function placeOf(search: TokenSearch, index: i32): i32 {
   return load<i32>(search.places + (index << 2));
 }
 
-/**
- * Returns the first position in [from, stop) where a token may begin, or `stop`. If the prefix there is a whole token,
- * sets `found` to its number.
- */
+/** Returns the first position in [from, stop) where a token may begin, or `stop`. */
 function nextCandidate(search: TokenSearch, from: i32, stop: i32): i32 {
   if (search.prefixCount === 0) return min(from, stop);
   let first = stop;
@@ -394,10 +384,7 @@ function findPrefix(search: TokenSearch, prefix: usize, stop: i32): void {
   store<u32>(prefix, u32(place < end), 8);
 }
 
-/**
- * Returns the first position in [from, stop) of a text where the `length` bytes at `prefix` occur, or `stop`. Compares
- * the first and the last byte at many positions at once.
- */
+/** Returns the first position in [from, stop) where the `length` bytes at `prefix` occur, or `stop`. */
 function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length: u32): i32 {
   const first = load<u8>(prefix);
   const last = load<u8>(prefix + length - 1);
@@ -462,8 +449,8 @@ function readBlock(search: TokenSearch, from: i32): void {
 }
 
 /**
- * Reads bytes [from, limit) backwards. Finds the positions in [from, to) where a token begins that ends by `limit`.
- * Lists these in `places`, and the longest token at each in `numbers`. Returns the length of the lists.
+ * Reads [from, limit) backwards. Lists in `places` and `numbers` the tokens that begin before `to`. Returns their
+ * number.
  */
 function matchBackwards(search: TokenSearch, from: i32, to: i32, limit: i32): i32 {
   const text = search.text;

@@ -37,11 +37,7 @@ const padding: u8 = 61; // =
 const space: u8 = 32;
 const newline: u8 = 10;
 
-/**
- * Fills the structure `tokens` above: the 256 single bytes, then the concatenated halves of each merge. Returns the
- * number of bytes in `kept`; up to 7 bytes after them are written, too. A half that is not kept is never read, because
- * a token with such a half is too long itself.
- */
+/** Fills `tokens` (above): the single bytes, then the halves of each merge. Returns the number of kept bytes. */
 export function makeTokens(
   mergeCount: u32,
   lefts: usize,
@@ -66,6 +62,7 @@ export function makeTokens(
     store<i32>(starts + token, length > keptBytesMax ? -1 : keptCount);
     if (length > keptBytesMax) continue;
     const to = kept + keptCount;
+    // Both halves are kept, because this token is short enough.
     copyKept(kept + load<u32>(starts + left), to, leftLength);
     copyKept(kept + load<u32>(starts + right), to + leftLength, length - leftLength);
     keptCount += length;
@@ -100,11 +97,7 @@ export function rowsEnd(): usize {
   return end;
 }
 
-/**
- * Writes rows for the merges [first, stop): left half and right half. Returns the first merge that was not written:
- * `stop`, one that would begin after `limit`, or one that JavaScript has to write. The buffer must have space for one
- * row after `limit`.
- */
+/** Writes rows for the merges [first, stop). Returns the first merge not written. A row may begin at `limit`. */
 export function writeMerges(
   first: u32,
   stop: u32,
@@ -128,10 +121,7 @@ export function writeMerges(
   return merge;
 }
 
-/**
- * Writes rows for the ids [first, stop): the token, and the id in decimal. Returns the first id that was not written,
- * for the same reasons as `writeMerges`.
- */
+/** Writes rows for the ids [first, stop). Returns the first id that was not written. */
 export function writeIds(
   first: u32,
   stop: u32,
@@ -154,10 +144,7 @@ export function writeIds(
   return id;
 }
 
-/**
- * Writes rows for the ids [first, stop): the token in base64, a space, the id in decimal, a newline. Returns the first
- * id that was not written, for the same reasons as `writeMerges`.
- */
+/** Writes rows for the ids [first, stop): token in base64, space, id. Returns the first id not written. */
 export function writeRanks(first: u32, stop: u32, digits: usize, to: usize, limit: usize): u32 {
   let id = first;
   for (; id < stop && to <= limit; id++) {
@@ -211,10 +198,7 @@ function writeDecimal(number: u32, to: usize): usize {
   return to + digitCount;
 }
 
-/**
- * Returns number / 10. Exact for every u32, and faster than a division, which the first compiler tier of a JavaScript
- * engine would use.
- */
+/** Returns number / 10, exact for every u32. Faster than a division in the first compiler tier. */
 function tenth(number: u32): u32 {
   return <u32>((<u64>number * 0xcccccccd) >> 35);
 }

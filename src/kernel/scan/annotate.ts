@@ -3,9 +3,8 @@ import { columnAt } from "./columns";
 
 /**
  * Annotates texts, so that the pattern's automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). A
- * second automaton reads the text from right to left, and replaces each character that is not *quiet* (below) by one
- * that encodes what follows it. JavaScript writes the tables and these fields into memory. Columns are those of the
- * current automaton (scanner.ts).
+ * second automaton reads the text from right to left, and replaces characters by ones that encode what follows them.
+ * Columns are those of the current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
  *   steps          u32    at state << 8 | column: the upper 16 bits are the state before the character. The lower 16
@@ -50,7 +49,7 @@ const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
 const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
 const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
 
-/** Whether the last call of `annotate` stopped because it had read `readBytesMax`; the next call continues. */
+/** Whether the last call of `annotate` stopped because it had read `readBytesMax`. */
 export let readsOn: bool = false;
 
 /** Returns the size in bytes of the fields, the marks and the annotated text. */
@@ -80,12 +79,8 @@ export function shiftRun(annotation: Annotation, delta: i32): void {
 }
 
 /**
- * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid: `stop`, or
- * the position of the first character whose look-ahead needs text that has not been read. `isEnd`: the document ends at
- * `limit`.
- *
- * Steps from right to left, and only over bytes that may begin a character that is not quiet. For any other character,
- * the column alone determines the state before it.
+ * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid. `isEnd`: the
+ * document ends at `limit`.
  */
 export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i32, isEnd: bool): i32 {
   readsOn = false;
@@ -179,19 +174,13 @@ function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32
   return readBack(annotation, pos, limit);
 }
 
-/**
- * Returns the state at a position if the next character alone determines it; `notQuiet` in a run; `unknown` if the text
- * there has not arrived.
- */
+/** Returns the state at a position if the next character determines it; otherwise `notQuiet` or `unknown`. */
 function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   if (isEnd ? pos >= limit : pos + 4 > limit) return isEnd ? 0 : unknown;
   return load<u16>(annotation.quiet + (columnOf(pos, limit) << 1));
 }
 
-/**
- * Returns the state at a position in the run, stepping back from the nearest mark; `unknown` if that takes too long for
- * one call.
- */
+/** Returns the state at a position in the run; `unknown` if that takes too long for one call. */
 function readBack(annotation: Annotation, pos: i32, limit: i32): u32 {
   while (annotation.markCount > 1 && load<i32>(markAt(annotation, annotation.markCount - 1)) < pos)
     annotation.markCount--;

@@ -11,13 +11,13 @@ export function useColumns(columnBlocks: usize, columns: usize): void {
   columnsStart = columns;
 }
 
-/** Returns the column of a character of three bytes, given in the low bytes of `word`, the first byte lowest. */
+/** Returns the column of a character of three bytes, the first one lowest in `word`. */
 export function columnOfThree(word: u32): u32 {
   const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
   return columnIn(block, (word >> 16) & 63);
 }
 
-/** Returns the column of a character of two bytes, which are the low bytes of `word`, the first byte lowest. */
+/** Returns the column of a character of two bytes, the first one lowest in `word`. */
 export function columnOfTwo(word: u32): u32 {
   return columnIn(word & 31, (word >> 8) & 63);
 }
@@ -32,11 +32,11 @@ function columnIn(block: u32, last: u32): u32 {
 }
 
 /**
- * Returns the column of the character that begins at `pos` with a byte of at least 0x80, and its length in bytes:
- * column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. The text ends at
- * `limit`; up to 3 bytes after it may be read, but do not affect the result.
+ * Returns column | length << 8 for the character at `pos`, which is not ASCII. A byte that is not part of valid UTF-8
+ * has `invalidColumn` and length 1.
  */
 export function columnAt(text: usize, pos: i32, limit: i32): u32 {
+  // May read up to 3 bytes after `limit`, which do not affect the result.
   const word = load<u32>(text + pos);
   let column = invalidColumn;
   let length: u32 = 1;

@@ -10,22 +10,17 @@ import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from 
  *   ends[0]                                   start of the first pretoken that was not processed
  *   ends[1 .. endCount)                       ends of the settled pretokens, which later text cannot change
  *   ends[endCount .. endCount + slotCount)    the slots: positions that may become ends, part of the automaton's state
- *
- * `entry` is the entry of `transitions` for the last step: its upper 16 bits are the state, which is 0 at the start of
- * a document.
  */
 export let pos: i32 = 0;
 export let endCount: u32 = 1;
+/** The entry of `transitions` for the last step. Its upper 16 bits are the state; 0 is that at a document's start. */
 let entry: u32 = 0;
-/** The number of bytes so far that are not part of valid UTF-8. Each is a pretoken of its own. */
+/** The number of bytes so far that are not part of valid UTF-8. */
 let invalidByteCount: u64 = 0;
-/** The position of the first byte since `clearFirstInvalid` that is not part of valid UTF-8; -1 if there is none. */
+/** The position of the first invalid byte since `clearFirstInvalid`, or -1. */
 let firstInvalid: i32 = -1;
 
-/**
- * If there are more ends than this, they must be processed before the next block is scanned, so that the block's ends
- * fit.
- */
+/** With more ends than this, the ends of the next block may not fit. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
@@ -42,10 +37,8 @@ export function startDocument(at: i32): void {
 }
 
 /**
- * Scans from `pos` up to `stop`, which is at most `blockBytes` away. A character that begins before `stop` is read
- * whole. Bytes before `limit` may be read: `limit` is at least stop + 3, or, with `isEnd`, the document's end. An
- * automaton that reads annotated text may stop earlier: where a look-ahead needs text after `limit`, or more text than
- * one call reads (`readsOn`).
+ * Scans from `pos` up to `stop`; a character that begins before `stop` is read whole. `limit` is at least stop + 3, or,
+ * with `isEnd`, the document's end.
  */
 export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
@@ -75,27 +68,23 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** With fewer bytes left, masks do not pay off, because the end of each text is scanned by tables anyway. */
+/** With fewer bytes left, masks do not pay off. */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
-/**
- * Where masks give up, the tables scan twice as many bytes as the last time, within these limits. They begin again at
- * the lower limit once masks have advanced by `goodRunBytes`.
- */
+/** The limits of `tableBytes`, the number of bytes that tables scan where masks give up. */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Scans by masks, and by tables where masks are not certain and near `stop`. Masks begin at the last settled end, and
- * then the automaton begins at the last end that masks found. Both are correct because ends do not depend on the text
- * before a settled end.
+ * Scans by masks, and by tables where masks are not certain and near `stop`. Both may begin at a settled end, because
+ * later ends do not depend on the text before it.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // Masks begin at the start of a pretoken, so in a long one they would read the same text again each time.
+    // In a long pretoken, masks would read the same text again each time.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
@@ -166,7 +155,6 @@ function setEnd(index: u32, position: i32): void {
 
 /**
  * Scans up to `stop`, one table step for each character. With `untilAscii`, stops before eight consecutive ASCII bytes.
- * Characters of two or three bytes are recognized and decoded in one load of four bytes.
  */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
   const text = scannedText;
@@ -214,18 +202,13 @@ function noteInvalid(at: i32): void {
   invalidByteCount++;
 }
 
-/**
- * Scans ASCII up to `stop`, eight bytes per iteration, which are two quads (below). The ends of both quads are written
- * after both lookups, so that the second lookup does not wait for stores. A step without a slot writes to an unused
- * one, because a useless store costs less than a mispredicted branch.
- */
+/** Scans ASCII up to `stop`, eight bytes per iteration, which are two quads (below). */
 function scanQuads(stop: i32): void {
   const text = scannedText;
   const pairs = pairsStart;
   const quads = quadsStart;
   const entries = quadEntriesStart;
-  // The state is carried in the upper bits of an entry: state << quadStateShift in those of `quadEntries`, state << 16
-  // in those of `transitions`.
+  // An entry of `quadEntries` has the state from this bit on, one of `transitions` from bit 16 on.
   const quadStateShift = quadBits + 15;
   let at = pos;
   let state = (entry >> 16) << quadStateShift;
@@ -237,6 +220,7 @@ function scanQuads(stop: i32): void {
     const highQuad = quadOf(pairs, quads, <u32>(octet >> 32));
     const low = load<u32>(entries + (((state >> 15) + lowQuad) << 2));
     state = load<u32>(entries + (((low >> 15) + highQuad) << 2));
+    // After both lookups, so that the second one does not wait for stores.
     end = writeQuad(end, low, at);
     end = writeQuad(end, state, at + 4);
     at += 8;
@@ -254,11 +238,9 @@ function scanQuads(stop: i32): void {
   entry = (state >> quadStateShift) << 16;
 }
 
-/**
- * Writes the slots of the step over the four bytes from `at` on. `end` is the address of slot 0. Returns the address
- * after the ends that the step settles.
- */
+/** Writes the slots of a step over four bytes. Returns the address after the ends that it settles. */
 function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
+  // Slot 7 is unused: a useless store costs less than a mispredicted branch.
   store<u32>(end + ((quadEntry & 7) << 2), <u32>at);
   store<u32>(end + (((quadEntry >> 3) & 7) << 2), <u32>at + 1);
   store<u32>(end + (((quadEntry >> 6) & 7) << 2), <u32>at + 2);
@@ -267,8 +249,8 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
 }
 
 /**
- * An automaton in the layout of src/pattern/scan-tables.ts; JavaScript copies the arrays and this head into memory.
- * Columns 0 to 127 are ASCII itself, followed by the classes of other characters, `invalidColumn` and `endColumn`.
+ * An automaton in the layout of src/pattern/scan-tables.ts. Columns 0 to 127 are ASCII itself, followed by the classes
+ * of other characters, `invalidColumn` and `endColumn`.
  *
  *   FIELD          TYPE   MEANING
  *   transitions    u32    entry of state s and column c at s << 8 | c:
@@ -326,11 +308,7 @@ export function hasNextAutomaton(): bool {
   return automaton.next !== 0;
 }
 
-/**
- * Lets the next automaton cut each settled piece like a document of its own. `takeEnds` processes the ends of the
- * pretokens that result. Returns false if `takeEnds` does, because memory ran out. Invalid bytes in the pieces are not
- * counted again.
- */
+/** Lets the next automaton cut each settled piece like a document. Returns false if `takeEnds` does. */
 export function cutPieces(takeEnds: () => bool): bool {
   const whole = changetype<usize>(automaton);
   const next = automaton.next;
@@ -378,8 +356,7 @@ function stepToEnd(entry: u32): u32 {
 }
 
 /**
- * Tables for four ASCII bytes per step, in the layout of src/pattern/four-byte-tables.ts; JavaScript copies the arrays
- * into memory.
+ * Tables for four ASCII bytes per step, in the layout of src/pattern/four-byte-tables.ts.
  *
  *   ARRAY         TYPE   MEANING
  *   pairs         u8     pair of two bytes, at first | second << 8
@@ -392,7 +369,7 @@ let quadsStart: usize = 0;
 let quadEntriesStart: usize = 0;
 let quadBits: u32 = 0;
 
-/** Sets the addresses of the arrays, which are all 0 if the pattern has none, and `quadBits`. */
+/** The addresses are 0 if the pattern has no such tables. */
 export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
   pairsStart = pairs;
   quadsStart = quads;
@@ -404,7 +381,7 @@ function hasFourByteTables(): bool {
   return quadEntriesStart !== 0;
 }
 
-/** Returns the quad of four ASCII bytes. Loops pass the table addresses as arguments, which keeps them in registers. */
+/** Returns the quad of four ASCII bytes. As arguments, the table addresses stay in registers. */
 function quadOf(pairs: usize, quads: usize, word: u32): u32 {
   const first = <u32>load<u8>(pairs + (word & 0xffff));
   const second = <u32>load<u8>(pairs + (word >> 16));

@@ -48,8 +48,7 @@ import {
  *
  * Why the work is linear: unless a segment or the text ends, a search waits for at least as many new bytes as the
  * longest token has. So usually at most two searches cover a byte. Each of them reads it at most twice
- * (token-search.ts). White space before a token is read once: `spaceEnd` marks what has been read. The buffer's content
- * is moved to the front only when the buffer is half full and half of the content is no longer needed.
+ * (token-search.ts). White space before a token is read once: `spaceEnd` marks what has been read.
  */
 @unmanaged
 export class Group {
@@ -120,9 +119,7 @@ export function newGroup(description: usize, records: usize, count: u32, content
   return group;
 }
 
-/**
- * Begins a text. `keepsSpecial`: special tokens stay text, in its first segment if it has several. Empties the buffer.
- */
+/** Begins a text. `keepsSpecial`: special tokens stay text in its first segment. */
 export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): void {
   group.keepsSpecial = u32(keepsSpecial);
   const findsNone = keepsSpecial && group.areAllSpecial && !hasSegments;
@@ -149,10 +146,7 @@ export function isHalfFull(group: Group, byteCount: u32): bool {
   return (<u64>group.length + byteCount + paddingBytes) << 1 > group.capacity;
 }
 
-/**
- * Removes text that is no longer needed, if it is at least half of the buffer's content. Returns the distance by which
- * positions decreased.
- */
+/** Removes unneeded text, if it is at least half of the buffer's content. Returns by how much positions decreased. */
 export function shrink(group: Group): u32 {
   const context = group.done - contextBytes;
   if (context > group.first) {
@@ -196,10 +190,7 @@ function sureEndOf(group: Group): i32 {
   return group.length - (group.search.longestBytes - 1 + (group.looksAround ? contextBytes : 0));
 }
 
-/**
- * Finds the next item, which is the text up to a token, and that token. Returns true. If no token is left, the item is
- * the remaining final text, and the result is false.
- */
+/** Finds the next item: text up to a token. Returns false if no token ends it. */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
   const done = group.isSkipping ? skipSpace(group, atEnd) : group.done;
@@ -242,10 +233,7 @@ export function nextItem(group: Group, atEnd: bool): bool {
   return false;
 }
 
-/**
- * Passes the edges up to `searchPos`. Returns the end of the segment there, or of the buffer if the segment's end is
- * not known yet.
- */
+/** Passes the edges up to `searchPos`. Returns the end of the segment there, or of the buffer. */
 function passEdges(group: Group, searchPos: i32): i32 {
   const edges = group.edges;
   for (; edges.next < edges.count; edges.next++) {
@@ -256,11 +244,7 @@ function passEdges(group: Group, searchPos: i32): i32 {
   return group.length;
 }
 
-/**
- * Returns the position before which the tokens of a segment are final. This is the end of the segment once it has
- * arrived, because no match extends beyond it. If some token depends on the text next to it, `contextBytes` bytes after
- * the end must have arrived, too.
- */
+/** Returns the position before which the tokens of a segment are final. No match extends beyond the segment's end. */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =
     group.edges.next < group.edges.count && (!group.looksAround || segmentEnd + contextBytes <= group.length);

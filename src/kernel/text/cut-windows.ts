@@ -25,8 +25,7 @@ import {
 } from "./utf8";
 
 /**
- * The preparation of a part of a text for the search for safe cuts (safe-cuts.ts). It is needed if a tokenizer changes
- * texts before it cuts them, or has tokens that depend on the text next to them.
+ * The preparation of a part of a text for the search for safe cuts (safe-cuts.ts).
  *
  * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of it whose
  * content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after a
@@ -49,10 +48,6 @@ import {
  *   - If the pattern sees an inserted space before a section, the state at the start of the text is unknown. Text after
  *     a cut continues a section, so it gets no space (`continuesSection` of sections.ts). If each line gets a space,
  *     the whole window is a hole.
- *
- * `windowReach` bytes on each side of a position decide whether it is a cut. The sizes of late tokens are those in the
- * normalized text, which may be four times smaller: a character of four bytes may become one of one byte, and
- * composition never shortens a text more than that.
  */
 const stretchBytesMax: i32 = isSmallScale ? 8 : 24;
 const spaceBytesMax: i32 = isSmallScale ? 4 : 16;
@@ -85,6 +80,7 @@ let anchors: Pairs = changetype<Pairs>(0);
 /** Returns the number of bytes on each side of a position that decide whether it is a safe cut. */
 export function windowReach(): u32 {
   if (reach === 0) {
+    // In bytes of the given text: normalization may make a text four times smaller.
     const lateBytes = late.search.longestBytes * (normalizes ? characterBytes : 1);
     const spaceBytes = early.stripsLeft | late.stripsLeft ? spaceBytesMax + characterBytes : 0;
     reach = stretchReach() + lateBytes + spaceBytes + characterBytes;
@@ -92,11 +88,7 @@ export function windowReach(): u32 {
   return reach;
 }
 
-/**
- * Returns the part of `windowReach` for early tokens and stretches. It is the size of the longest early token or that
- * of a stretch, whichever is greater, if every early token begins a new stretch. Otherwise the two add up, because the
- * boundary that ends a stretch may be inside an occurrence of a token.
- */
+/** Returns the part of `windowReach` for early tokens and stretches. */
 function stretchReach(): u32 {
   const search = early.search;
   const longest = search.longestBytes;
@@ -105,6 +97,7 @@ function stretchReach(): u32 {
   for (let token: u32 = 0; token < search.count; token++) {
     const content = search.contents + load<u32>(search.records + token * recordBytes);
     const codePoint = characterAfter(content, content + sizeOfToken(search, token));
+    // The boundary that ends a stretch may be inside this token.
     if (codePoint < 0 || !startsStretch(codePoint)) return longest + stretchBytes;
   }
   return max(longest, stretchBytes);
@@ -128,10 +121,7 @@ export function windowAddress(byteCount: u32): usize {
   return given;
 }
 
-/**
- * Creates a window from the text that the host wrote. `startsText`: it is the start of the whole text. Returns false if
- * memory runs out.
- */
+/** Makes a window of the given text. `startsText`: nothing precedes it. Returns false if memory runs out. */
 export function makeWindow(byteCount: u32, startsText: bool): bool {
   givenBytes = byteCount;
   taken = windowBytes = 0;
@@ -139,10 +129,7 @@ export function makeWindow(byteCount: u32, startsText: bool): bool {
   return (isLinewise && addsSpace) || takeText(startsText) ? takeHole(givenBytes) : false;
 }
 
-/**
- * Normalizes the text that the host wrote: the first bytes after a safe cut, which may affect the pretoken before the
- * cut. Returns the number of bytes at `followingAddress`; -1 if memory runs out.
- */
+/** Normalizes the text after a safe cut. Returns the number of bytes at `followingAddress`; -1 if memory runs out. */
 export function makeFollowing(byteCount: u32): i32 {
   following = given;
   if (!normalizes) return byteCount;
@@ -222,7 +209,7 @@ function takeText(startsText: bool): bool {
   return gap >= tail || takeGap(gap, tail, isStart);
 }
 
-/** Adds bytes [from, to) to the window. Long stretches, and long white space that a token may strip, become holes. */
+/** Adds [from, to) to the window. Long stretches, and long white space that a token may strip, become holes. */
 function takeGap(from: i32, to: i32, startsText: bool): bool {
   const stripsLeft = (early.stripsLeft | late.stripsLeft) !== 0;
   if (!normalizes && !stripsLeft) return takePiece(from, to, startsText);
@@ -266,10 +253,7 @@ function isBoundary(position: i32): bool {
     : startsStretch(codePointAt(given + position, size));
 }
 
-/**
- * Adds bytes [from, to), which consist of whole stretches, in normalized form. Text before `from` that was left out
- * becomes a hole.
- */
+/** Adds [from, to), which are whole stretches, normalized. Text before it that was left out becomes a hole. */
 function takePiece(from: i32, to: i32, startsText: bool): bool {
   if (from >= to) return true;
   if (!takeHole(from) || !addPair(anchors, from, windowBytes)) return false;
@@ -290,10 +274,7 @@ function normalizeGiven(from: i32, to: i32): i32 {
   return normalize(to - from, true);
 }
 
-/**
- * Adds anchors for the changed stretches of a piece, and bars the positions inside these. The piece begins at `from` in
- * the given text and at `start` in the window.
- */
+/** Adds anchors for the changed stretches of a piece, and bars the positions inside these. */
 function barChanges(from: i32, start: i32): bool {
   let change = logAddress();
   for (const end = change + (loggedCount() << 4); change < end; change += 16) {
@@ -306,10 +287,7 @@ function barChanges(from: i32, start: i32): bool {
   return true;
 }
 
-/**
- * Adds holes for the late tokens from `start` on, and for text at the edges of the piece that may belong to a late
- * token that is not entirely in the piece.
- */
+/** Adds holes for the late tokens from `start` on, and for the edges, where others may begin or end. */
 function takeLateTokens(start: i32, startsText: bool): bool {
   const search = late.search;
   const longest = search.longestBytes;
@@ -366,9 +344,7 @@ function append(address: usize, byteCount: i32): bool {
   return true;
 }
 
-/**
- * Returns the start of the white space that ends at `end`, but at least `first`. Without `takesSpace`, returns `end`.
- */
+/** Returns the start of the white space before `end`, but at least `first`; without `takesSpace`, `end`. */
 function spaceStart(takesSpace: u32, text: usize, first: i32, end: i32): i32 {
   if (takesSpace === 0) return end;
   let start = end;

@@ -12,8 +12,7 @@ import { characterSize } from "./utf8";
  * as many characters as fit; then it may divide a changed stretch.
  *
  * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
- * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off. The
- * host encodes parts (`countIds`), with any encoder; everything else is here.
+ * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off.
  *
  * Why the work is bounded: the cost of an attempt is proportional to the length of its part. So after `triesOneByOne`
  * edges that do not fit, the distance to the next edge doubles each time. A binary search within the last distance then
@@ -28,10 +27,7 @@ let edgeBase: u32 = 0;
 /** The position of the other end of the part, while edges are tried. */
 let fixedEdge: u32 = 0;
 
-/**
- * The values of `edgeKind`: whether edges are tried as the end or as the start of a part, and whether they are the
- * edges of tokens or of the characters in one token. They are tried in an order in which the part never becomes longer.
- */
+/** The values of `edgeKind`. Edges are tried in an order in which the part never becomes longer. */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;
 const startsAtTokens: u32 = 2;
@@ -39,18 +35,13 @@ const startsInToken: u32 = 3;
 
 const noEdge: u32 = u32.MAX_VALUE;
 
-/**
- * The number of edges that are tried one by one. The result depends on this number if a longer part fits although a
- * shorter one does not.
- */
+/** The number of edges that are tried one by one. Changing it may change results. */
 const triesOneByOne: u32 = 16;
 
 let partStart: u32 = 0;
 let partEnd: u32 = 0;
 
-/**
- * Returns the end of the longest part from `start` on with at most `most` ids; `start` if not even one character fits.
- */
+/** Returns the end of the longest part from `start` on with at most `most` ids, or `start`. */
 export function endOfPart(start: u32, most: u32): u32 {
   idsMax = most;
   fixedEdge = start;
@@ -64,10 +55,7 @@ export function endOfPart(start: u32, most: u32): u32 {
   return inside === noEdge ? start : max(start, inside);
 }
 
-/**
- * Returns the start of the longest part with at most `most` ids at the end of the text; the end of the text if not even
- * one character fits. The text must have more than `most` ids.
- */
+/** Returns the start of the longest last part with at most `most` ids. The text must have more. */
 export function startOfLastPart(most: u32): u32 {
   idsMax = most;
   fixedEdge = textBytes;
@@ -85,9 +73,8 @@ export function beginParts(): void {
 }
 
 /**
- * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part, or with
- * fewer, so that its start and its end are after those of the previous part. Returns false if the part is a single
- * character that has more than `most` ids.
+ * Finds the next part, which shares at most `overlap` tokens with the previous one. Returns false if it is a character
+ * with more than `most` ids.
  */
 export function nextPart(most: u32, overlap: u32): bool {
   const next = tokenAt(partEnd);
@@ -122,10 +109,7 @@ function takePart(start: u32, end: u32): bool {
   return true;
 }
 
-/**
- * Returns the first of `count` edges with which the part fits, or `noEdge`. From attempt `triesOneByOne` on, the
- * distance between attempts doubles each time.
- */
+/** Returns the first of `count` edges with which the part fits, or `noEdge`. */
 function firstFitting(kind: u32, base: u32, count: u32): u32 {
   edgeKind = kind;
   edgeBase = base;
@@ -175,10 +159,7 @@ function startOf(token: u32): u32 {
   return load<u32>(starts + ((<usize>token) << 2));
 }
 
-/**
- * Returns the first token that begins at a position, or else the token that contains it; `idCount` at the end of the
- * text.
- */
+/** Returns the first token that begins at a position, or else the one that contains it. */
 function tokenAt(position: u32): u32 {
   let token = tokenOver(position);
   // A space that was inserted before the text may be a token without bytes in the text.

@@ -9,9 +9,6 @@ import { layOutTextModule, reserveTable } from "../regions";
  *   tokens   u8     starts[idLimit]
  *   ids      u32    idsMax        the ids of a call
  *   output   u8     outputBytes   the decoded bytes of as many ids as fit
- *
- * Tokens are copied eight bytes at a time, so up to 7 bytes after `tokens` may be read, and up to 7 after `output`
- * written.
  */
 let starts: usize = 0;
 let tokens: usize = 0;
@@ -24,12 +21,10 @@ let takenCount: u32 = 0;
 
 const idsMax: u32 = isSmallScale ? 3 : 1 << 14;
 const usualOutputBytes: u32 = isSmallScale ? 8 : 1 << 17;
+/** Tokens are copied eight bytes at a time, which may go beyond their end. */
 const slackBytes: u32 = 8;
 
-/**
- * Reserves memory for the tokens of ids below `limit`: `byteCount` bytes in all, at most `longestBytes` each. Returns
- * false if memory runs out.
- */
+/** Reserves memory for the tokens of ids below `limit`. Returns false if memory runs out. */
 export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
   if (!layOutTextModule()) return false;
   idLimit = limit;
@@ -69,10 +64,7 @@ export function takenIds(): u32 {
   return takenCount;
 }
 
-/**
- * Returns the decoded size in bytes of the first `count` ids. Stops before the first id without a token; `takenIds` has
- * the number of ids measured.
- */
+/** Returns the decoded size in bytes of the first `count` ids, up to the first id without a token. */
 export function measureIds(count: u32): f64 {
   let byteCount: u64 = 0;
   let i: u32 = 0;
@@ -85,10 +77,7 @@ export function measureIds(count: u32): f64 {
   return <f64>byteCount;
 }
 
-/**
- * Decodes the ids at the indices [first, end), which must have tokens, until one does not fit into `output`. Returns
- * the number of bytes; `takenIds` has the number of ids decoded.
- */
+/** Decodes ids [first, end), which must have tokens, until one does not fit. Returns the number of bytes. */
 export function decodeIds(first: u32, end: u32): u32 {
   let to = output;
   let room = outputBytes;

@@ -1,17 +1,17 @@
 import { reserveTable } from "../regions";
 
 /**
- * The edges between the segments of a text. Added tokens are found only within one segment, and special tokens stay
- * text in segments that are not trusted, such as a user's. Nothing else depends on edges.
+ * The edges between the segments of a text. An added token is found only within one segment.
  *
- * An ascending list of u32[2]: a position, and whether special tokens stay text from there to the next edge. Edges
- * before index `first` have been passed on to the next stage; the search has passed those before `next`.
+ * An ascending list of u32[2]: a position, and whether special tokens stay text from there to the next edge.
  */
 @unmanaged
 export class Edges {
   start: usize;
   capacity: u32;
+  /** Edges before this index have been passed on to the next stage. */
   first: u32;
+  /** The search has passed the edges before this index. */
   next: u32;
   count: u32;
 }
@@ -44,10 +44,7 @@ export function areEdgesFull(edges: Edges): bool {
   return edges.count === edges.capacity;
 }
 
-/**
- * Adds an edge. If the last edge has not been passed yet, an edge at the same position replaces it, and an edge at a
- * lower position is ignored. Returns false if memory runs out.
- */
+/** Adds an edge. Returns false if memory runs out. */
 export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   if (edges.count > max(edges.first, edges.next)) {
     const last = edgePosition(edges, edges.count - 1);
@@ -69,10 +66,7 @@ export function moveEdges(edges: Edges, delta: i32): void {
   }
 }
 
-/**
- * Makes room for another edge: removes the edges before both `first` and `next`. If these edges are at most half of the
- * list, it also grows. Returns false if memory runs out.
- */
+/** Removes the edges before both `first` and `next`, and may grow the list. Returns false if memory runs out. */
 function makeRoom(edges: Edges): bool {
   const done = min(edges.first, edges.next);
   const left = edges.count - done;

@@ -49,10 +49,7 @@ export const classMask: u32 = 0xff;
 export const changesBit: u32 = 1 << 8;
 /** The character may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
-/**
- * There is no boundary before the character (normalize.ts): it is a mark, may be composed with a character before it,
- * or becomes text that begins with a character of these two kinds.
- */
+/** There is no boundary before the character (normalize.ts). */
 export const noBoundaryBit: u32 = 1 << 10;
 /** The character has a decomposition or lower case that some step may use. */
 export const decomposesBit: u32 = 1 << 11;
@@ -63,10 +60,7 @@ const firstLeading: u32 = 0x1100;
 const leadingCount: u32 = 19;
 const firstVowel: u32 = 0x1161;
 const vowelCount: u32 = 21;
-/**
- * The code point before the first trailing consonant. In the formula, the index 0 means that there is no trailing
- * consonant.
- */
+/** The code point before the first trailing consonant: index 0 means that there is none. */
 const noTrailing: u32 = 0x11a7;
 const trailingCount: u32 = 28;
 
@@ -90,10 +84,7 @@ let blockCount: u32 = 1;
 /** Whether a step converts the text to lower case. */
 export let lowers: bool = false;
 
-/**
- * Unpacks the tables for the `count` steps at `steps`, a byte each. The steps must stay in memory. Returns false if
- * memory runs out.
- */
+/** Makes the tables for `steps`, a byte each, which must stay in memory. Returns false if memory runs out. */
 export function makeTables(steps: usize, count: u32): bool {
   stepsStart = steps;
   targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
@@ -131,10 +122,7 @@ export function factsOf(codePoint: u32): u32 {
   return lookUp(facts, codePoint);
 }
 
-/**
- * Returns the address in `changes` of the replacement of a character in a step: its full decomposition, or its lower
- * case. Returns 0 if `changes` has no replacement, as for Hangul syllables and ASCII letters.
- */
+/** Returns the address in `changes` of a character's replacement in a step; 0 for none, as for Hangul syllables. */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
   if (step === lowercase) index = lookUp(lower, codePoint);
@@ -193,10 +181,7 @@ function lookUp(trie: usize, codePoint: u32): u32 {
   return load<u16>(blocks + block * blockBytes + ((codePoint & 127) << 1));
 }
 
-/**
- * Returns the address of a character's value in a trie. If the character is in the shared block 0, allocates a block
- * for it first. Returns 0 if memory runs out.
- */
+/** Returns the address of a character's value, outside the shared block 0; 0 if memory runs out. */
 function ownValue(trie: usize, codePoint: u32): usize {
   const entry = trie + ((codePoint >> 7) << 1);
   if (load<u16>(entry) === 0) {
@@ -286,15 +271,14 @@ function readEntry(): bool {
 }
 
 /**
- * Reads the pairs that compose and, if `isUsed`, the canonical decompositions. `changesAll`: some step also changes
- * characters that NFC leaves unchanged. Returns false if memory runs out.
+ * Reads the pairs that compose and, with `isUsed`, the decompositions. `changesAll`: some step changes characters that
+ * NFC does not.
  */
 function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
-  // To compose a full decomposition of n characters, first its first n - 1 characters are composed, and then the result
-  // and the last one. So shorter decompositions are read first.
+  // The first n - 1 characters of a decomposition are composed first, so shorter decompositions are read first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {

@@ -90,10 +90,7 @@ const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { factsOf };
 
-/**
- * Builds the tables for the `count` steps at `steps`, a byte each. The steps must stay in memory. Returns false if
- * memory runs out.
- */
+/** Makes the tables for `steps`, a byte each, which must stay in memory. Returns false if memory runs out. */
 export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
   return makeTables(steps, count) && resize(leastCapacity);
@@ -117,8 +114,7 @@ export function inputAddress(byteCount: u32): usize {
 }
 
 /**
- * Processes the `byteCount` bytes that were written to `inputAddress`, and with `endsText` the end of the text. Returns
- * the number of bytes at `normalizedAddress`, or -1 if memory runs out.
+ * Processes the bytes written to `inputAddress`. Returns the number at `normalizedAddress`, or -1 if memory runs out.
  */
 export function normalize(byteCount: u32, endsText: bool): i32 {
   inputEnd += byteCount;
@@ -130,7 +126,7 @@ export function normalize(byteCount: u32, endsText: bool): i32 {
   const end = endsText ? inputEnd : boundary;
   if (endsText && mayChange && !changeStretch(end)) return -1;
   if (outputEnd === outputStart) {
-    // No stretch was normalized: the result is the input itself, with ASCII in lower case if a step asks for that.
+    // No stretch was normalized: the result is the input, possibly in lower case.
     lowerAscii(copiedTo, end);
     resultAddress = copiedTo;
     outputEnd = outputStart + (end - copiedTo);
@@ -196,11 +192,10 @@ function moveInput(): void {
   boundary -= distance;
 }
 
-/** Moves the input to new memory with this capacity. Log and output must be empty. Returns false if memory runs out. */
+/** Moves the input to new memory. Log and output must be empty. Returns false if memory runs out. */
 function resize(capacity: u64): bool {
   const rounded = (capacity + 63) & ~63;
-  // A logged stretch has at least two bytes, so the log takes at most 8 times the size of the input. Memory that is
-  // never written costs nothing.
+  // A logged stretch has at least two bytes, so the log takes at most 8 times the size of the input.
   const start: usize = rounded > 1 << 28 ? 0 : reserveTable(<usize>(9 * rounded + 64));
   if (start === 0) return false;
   memory.copy(start, pendingStart, inputEnd - pendingStart);
@@ -215,9 +210,7 @@ function resize(capacity: u64): bool {
   return true;
 }
 
-/**
- * Scans up to the end of the input, or up to an incomplete character there. Normalizes each stretch that may change.
- */
+/** Scans the input, and normalizes stretches that may change. */
 function scan(endsText: bool): bool {
   let pos = scanPos;
   const stop = inputEnd;
@@ -257,10 +250,7 @@ function scan(endsText: bool): bool {
   return true;
 }
 
-/**
- * Processes a character without a boundary before it, in a stretch that is unchanged so far. Sets `mayChange` if a step
- * may change the character, reorder it, or compose it with the last starter.
- */
+/** Sets `mayChange` if a step may change the character, reorder it, or compose it with the last starter. */
 function lookBack(codePoint: u32, facts: u32): void {
   const combiningClass = facts & classMask;
   if ((facts & changesBit) !== 0 || (combiningClass !== 0 && lastClass > combiningClass)) {
@@ -280,10 +270,7 @@ function lookBack(codePoint: u32, facts: u32): void {
   starterFacts = facts;
 }
 
-/**
- * Appends to the output the text before the current stretch, and then what all steps make of the stretch, which ends at
- * `end`.
- */
+/** Appends the text before the current stretch, and then the changed stretch, which ends at `end`. */
 function changeStretch(end: usize): bool {
   const start = boundary;
   if (!copyTo(start)) return false;
@@ -369,8 +356,7 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
 }
 
 /**
- * Writes the lower case of `count` characters, or their decompositions with each character's class. Returns the number
- * of characters, or -1 if memory runs out.
+ * Writes the lower case or the decompositions of `count` characters. Returns the new number, or -1 if memory runs out.
  */
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
@@ -434,9 +420,7 @@ function insertMarks(start: usize, end: usize): void {
   }
 }
 
-/**
- * Sorts marks by counting sort on their classes. `room` is the start of free memory. Returns false if memory runs out.
- */
+/** Sorts marks by counting their classes. `room` is free memory. Returns false if memory runs out. */
 function countMarks(start: usize, end: usize, room: usize): bool {
   const classes: usize = 256;
   const copy = room + 4 * classes;
@@ -463,10 +447,7 @@ function countMarks(start: usize, end: usize, room: usize): bool {
   return true;
 }
 
-/**
- * Canonical composition, in place: composes each character with the last starter if they have a composite and nothing
- * between them blocks it. Returns the number of characters left.
- */
+/** Canonical composition, in place. Returns the number of characters left. */
 function compose(start: usize, count: u32): u32 {
   const end = start + (count << 2);
   let to = start;

@@ -18,8 +18,7 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  *
  * Why that is correct: if the vocabulary has every byte, the ids spell the sections of the text exactly (sections.ts).
  * So the sizes of the preceding tokens add up to a token's position in the sections. The difference between a position
- * in the sections and the same position in the text changes only at a noted event. As a check, the host compares the
- * end of the last token with the size of the text.
+ * in the sections and the same position in the text changes only at a noted event.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
@@ -70,10 +69,7 @@ let hasMarks: bool = false;
 /** The address of a bit for each id, set for the ids of added tokens. */
 let added: usize = 0;
 
-/**
- * Sets up the trimming of offsets, before the first text. Returns the address of `added`, which the caller fills in; 0
- * if memory runs out.
- */
+/** Sets up the trimming of offsets. Returns `added`, which the caller fills in; 0 if memory runs out. */
 export function useTrims(count: u32, keepsOne: bool): usize {
   trimCount = count;
   trimKeepsOne = keepsOne;
@@ -117,10 +113,7 @@ export function placedTextAddress(): usize {
   return text;
 }
 
-/**
- * Computes the spans of the next `count` ids, which the host has written (decode.ts). Returns false if an id is not
- * below `idLimit`.
- */
+/** Computes the spans of the next `count` ids. Returns false if an id is not below `idLimit`. */
 export function placeIds(count: u32, inCharacters: bool): bool {
   if (count > idCount - placedCount) unreachable();
   for (let i: u32 = 0; i < count; i++) {
@@ -154,7 +147,7 @@ export function endOffsets(): u32 {
   return load<u32>(starts + (placedCount << 2));
 }
 
-/** Moves `position` to the end of the next token. Returns whether it is an added token that was found in the text. */
+/** Moves `position` to the end of the next token. Returns whether it is an added token found in the text. */
 function passToken(id: u32): bool {
   let spaceBytes: u32 = 0;
   for (; nextNote < notesEnd; nextNote += 16) {
@@ -180,10 +173,7 @@ function passToken(id: u32): bool {
 
 const space: u32 = 0x20;
 
-/**
- * Returns the position in the text after bytes [from, to) of a token. Each space of the token may be a mark in the
- * text.
- */
+/** Returns the position in the text after bytes [from, to) of a token. Each space may be a mark. */
 function endInText(from: usize, to: usize): u32 {
   let at = position;
   for (; from < to; from++) {
@@ -213,10 +203,7 @@ function inText(at: u32): u32 {
   return changeStart + max<u32>(1, <u32>share);
 }
 
-/**
- * Converts a span from bytes to characters, and trims spaces. `isFound`: it is an added token that was found in the
- * text.
- */
+/** Converts a span from bytes to characters, and trims spaces. `isFound`: it is an added token found in the text. */
 function countCharacters(span: usize, id: u32, isFound: bool): void {
   const startByte = load<u32>(span);
   const endByte = min(load<u32>(span, 4), textBytes);
@@ -250,10 +237,7 @@ let spacesBefore: u32 = 0;
 /** The number of spaces at the end of the spelling. If there are only spaces, it is the same number. */
 let spacesAfter: u32 = 0;
 
-/**
- * Counts the spaces at both ends of [from, to). In text, white space and `spelledSpace` count as spaces. In the bytes
- * of a token, only 0x20 does, because HF counts GPT-2's characters, which spell tabs and line ends as letters.
- */
+/** Counts the spaces at both ends of [from, to). In HF's spelling of a token, a tab is a letter. */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;
   for (; from < to; spacesBefore++) {

@@ -49,10 +49,7 @@ export function useSafeCuts(states: u32): bool {
   return alive !== 0 && next !== 0 && stamps !== 0;
 }
 
-/**
- * Declares that the next text is a window: `holeCount` holes and then `barredCount` barred ranges are stored from
- * position `at` of the text region on.
- */
+/** Declares that the next text is a window. Its holes, then its barred ranges, are at position `at`. */
 export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
   nextHole = textStart + at;
   holesEnd = nextBarred = nextHole + ((<usize>holeCount) << 3);
@@ -60,10 +57,9 @@ export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
 }
 
 /**
- * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Position 0 never
- * counts. Bytes before `limit` may be read. The text ends at `limit`, or `limit` is at least `stop` plus the size of
- * the longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many
- * bytes precede `from` as the longest token has.
+ * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. The text ends at
+ * `limit`, or `limit` is at least `stop` plus the size of the longest token plus 4. `isStart`: position 0 is the start
+ * of the text or a safe cut. Otherwise at least as many bytes precede `from` as the longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   const cut = findCut(from, stop, limit, isStart, wantsLast);
@@ -118,10 +114,7 @@ function isBarred(position: i32): bool {
   return nextBarred < barredEnd && load<i32>(nextBarred) <= position;
 }
 
-/**
- * Makes every state possible from `at` on. Returns the first position from there on where a character may begin, or
- * `stop`.
- */
+/** Makes every state possible from `at` on. Returns the next position where a character may begin, or `stop`. */
 function takeAllStates(at: i32, stop: i32): i32 {
   aliveCount = stateCount;
   for (let state: u32 = 0; state < stateCount; state++) store<u32>(alive + (state << 2), state);
@@ -129,9 +122,7 @@ function takeAllStates(at: i32, stop: i32): i32 {
   return at;
 }
 
-/**
- * Steps over a character from every possible state. Returns whether the position before the character is a safe cut.
- */
+/** Steps over a character from every possible state. Returns whether there is a safe cut before it. */
 function takeCharacter(column: u32): bool {
   const fresh = step(0, column) >>> 16;
   let isSafe = true;

@@ -45,8 +45,7 @@ import {
 /**
  * Sections: a text that arrives in pieces is cut at added tokens. A *section* is the text between two of these, which
  * the pattern then cuts. As in HF, the steps are: early added tokens are found in the given text; the text between them
- * is normalized; late added tokens are found in the result; a space is put before each remaining section. Steps that a
- * tokenizer does not need are skipped.
+ * is normalized; late added tokens are found in the result; a space is put before each remaining section.
  *
  * A text may come in segments (edges.ts). In the normalized text, an edge is at the end of the normalized form of the
  * text before it. If a stretch that is normalized as a whole spans two segments, special tokens in the stretch stay
@@ -67,9 +66,7 @@ import {
  *                                             or if late tokens are searched for within segments
  *
  * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until
- * the next call. The memory has, in the order of first use, the description, the tables of search and normalization,
- * then the buffers of both groups and of the normalization, and the events. A buffer that grows moves to the end of the
- * used memory.
+ * the next call. A buffer that grows moves to the end of the used memory.
  */
 const textEvent: u32 = 0;
 const endEvent: u32 = 1;
@@ -100,10 +97,7 @@ let knowsMark: bool = false;
 let usesLate: bool = false;
 /** The position in the text of the first byte of the buffer of `early`. */
 let textBase: u32 = 0;
-/**
- * The position in the text where the part that is being normalized begins: at the start of the text, or after an early
- * token. Set when a part begins; used until `takeMade` has noted its last changes.
- */
+/** The position in the text where the part that is being normalized begins. */
 let normalizedFrom: u32 = 0;
 let isNormalizing: bool = false;
 /** Whether late tokens are searched for within segments. */
@@ -118,15 +112,9 @@ let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been emitted. */
 let hasBytes: bool = false;
-/**
- * Whether the section (or the line, if `isLinewise`) has begun, so that no space is put before its next bytes. Valid
- * only if `addsSpace`.
- */
+/** Whether the section or line has begun, after its space. Valid only if `addsSpace`. */
 let isInside: bool = false;
-/**
- * Whether nothing has been emitted since the start of the text. False for a text that follows a safe cut. Valid only if
- * `addsSpace`.
- */
+/** Whether nothing has been emitted since the start of the text. Valid only if `addsSpace`. */
 let isAtStart: bool = false;
 
 let eventsStart: usize = 0;
@@ -141,10 +129,7 @@ export function beginSections(byteCount: u32): usize {
   return description;
 }
 
-/**
- * Reads the description, and sets up search and normalization. Returns 1; 0 if memory runs out; -1 if the description
- * is invalid.
- */
+/** Sets up search and normalization. Returns 1; 0 if memory runs out; -1 if the description is invalid. */
 export function useSections(byteCount: u32): i32 {
   if (!isDescription(description, byteCount)) return -1;
   const records = recordsOf(description);
@@ -171,11 +156,7 @@ export function useSections(byteCount: u32): i32 {
   return 1;
 }
 
-/**
- * Begins a text and discards the previous one. Flags: 1: special tokens stay text, in the first segment if the text has
- * several; 2: emit `change` events; 4: the text comes in segments; 8: the text follows a safe cut (safe-cuts.ts), so
- * its first section continues another one.
- */
+/** Begins a text and discards the previous one. `continuesSection`: it follows a safe cut (safe-cuts.ts). */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
   openGroup(early, (flags & specialAsText) !== 0, hasSegments);
@@ -202,18 +183,14 @@ export function pieceAddress(byteCount: u32): usize {
   return early.start + early.length;
 }
 
-/**
- * Ends a segment of the text and begins the next one, in which special tokens stay text if `keepsSpecial`. Returns
- * false if memory runs out.
- */
+/** Ends a segment. In the next one, special tokens stay text if `keepsSpecial`. Returns false if memory runs out. */
 export function endSegment(keepsSpecial: bool): bool {
   return addEdge(early.edges, early.length, u32(keepsSpecial));
 }
 
 /**
- * Processes the `byteCount` bytes that were written to `pieceAddress`. `end`: 0: more text follows; 1: the text ends;
- * 2: a part ends at a safe cut, so there is no `end` event, and the caller ends the section. Returns the number of
- * events, or -1 if memory runs out.
+ * Processes the bytes written to `pieceAddress`. `end`: 0: more text follows; 1: the text ends; 2: a part ends at a
+ * safe cut, without `end` event. Returns the number of events, or -1 if memory runs out.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;
@@ -241,18 +218,13 @@ export function waitingBytes(): u32 {
   return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
 }
 
-/**
- * Returns the maximum memory in bytes that processing the waiting bytes can take: sorting a run of combining marks
- * takes 16 times its size.
- */
+/** Returns the maximum memory in bytes to process the waiting bytes. */
 export function waitingNeed(): f64 {
+  // Sorting a run of combining marks takes 16 times its size.
   return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
 }
 
-/**
- * Returns, for tests, the number of bytes that the token search has read backwards, plus the number of characters that
- * it has read to find white space before tokens.
- */
+/** Returns, for tests, how much the token searches have read (`TokenSearch.readBytes`). */
 export function readBytes(): f64 {
   return <f64>early.search.readBytes + <f64>late.search.readBytes;
 }
@@ -273,10 +245,7 @@ function takeEarly(atEnd: bool): bool {
   }
 }
 
-/**
- * Processes bytes [from, to) of `early`, text between early tokens. `ends`: an early token or the end of the text
- * follows.
- */
+/** Processes bytes [from, to) of `early`. `ends`: an early token or the end of the text follows. */
 function takeText(from: i32, to: i32, ends: bool): bool {
   const size = <u32>(to - from);
   if (!moveEdgesOn(from, to)) return false;
@@ -298,11 +267,7 @@ function takeText(from: i32, to: i32, ends: bool): bool {
   return true;
 }
 
-/**
- * Removes the edges up to `to` from `early`, when text [from, to) leaves it. If late tokens are searched within
- * segments, adds them to the next stage: `waitingEdges`, or `late.edges` without normalization. An edge before `from`
- * is moved to `from`.
- */
+/** Removes the edges up to `to` from `early`, and adds them to the next stage if `hasLateEdges`. */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
   for (; edges.first < edges.count && edgePosition(edges, edges.first) <= to; edges.first++) {
@@ -347,10 +312,7 @@ function moveWaitingEdges(size: i32): bool {
   return true;
 }
 
-/**
- * Ends a section of `late`. Whether special tokens stay text in the next section is decided by the last edge, if there
- * is one.
- */
+/** Ends a section of `late`. The last edge decides whether special tokens stay text in the next one. */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
   if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);
@@ -383,10 +345,7 @@ function takeNormalized(address: usize, size: u32): bool {
   return giveText(to, size);
 }
 
-/**
- * Protects the normalized text if the buffer of `late` has to grow for `size` bytes: the new buffer must not overwrite
- * it.
- */
+/** Protects the normalized text from the buffer of `late`, if that has to grow. */
 function keepNormalizedFor(size: u32): void {
   if (<usize>late.length + size + 64 > late.capacity) keepNormalized();
 }
@@ -414,7 +373,7 @@ function endGiven(ends: bool): bool {
 const space: u32 = 0x20;
 const lineFeed: u32 = 0x0a;
 
-/** Emits bytes of a section, and the space before the section or before each of its lines, if one is wanted. */
+/** Emits bytes of a section, with the spaces before it or its lines. */
 function giveText(address: usize, size: u32): bool {
   hasBytes = true;
   if (!addsSpace) return noteText(address, size);
@@ -432,10 +391,7 @@ function giveText(address: usize, size: u32): bool {
   return true;
 }
 
-/**
- * Whether a space is put before a section or line that begins with these bytes. If `knowsMark`, a mark (U+2581) counts
- * as a space, and the bytes end with a whole character.
- */
+/** Whether a space is put before these bytes. With `knowsMark`, they end with a whole character. */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;
   if (evenIfSpaced) return true;

@@ -1,8 +1,7 @@
 import { fixedEnd, reserveTo } from "../regions";
 
 /**
- * Edits: which part of a text must be encoded again after an edit. Sessions use this for texts that grow and are
- * edited.
+ * Edits: which part of a text must be encoded again after an edit.
  *
  * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a
  * checkpoint do not change if neither the text before it nor the `reach` bytes after it change. So encoding restarts at
@@ -73,10 +72,7 @@ const encodesToCheckpoint: u32 = 4;
 const encodesToLastCheckpoint: u32 = 5;
 const encodesRest: u32 = 6;
 
-/**
- * Reserves memory for the `count` old checkpoints, and for the new ones of a text of `byteCount` bytes. Returns the
- * address where the host writes the old ones; 0 if memory runs out.
- */
+/** Reserves memory for old and new checkpoints. Returns the address where the host writes the old ones, or 0. */
 export function beginEdit(count: u32, byteCount: u32): usize {
   checkpoints = (fixedEnd + 63) & ~63;
   checkpointCount = count;
@@ -86,9 +82,7 @@ export function beginEdit(count: u32, byteCount: u32): usize {
 }
 
 /**
- * Begins an edit: bytes [start, end) of a text with `idCount` ids have been replaced by `newBytes` bytes, and the text
- * now has `byteCount` bytes. `cutReach` is the number of bytes on each side of a position that decide whether it is a
- * safe cut.
+ * Begins an edit: `newBytes` bytes replaced [start, end) of a text with `idCount` ids, which now has `byteCount` bytes.
  */
 export function startEdit(
   start: u32,
@@ -171,7 +165,7 @@ function seekWindowEnd(): u32 {
   return findsFirst;
 }
 
-/** Sets `windowEnd` to the first old checkpoint at or after the cut. Without one, it stays the end of the text. */
+/** Sets `windowEnd` to the first old checkpoint from the cut on, if there is one. */
 function takeWindowEnd(cut: u32): void {
   while (
     nextCheckpoint < checkpointCount &&
@@ -212,11 +206,9 @@ function encodeTo(end: u32, next: u32): u32 {
   return encodes;
 }
 
-/**
- * Adds a checkpoint at the end of the encoded text. It replaces the last checkpoint if the second last one is less than
- * `spaceBytes` away, as after short appends.
- */
+/** Adds a checkpoint at the end of the encoded text. */
 function addCheckpoint(): void {
+  // Short appends would otherwise add many checkpoints.
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
   const checkpoint = made + ((<usize>madeCount) << 3);
   madeCount++;

@@ -1,9 +1,6 @@
 // UTF-8, one character at a time. The JavaScript counterpart is src/bytes/utf8-characters.ts.
 
-/**
- * Returns the size in bytes of the character at `pos`; 0 if the bytes before `stop` are not UTF-8 or end inside a
- * character.
- */
+/** Returns the size of the character at `pos`; 0 if it is not UTF-8 or not complete before `stop`. */
 export function characterSize(pos: usize, stop: usize): usize {
   const lead = <u32>load<u8>(pos);
   if (lead < 0x80) return 1;
@@ -15,10 +12,7 @@ export function characterSize(pos: usize, stop: usize): usize {
   return pos + 4 <= stop && (load<u8>(pos, 3) & 0xc0) === 0x80 ? 4 : 0;
 }
 
-/**
- * Whether a byte may follow the lead byte of a character of three or four bytes: the character is not overlong, is no
- * surrogate, and is at most U+10FFFF.
- */
+/** Whether a byte may follow the lead byte of a character of three or four bytes. */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;
   if (lead === 0xed) return second - 0x80 < 0x20;
@@ -36,10 +30,7 @@ export function isUnfinished(pos: usize, stop: usize): bool {
   return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
 }
 
-/**
- * Returns `stop`, or, if the text [from, stop) ends inside a character that further bytes can complete, the start of
- * that character.
- */
+/** Returns `stop`, or the start of an incomplete character that ends there. */
 export function wholeEnd(from: usize, stop: usize): usize {
   for (let at = stop - 1; at >= from && stop - at < 4; at--) {
     if ((load<u8>(at) & 0xc0) !== 0x80) return isUnfinished(at, stop) ? at : stop;

@@ -19,8 +19,8 @@ import {
  * The top `slotBits` bits of a key's hash are its home slot. So keys are nearly in hash order at every size. This lets
  * a table grow in place, and lets two tables be added up by walking both from front to back.
  *
- * A *slice* is a range of hashes, so in any table it is a run of slots. Each thread can add up one slice of all tables
- * (`setSlice`). In the table of a slice, the position of a hash in the slice takes the place of the hash.
+ * A *slice* is a range of hashes, so in any table it is a run of slots. In the table of a slice, the position of a hash
+ * in the slice takes the place of the hash.
  *
  * The head of a table; `LongTable` (below) has more fields, and 32 bytes:
  *
@@ -83,10 +83,7 @@ export function setSlice(index: u32, count: u32): void {
   sliceCount = count;
 }
 
-/**
- * Returns the slice that contains a hash (upper 32 bits), and the position of the hash in that slice (lower 32 bits).
- * Uses only the upper half of the hash.
- */
+/** Returns the slice of a hash (upper 32 bits), and the hash's position in it (lower). */
 function placeOf(hash: u64): u64 {
   return (hash >> 32) * sliceCount;
 }
@@ -95,28 +92,21 @@ function isInSlice(hash: u64): bool {
   return placeOf(hash) >> 32 === slice;
 }
 
-/**
- * Returns the home slot: the top bits of the position in the slice. With one slice these are the top bits of the hash.
- */
+/** Returns the home slot: the top bits of the position in the slice. */
 function homeSlot(hash: u64, shift: u64): usize {
   return <usize>((placeOf(hash) << 32) >> shift);
 }
 
-/**
- * Returns the log2 of the number of slots that a table needs for `keyCount` more keys. At most three quarters are used:
- * finding that a key is missing then takes 8.5 probes on average.
- */
+/** Returns the log2 of the number of slots that a table needs for `keyCount` more keys. */
 export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   const usedCount = <f64>table.usedCount + keyCount;
   let slotBits = table.slotBits;
+  // At most three quarters are used: a missing key then takes 8.5 probes on average.
   while (slotBits < 63 && usedCount * 4 > 3 * <f64>((<u64>1) << slotBits)) slotBits++;
   return slotBits;
 }
 
-/**
- * Grows the table for `keyCount` more keys if necessary. Returns false if its region is full, or if `spread` fails;
- * then the table is unusable.
- */
+/** Grows the table for `keyCount` more keys if necessary. If it returns false, the table may be unusable. */
 export function reserve(table: SlotTable, keyCount: u32): bool {
   const usedCount = <u64>table.usedCount + keyCount;
   if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
@@ -135,10 +125,7 @@ function grow(table: SlotTable, slotBits: u32): bool {
 /** The smallest page size of any system. */
 const pageBytes: usize = 4096;
 
-/**
- * Writes to each page of fresh memory. Slots are read before they are written. Without this write, a page of slots
- * would cost two faults instead of one, and the second fault would interrupt the other cores.
- */
+/** Writes to each page of fresh memory, because reading a page before writing it costs two faults. */
 function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
 }
@@ -173,7 +160,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
     const eight0 = load<u64>(slot);
     if (eight0 === 0) continue;
-    // In a table with slots of 8 or 16 bytes, these loads also read the next slots; `write` ignores the excess.
+    // These loads may also read the next slots; `write` ignores the excess.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
     let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
@@ -225,8 +212,8 @@ export const shortBytesMax: u32 = 7;
 /** Words of 8 to 15 bytes are middle. They consist of their first 8 bytes and a key of the others. */
 export const middleBytesMax: u32 = 15;
 
-// `multiplier0` is derived from the golden ratio and spreads neighbouring keys evenly, so it is the last factor for
-// short and middle words. `multiplier1` is a prime of xxHash64.
+// `multiplier0` is derived from the golden ratio, and spreads neighbouring keys evenly. `multiplier1` is a prime of
+// xxHash64.
 const multiplier0: u64 = 0x9e3779b97f4a7c15;
 const multiplier1: u64 = 0xc2b2ae3d27d4eb4f;
 
@@ -235,11 +222,9 @@ export function shortKey(at: usize, length: u32): u64 {
   return (load<u64>(at) << (64 - 8 * length)) | length;
 }
 
-/**
- * Returns the key of a middle word's bytes after the eighth. There are two shifts because a shift by 64 bits does
- * nothing.
- */
+/** Returns the key of a middle word's bytes after the eighth. */
 export function middleTailKey(at: usize, length: u32): u64 {
+  // Two shifts, because a shift by 64 bits does nothing.
   return ((load<u64>(at, 8) << (8 * (middleBytesMax - length))) << 8) | length;
 }
 
@@ -254,26 +239,20 @@ export function writeMiddle(at: usize, head: u64, tailKey: u64): void {
   store<u64>(at, (tailKey >> 8) >> (8 * (middleBytesMax - (tailKey & 255))), 8);
 }
 
-/**
- * Returns the hash of a short word. Every byte of the key affects the top bits, which select the slot. It is a plain
- * product: further mixing spreads regular words (numbers, all words of two bytes) less evenly.
- */
+/** Returns the hash of a short word: a plain product, because further mixing spreads regular words less evenly. */
 export function hashShort(key: u64): u64 {
   return key * multiplier0;
 }
 
-/**
- * Returns the hash of a middle word. The top byte of a factor affects only the top byte of a product. So the first
- * product is mixed before `tailKey` is added; otherwise words that differ only in bytes 7 and 14 would have only 256
- * different hashes.
- */
+/** Returns the hash of a middle word. */
 function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
+  // Otherwise words that differ only in bytes 7 and 14 would have only 256 hashes.
   hash ^= hash >> 32;
   return (hash + tailKey) * multiplier0;
 }
 
-/** Returns the hash of a long word: a chain with eight bytes per step, and the remaining bytes in the last step. */
+/** Returns the hash of a long word: a chain with eight bytes per step. */
 export function hashLong(at: usize, length: u32): u32 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
@@ -324,10 +303,7 @@ export function findShort(table: SlotTable, key: u64): usize {
   return slot;
 }
 
-/**
- * Counts the short words among `pretokenCount` pretokens from index `first` on, and lists the indices of the longer
- * ones in `longer`. The table must have free slots for all. Returns the number of longer ones.
- */
+/** Counts the short words, and lists the longer ones in `longer`. Needs a free slot for each pretoken. */
 export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -348,8 +324,8 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
-    // Most words are in their home slot. Without this check the loop below runs once a pretoken, and after 50,000 runs
-    // of a loop the JavaScript engine compiles the function at its highest tier, which a short run does not repay.
+    // Most words are in their home slot. Without this check, the loop below would be compiled at a tier that a short
+    // run does not repay.
     if (load<u64>(slot) === key) {
       store<u64>(slot, load<u64>(slot, 8) + 1, 8);
       continue;
@@ -405,10 +381,7 @@ export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
   return slot;
 }
 
-/**
- * Splits the `longerCount` pretokens in `longer`, whose ends are in `ends`. For middle words it writes the keys to
- * `middleKeys` and the home slots to `middleHomes`; indices of long ones go to `long`. Returns the number of long ones.
- */
+/** Splits `longer` into middle words, with keys and home slots, and long ones. Returns the number of long ones. */
 export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -481,10 +454,7 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
   store<u64>(slot, load<u64>(slot, 16) + count, 16);
 }
 
-/**
- * Adds the words of the slots [from, end) of another table, including the sentinel, if they are in the slice. The table
- * must have space for them. With `stops`, it stops at the first free slot. Returns whether it stopped there.
- */
+/** Adds the slice's words in [from, end) of another table. With `stops`, returns true at the first free slot. */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;
   for (; from < end; from += slotBytes) {
@@ -598,10 +568,7 @@ export function recordWord(record: usize): usize {
   return record + headBytes;
 }
 
-/**
- * Counts the `longCount` pretokens in `long`. The table must have free slots for them. Returns false if a record does
- * not fit.
- */
+/** Counts the pretokens in `long`, which need free slots. Returns false if a record does not fit. */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
   touchRecords(long, longCount);
@@ -650,10 +617,7 @@ function homeOf(long: LongTable, hash: u32): usize {
   return long.slots + homeSlot((<u64>hash) << 32, homeShift(long)) * longSlotBytes;
 }
 
-/**
- * Adds `count` occurrences of the word of `length` bytes at `at`, given its hash. The table must have a free slot.
- * Returns false if the word's record does not fit.
- */
+/** Adds `count` occurrences of a word, which needs a free slot. Returns false if its record does not fit. */
 export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
   const slot = findLong(long, at, length, hash);
   if (load<u64>(slot) === 0) return insertLong(long, slot, at, length, hash, count);
@@ -662,7 +626,7 @@ export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, 
   return true;
 }
 
-/** Returns the slot of the word of `length` bytes at `at`, given its hash, or the free slot where it belongs. */
+/** Returns the slot of a word, given its hash, or the free slot where it belongs. */
 export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
   const end = endOfSlots(long);
   let slot = homeOf(long, hash);
@@ -674,9 +638,7 @@ export function findLong(long: LongTable, at: usize, length: u32, hash: u32): us
   return slot;
 }
 
-/**
- * Writes a new word and its value into a free slot that `findLong` returned. Returns false if its record does not fit.
- */
+/** Writes a new word into a free slot from `findLong`. Returns false if its record does not fit. */
 export function insertLong(
   long: LongTable,
   slot: usize,
@@ -711,10 +673,7 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-/**
- * Appends the head of a record without a slot; the region must have space for the record. Returns the address for its
- * word.
- */
+/** Appends a record's head without a slot; the region must have space. Returns the address for its word. */
 export function addRecordHead(long: LongTable, length: u32, value: u64): usize {
   const record = <usize>endOfRecords(long);
   writeRecordHead(record, length, 0, value);

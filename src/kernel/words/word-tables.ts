@@ -58,7 +58,7 @@ import {
 
 /**
  * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in
- * one instruction. Each table has its own small loop over a batch of pretokens, without unpredictable branches.
+ * one instruction.
  *
  * The memory contains the words, their counts and the heads of the tables, so an instance in another thread can take it
  * over. The heads are:
@@ -109,10 +109,7 @@ export function distinctWordCount(): f64 {
   return <f64>(short.usedCount - 1) + <f64>middle.usedCount + <f64>long.usedCount;
 }
 
-/**
- * Counts the pretokens of `ends`, the last of which ends at ends[pretokenCount]. The text must be readable 64 bytes
- * past that. Returns false if a table is full; then only some pretokens have been counted.
- */
+/** Counts the pretokens of `ends`. Returns false if a table is full; then only some have been counted. */
 export function countPretokens(pretokenCount: u32): bool {
   for (let first: u32 = 0; first < pretokenCount; first += batchPretokens) {
     if (!countBatch(first, min(batchPretokens, pretokenCount - first))) return false;
@@ -184,10 +181,7 @@ export function hasSlots(kind: u32, keyCount: f64): bool {
   return slotBitsWith(table, keyCount) <= table.slotBitsMax;
 }
 
-/**
- * Grows the table for `keyCount` more keys if necessary. Returns false if its region is full, or if growing failed and
- * left the table unusable.
- */
+/** Grows the table for `keyCount` more keys if necessary. Returns false if the region is full or growing failed. */
 export function reserveSlots(kind: u32, keyCount: u32): bool {
   return reserve(tableOf(kind), keyCount);
 }
@@ -207,26 +201,18 @@ export function hasRecords(byteCount: f64): bool {
   return hasRoomFor(long, <u64>byteCount);
 }
 
-/**
- * Adds the words of the slots at the text's start, which are a copy from another table of short or middle words. Leaves
- * out words that are not in the slice (`setSlice`). The table must have space for the words. With `stops`, it stops at
- * the first free slot. Returns whether it stopped there.
- */
+/** Adds the slice's words of slots copied to the text's start. With `stops`, returns true at a free slot. */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/**
- * The slots at the text's start are a copy from another table. Returns the number of their keys that this table lacks.
- */
+/** Returns how many keys of the slots at the text's start this table lacks. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
- * Adds the words of the records at the text's start, which are a copy from another table. Leaves out words that are not
- * in the slice, and an incomplete record at the end. Returns the size in bytes of the complete records; -1 if this
- * table is full.
+ * Adds the slice's words of complete records at the text's start. Returns the records' bytes; -1 if the table is full.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
@@ -253,22 +239,19 @@ export function wordBytes(): f64 {
   return <f64>byteCount;
 }
 
-/** Returns the total length in bytes of the words in the slots; the lowest byte of a key is its word's length. */
+/** Returns the total length in bytes of the words in the slots. */
 function lengthsInSlots(table: SlotTable): u64 {
   let sum: u64 = 0;
   for (let slot = table.slots; slot < endOfSlots(table); slot += table.slotBytes)
+    // The lowest byte of a key is its word's length.
     sum += load<u64>(slot) & 255;
   return sum;
 }
 
-// The state of a list of all words for JavaScript. Short words come first, then middle, then long ones. A call of
-// `listWords` lists words of one table, at most as many as fit into the arrays.
+// The state of a list of all words: short ones come first, then middle, then long ones.
 let listedKind: u32 = 0;
 let listedAt: u64 = 0;
-/**
- * The address of the bytes of the words that were listed last. It is `listed`, or, for a single word that does not fit
- * there, the address of the word in its record.
- */
+/** The address of the bytes listed last: `listed`, or the record of a word too long for it. */
 let listedBytesAt: usize = 0;
 let listedByteCount: usize = 0;
 
@@ -278,10 +261,7 @@ export function beginList(): void {
   listedAt = short.slots;
 }
 
-/**
- * Lists the next words: their bytes, their starts (the first is `firstStart`) and their counts. Returns their number,
- * or 0 at the end.
- */
+/** Lists the next words: their bytes, starts (the first is `firstStart`) and counts. Returns their number, or 0. */
 export function listWords(firstStart: u32): u32 {
   listedBytesAt = listedStart;
   listedByteCount = 0;
