@@ -2,18 +2,12 @@
 import { readFileSync, writeSync } from "node:fs";
 import { programVersion } from "#runtime";
 
-/**
- * Python passes arguments that are too long for the system in a file of JSON, whose path is in BPE_ARGUMENTS
- * (python/bpe_trainer/_executable.py).
- */
+/** Python passes long arguments in a file of JSON, whose path is in BPE_ARGUMENTS. */
 const { BPE_CALLER: caller, BPE_ARGUMENTS: listed } = process.env;
 const typed: string[] =
   caller === "python" && listed ? JSON.parse(readFileSync(listed, "utf8")) : process.argv.slice(2);
 
-/**
- * Prints the version without loading the code that reads a command line. Returns false if the version is not requested,
- * or cannot be written at once.
- */
+/** Prints the version without loading other code. Returns false if it is not requested or cannot be written. */
 function printVersion(): boolean {
   const [name = "", ...rest] = typed;
   if (rest.length > 0 || !programVersion.isVersionRequest(name)) return false;
@@ -24,14 +18,10 @@ function printVersion(): boolean {
   }
 }
 
-/**
- * How long the engine compiles code only after ten times as many runs as usual (`jitPolicy` in build.ts). A short run
- * does nearly everything once.
- */
+/** For this long, code is compiled only after ten times the usual runs (`jitPolicy` in build.ts). */
 const startMs = 50;
 
-// The process is ended explicitly, because the event loop would wait some 40 ms until ended workers have freed their
-// memory.
+// Exits at once: the event loop would wait some 40 ms for the memory of ended workers.
 if (printVersion()) process.exit(0);
 setTimeout(() => Bun.unsafe.setJITPolicy(1), startMs);
 process.exit(await (await import("./main/run.ts")).run(typed));

@@ -13,10 +13,7 @@ const idleMs = 10_000;
 type Thread = jobs.Thread<BatchJob>;
 type Texts = readonly (string | Uint8Array)[];
 
-/**
- * The threads that encode the batches of a tokenizer. They keep its model. While they are idle, the process
- * may exit.
- */
+/** The threads that encode the batches of a tokenizer. While they are idle, the process may exit. */
 export class BatchThreads {
   private threads: Thread[] = [];
   private runningCount = 0;

@@ -34,20 +34,14 @@ export const signalArgument = kind("an AbortSignal", isSignal);
 export const wordOf = (words: readonly string[]) =>
   kind(`one of ${words.join(", ")}`, (value) => isText(value) && words.includes(value as string));
 
-/**
- * Returns a caller's text: a string, or bytes that nothing detaches, changes or grows while they are read. Throws a
- * UserError for a detached array.
- */
+/** Returns a caller's text: a string, or bytes that nothing changes while they are read. */
 export function readText(name: string, text: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof text === "string") return text;
   argument.check(name, text, textOrBytesArgument);
   return unchangingBytes(name, text as Uint8Array);
 }
 
-/**
- * Returns the bytes as a plain Uint8Array (no subclass) in unshared memory of fixed size; copies them only if
- * necessary.
- */
+/** Returns the bytes as a plain Uint8Array in unshared memory of fixed size; copies them only if necessary. */
 export function unchangingBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   argument.checkAttached(name, bytes);
   const { buffer, byteOffset, byteLength } = bytes;

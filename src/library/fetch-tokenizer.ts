@@ -35,10 +35,7 @@ export async function fetchTokenizer(
   return partsInMemory(bytes, String(url));
 }
 
-/**
- * @internal Reads a `tokenizer.json` in memory, which errors call `name`. It has no path, and so no record
- * next to it.
- */
+/** @internal Reads a `tokenizer.json` in memory, which errors call `name`. */
 export function partsInMemory(bytes: Uint8Array<ArrayBuffer>, name: string): TokenizerParts {
   const parts = withEngineErrors(() => tokenizerOfJson(bytes, name));
   return { ...parts, description: { ...parts.description, path: "" } };

@@ -97,10 +97,7 @@ export class SessionIds {
     return position;
   }
 
-  /**
-   * Replaces bytes [start, end) of the text by `bytes`, the joined bytes of `segments`. Returns how many leading ids
-   * have not changed. If it throws, nothing has changed.
-   */
+  /** Replaces bytes [start, end) by `bytes`, the joined `segments`. Returns how many leading ids have not changed. */
   edit(
     encoding: TextEncoding,
     start: number,
@@ -129,10 +126,7 @@ export class SessionIds {
     this.byteCount += bytes.length - (end - start);
   }
 
-  /**
-   * Encodes the parts that the kernel requests after bytes [start, end) were replaced by `newBytes` bytes. Returns the
-   * new ids.
-   */
+  /** Encodes what the kernel requests after `newBytes` bytes replaced [start, end). Returns the new ids. */
   private encode(encoding: TextEncoding, start: number, end: number, newBytes: number): NewIds {
     const { exports, memory } = editingKernel();
     const { bytes, byteCount, checkpoints, idCount } = this;
@@ -226,10 +220,7 @@ function editSegments(
   return edited;
 }
 
-/**
- * Replaces array[start .. end) of array[0 .. count) by `part`. Returns the same array if it is large enough, else a new
- * one.
- */
+/** Replaces array[start .. end) of array[0 .. count) by `part`, in the same array if it is large enough. */
 function replaced<T extends Uint8Array | Uint16Array | Uint32Array>(
   array: T,
   count: number,

@@ -13,10 +13,7 @@ export const offsetMax = 2 ** 31 - 1;
 /** @internal The ids that a post-processor adds before and after a text. */
 export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
 
-/**
- * @internal Returns the ids that the post-processor adds before and after a text. Throws a UserError if it
- * changes the ids in another way.
- */
+/** @internal Returns the ids that the post-processor adds around a text. Throws a UserError if it does more. */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};
   if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);

@@ -39,27 +39,17 @@ export class TextCuts {
     return this.decoder.exports;
   }
 
-  /**
-   * Returns a part at the beginning of the text, with at most `idsMax` ids, possibly empty. src/kernel/text/cuts.ts
-   * defines where it ends.
-   */
+  /** Returns a part at the beginning of the text, with at most `idsMax` ids, possibly empty. */
   firstPart(idsMax: number): TextPart {
     return { start: 0, end: this.exports.endOfPart(0, idsMax) >>> 0 };
   }
 
-  /**
-   * Returns a part at the end of the text, with at most `idsMax` ids. src/kernel/text/cuts.ts defines where it begins.
-   * The whole text must have more than `idsMax` ids.
-   */
+  /** Returns a part at the end of the text, with at most `idsMax` ids. The text must have more. */
   lastPart(idsMax: number): TextPart {
     return { start: this.exports.startOfLastPart(idsMax) >>> 0, end: this.text.length };
   }
 
-  /**
-   * Returns the parts of the text in order. Each has at most `idsMax` ids, and begins and ends later than the previous
-   * part. A part begins with the last `overlap` tokens of the previous one, or with fewer next to a character of many
-   * tokens. Throws NoCut if a single character has more than `idsMax` ids.
-   */
+  /** Returns the parts; adjacent ones share at most `overlap` tokens. Throws NoCut if a character has too many ids. */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
     const parts: TextPart[] = [];
@@ -93,7 +83,7 @@ export class TextCuts {
 /** Thrown if a text cannot be cut, with the reason. */
 export class NoCut extends UserError {}
 
-/** Converts positions in the UTF-8 bytes of a string to positions in the string. They must be asked for in order. */
+/** Converts ascending positions in the UTF-8 bytes of a string to positions in the string. */
 class CharacterCounter {
   private position = 0;
   private count = 0;

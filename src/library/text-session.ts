@@ -20,14 +20,12 @@ const editOptionKinds = { trusted: flagArgument };
 type UseEncoding = <T>(work: (encoding: TextEncoding) => T) => T;
 
 /**
- * A text that grows and is edited, with its ids, which are always those of the whole text. An edit encodes the changed
- * text, and as much text next to it as the change can affect.
+ * A text that grows and is edited, with its ids, which are always those of the whole text.
  *
  * Adjacent texts that are all trusted, or all not, are one segment of `encodeSegments`. So if all text is trusted, the
- * ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of JavaScript's strings.
- * `append`, `replace` and `truncate` return how many leading ids have not changed: for these ids, the KV cache of a
- * model remains valid. A call that throws changes nothing. When its tokenizer has been disposed, a session can only be
- * read.
+ * ids are those of `encode`. Positions and lengths are in UTF-16 code units, like those of JavaScript's strings. For
+ * the leading ids that an edit has not changed, the KV cache of a model remains valid. A call that throws changes
+ * nothing. When its tokenizer has been disposed, a session can only be read.
  */
 export class Session {
   /** @internal */
@@ -96,8 +94,7 @@ export class Session {
     const { content, encoded } = this;
     let [byteStart, byteEnd] = [this.bytesBefore(start), this.bytesBefore(end)];
     const parts = [{ text, isTrusted }];
-    // The edit also replaces half a surrogate pair that is next to it, because it may separate this half from its other
-    // half, or join it to one.
+    // The edit also replaces half a surrogate pair next to it: it may separate or join the halves.
     if (this.isHighSurrogateBefore(start)) {
       byteStart = this.bytesBefore(start - 1);
       parts.unshift({ text: content[start - 1]!, isTrusted: encoded.isTrustedAt(byteStart) });
@@ -117,16 +114,12 @@ export class Session {
 
   private isHighSurrogateBefore(position: number): boolean {
     const { content, encoded } = this;
-    // Half a pair at the end of the text is encoded as U+FFFD, which ends with the byte 0xbd. If the last byte
-    // differs, the string is not read: after a concatenation, reading makes the engine copy all of it.
+    // Half a pair is encoded as U+FFFD, which ends with 0xbd. Reading the string would copy it after a concatenation.
     if (position === 0 || (position === content.length && encoded.lastByte !== 0xbd)) return false;
     return isHighSurrogate(content.charCodeAt(position - 1));
   }
 
-  /**
-   * Returns the number of bytes of the first `length` code units. If they end inside a surrogate pair, the whole
-   * character is counted.
-   */
+  /** Returns the number of bytes of the first `length` code units, including all of a split pair. */
   private bytesBefore(length: number): number {
     const { content, encoded } = this;
     if (length === content.length) return encoded.byteCount;

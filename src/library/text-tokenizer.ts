@@ -238,9 +238,9 @@ export class TextTokenizer {
   }
 
   /**
-   * Returns the ids of a text that comes from several sources. An added token is found only if it lies within
-   * one segment, and a special token only within a trusted segment: in other people's text it is text. Apart from that,
-   * the segments are one text, and tokens may cross their edges. With `isolate`, each segment is encoded by itself.
+   * Returns the ids of a text that comes from several sources. An added token is found only if it lies within one
+   * segment, and a special token only within a trusted segment: in other people's text it is text. Apart from that, the
+   * segments are one text, and tokens may cross their edges.
    */
   encodeSegments(segments: readonly Segment[], options: SegmentsOptions = {}): Uint32Array<ArrayBuffer> {
     const { isolate } = argument.checkOptions("encodeSegments", options, segmentsOptionKinds);
@@ -382,16 +382,16 @@ export class TextTokenizer {
    * Shortens a text to at most `limit` ids: keeps its beginning or, with `keep: "end"`, its end. A text within the
    * limit is returned unchanged; for bytes, the result is always a copy.
    *
-   * A beginning ends where the `limit`-th token of the text ends, moved back to the end of a character. It is
-   * encoded separately to count its ids. In the rare case that they exceed `limit`, it ends one or more
-   * tokens earlier. If not even the first token fits, it has as many characters of that token as fit,
-   * possibly none. So `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first
-   * n of the text. With `keep: "end"`, the same rule applies from the other side.
+   * A beginning ends where the `limit`-th token of the text ends, moved back to the end of a character. It is encoded
+   * separately to count its ids. In the rare case that they exceed `limit`, it ends one or more tokens earlier. If not
+   * even the first token fits, it has as many characters of that token as fit, possibly none. So
+   * `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first n of the text. With
+   * `keep: "end"`, the same rule applies from the other side.
    *
-   * An added token is kept completely or not at all, together with whitespace that it strips. A character and
-   * following marks that a normal form changes together are separated only if nothing else fits. The result
-   * is always a part of the original text. For a beginning, no more of the text is read than necessary.
-   * Throws an error if the tokens of the text do not spell it: the vocabulary lacks bytes, or two tokens share an id.
+   * An added token is kept completely or not at all, together with whitespace that it strips. A character and following
+   * marks that a normal form changes together are separated only if nothing else fits. The result is always a part of
+   * the original text. Throws an error if the tokens of the text do not spell it: the vocabulary lacks bytes, or two
+   * tokens share an id.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
@@ -464,7 +464,7 @@ export class TextTokenizer {
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
     if (unknownIndex < 0) return bytes.subarray(decoding.leadingBytes(this.parts, kept[0], bytes));
-    // Special tokens are not unknown ids, so the first unknown id in `kept` is also the first one in `given`.
+    // `kept` lacks only special tokens, which are not unknown, so the first unknown id is the same.
     throw decoding.unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
 
@@ -549,8 +549,7 @@ export class TextTokenizer {
     try {
       return work(encoding);
     } catch (error) {
-      // After an error, the encoder may be in the middle of a text, which must not affect the next text. NoCut is only
-      // thrown between texts.
+      // After an error, the encoder may be in the middle of a text. NoCut is only thrown between texts.
       if (!(error instanceof NoCut)) this.memory.dropEncoding();
       throw error;
     } finally {
@@ -564,10 +563,7 @@ export class TextTokenizer {
     return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
   }
 
-  /**
-   * Reads a text until it certainly has more than `readIdsMax` ids. Returns the `TextCuts` of what was read; null if
-   * the whole text has at most `idsMax` ids.
-   */
+  /** Reads a text until it certainly has more than `readIdsMax` ids. Returns null if it has at most `idsMax`. */
   private cutsOf(
     encoding: TextEncoding,
     text: string | Uint8Array,

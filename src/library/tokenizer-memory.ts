@@ -3,10 +3,7 @@ import { decoding, TextEncoding, type TokenizerParts, tokenizers } from "#tokeni
 import { withEngineErrors } from "./engine-errors.ts";
 
 /**
- * The WebAssembly memories with which a tokenizer encodes and decodes, allocated on first use. JavaScript engines
- * reserve gigabytes of address space for each memory, and limit the number of memories. So at most `holdersMax`
- * tokenizers have memories. If one more needs them, the least recently used tokenizer releases its memories, and
- * allocates new ones when it is used again.
+ * The WebAssembly memories of a tokenizer. Engines limit their number, so at most `holdersMax` tokenizers have some.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);
@@ -64,10 +61,7 @@ export class TokenizerMemory {
     if (holders.size > holdersMax) evict();
   }
 
-  /**
-   * Makes the memory of the encoder available for the next tokenizer, unless it is large. Everything else is
-   * left to the garbage collector.
-   */
+  /** Leaves the encoder's memory to the next tokenizer, unless it is large. */
   release(): void {
     const memory = this.encoding?.taker.kernel.memory;
     if (memory !== undefined && memory.buffer.byteLength <= spareBytesMax) spare = memory;
@@ -84,10 +78,7 @@ const holdersMax = scaled(32, 2);
 const holders = new Set<WeakRef<TokenizerMemory>>();
 let latest: WeakRef<TokenizerMemory> | undefined;
 
-/**
- * A released memory, for the next tokenizer. A memory larger than `spareBytesMax` is left to the garbage
- * collector.
- */
+/** A released memory, for the next tokenizer. */
 let spare: WebAssembly.Memory | undefined;
 const spareBytesMax = scaled(2 ** 26, 2 ** 22);
 

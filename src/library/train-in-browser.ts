@@ -20,9 +20,7 @@ import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
-/**
- * The options that also exist in a browser. Most others read or write paths, or are about threads and large memories.
- */
+/** The options that also exist in a browser. */
 const optionNames = [
   "texts",
   "specialTokens",
@@ -52,9 +50,8 @@ export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionN
 };
 
 /**
- * Trains a tokenizer in this thread. Its merges and ids are those that `bpe train` makes. The call yields to the
- * event loop about every ten milliseconds, so it may run in a page; in a worker, it disturbs the page less. `signal`
- * ends it.
+ * Trains a tokenizer in this thread. Its merges and ids are those that `bpe train` makes. The call yields to the event
+ * loop about every ten milliseconds, so it may run in a page; in a worker, it disturbs the page less.
  *
  * ```ts
  * const tokenizer = await trainTokenizer({ files: input.files, vocabSize: 8_000, onProgress: console.log });
@@ -126,7 +123,7 @@ function readOptions(
   return trainings.settle(asked, {});
 }
 
-/** Throws an error for a file that `bpe train` would not read as plain text, because other words would be counted. */
+/** Throws an error for a file that `bpe train` would not read as plain text. */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
   await checkPlainText(
@@ -189,10 +186,7 @@ type TrainedInMemory = Omit<learning.TrainedVocabulary, "statistics" | "language
   readonly invalidByteCount: number;
 };
 
-/**
- * Trains in this thread on texts from an iterator, which are read once. Yields to the event loop between slices of
- * work, so that messages are handled. If `report` throws, the training ends with that error.
- */
+/** Trains in this thread on texts that are read once. Yields to the event loop between slices of work. */
 async function trainInMemory(
   training: trainings.Training,
   texts: TextPieces,

@@ -99,10 +99,7 @@ function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPl
   };
 }
 
-/**
- * Reads the tokenizer back from the files that were made in memory, because with `like` or `extend`, only these files
- * have all of its settings. With `like`, reads tokenizer.json, even if `formats` does not name it.
- */
+/** Reads the tokenizer back from the files in memory: with `like` or `extend`, only they have all settings. */
 async function partsAsWritten({ result, product }: Finished): Promise<TokenizerParts> {
   const { training, trained } = result;
   const { base } = training;
@@ -137,10 +134,7 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
 }
 
-/**
- * Returns all that the training writes. Throws an error if an output is within another one, or is also read because of
- * an option. The files of the corpus are checked later, when they are found.
- */
+/** Returns all that the training writes. Refuses outputs that are nested, or that an option also reads. */
 function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlaces {
   const places = new writtenPlaces.WrittenPlaces(
     Object.entries(trainingOptions).flatMap(([key, option]) => {

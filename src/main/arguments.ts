@@ -15,10 +15,7 @@ import {
 import { type Invocation, TypedOptions } from "#terminal";
 import { type CommandSpec, usageLine } from "./command-spec.ts";
 
-/**
- * Parses the arguments of a command. Values stay text, verbatim. Throws an `UnknownOption`, which the caller explains,
- * or a UserError for any other mistake.
- */
+/** Parses the arguments of a command; values stay text. Throws an `UnknownOption` or a UserError. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
   const options = new TypedOptions();
   const files: string[] = [];
@@ -65,10 +62,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
-/**
- * Whether standard input is read: the command can read it, it is a pipe or a file, and a file is needed, but none is
- * named.
- */
+/** Whether standard input is read: a file is needed, none is named, and stdin is a pipe or a file. */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {
@@ -79,10 +73,7 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
   }
 }
 
-/**
- * Whether no file is needed: an option takes the place of files, or `--extend` is given without `--vocab-size`, so that
- * nothing is learned.
- */
+/** Whether no file is needed: an option takes the place of files, or nothing is learned. */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||
   known.some(
@@ -117,10 +108,7 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   }
 }
 
-/**
- * Throws a UserError for invalid UTF-8. The runtime replaces such bytes with U+FFFD, so a special token or a path would
- * differ from what was typed. If the system does not expose the bytes of the arguments, nothing is checked.
- */
+/** Throws a UserError for invalid UTF-8, which the runtime replaces with U+FFFD, if the system exposes the bytes. */
 export function checkValidUtf8(typed: readonly string[]): void {
   if (!typed.some((argument) => argument.includes("\ufffd"))) return;
   const wrong = argumentsOfProcess().find((argument) => !isUtf8(argument));
@@ -155,10 +143,7 @@ type ReadOption = {
   readonly attached: string | undefined;
 };
 
-/**
- * Thrown for an unknown option; `unknownOption` explains it. `shown` is the option as typed, without a value. For short
- * options, of which one argument may hold several, `argument` is the whole argument.
- */
+/** Thrown for an unknown option. `shown` is the option without a value; `argument` may hold several short ones. */
 export class UnknownOption extends Error {
   constructor(
     readonly command: CommandSpec,
@@ -204,7 +189,7 @@ export function peekOption(typed: readonly string[], name: string): string | und
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
 }
 
-/** Returns the name of an option for messages: a short name as it was typed, a long one as the caller spells it. */
+/** Returns an option's name for messages: a short one as typed, a long one as callers spell it. */
 export const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
 /** Refuses text or ids that were typed in place of a file for encode, tokens or decode. */

@@ -21,10 +21,7 @@ const ownPage = (): Page => ({
   styles: styling.stylesFor(1),
 });
 
-/**
- * Returns the help of the program, or of `command`: a group's name or a command. With `about`, returns the full help of
- * a part of that command: of a topic, of all topics (`all`), or of an option.
- */
+/** Returns the help of the program, a group or a command; with `about`, of a topic or an option. */
 export function helpText(command?: CommandSpec | string, about?: string): string {
   const page = ownPage();
   if (command === undefined) return programHelp(page);
@@ -70,10 +67,7 @@ function groupHelp(group: string, page: Page): string {
   ]);
 }
 
-/**
- * Shows the essentials of a command: its common options, and as much of its description and as many examples
- * as fit a screen.
- */
+/** Shows the common options of a command, and as much of the rest as fits a screen. */
 export function commandHelp(command: CommandSpec, page: Page): string {
   const { description, details, examples } = command;
   const shown = topicsOf(command).flatMap((topic) =>
@@ -109,7 +103,7 @@ const row = (option: optionTables.Option): Row => ({
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 
-/** The width of the column of labels in `commandHelp`. A longer label pushes its own description to the right. */
+/** The width of the column of labels in `commandHelp`. */
 const labelColumns = ({ options }: CommandSpec): number =>
   Math.min(
     labelColumnsMax,
@@ -175,20 +169,14 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly optionT
   return usageError(`unknown topic "${typed}"`, near === undefined ? list : `did you mean ${near}? ${list}`);
 }
 
-/**
- * Returns the examples with an option of the topic. If there are none and the topic is "input", returns the simplest
- * example, because it has files.
- */
+/** Returns the examples with an option of the topic; for "input", else the simplest example. */
 export function topicExamples(command: CommandSpec, topic: optionTables.Topic): CommandSpec["examples"] {
   const own = command.options.filter((option) => option.topic === topic);
   const found = examplesWith(command, own);
   return found.length === 0 && topic === "input" ? command.examples.slice(0, 1) : found;
 }
 
-/**
- * Returns the examples of a command that have one of the options. If none has, inserts an option with a `sample` into
- * the simplest example.
- */
+/** Returns the examples that have one of the options, or makes one from an option's `sample`. */
 function examplesWith(
   { name, examples }: CommandSpec,
   options: readonly optionTables.Option[],
@@ -261,10 +249,7 @@ const exampleLines = (examples: CommandSpec["examples"], page: Page): string[] =
     ...wrapCommand(command, page.columns),
   ]);
 
-/**
- * Splits a command into lines of at most `columns` columns, which a shell joins again. A longer word has a line of its
- * own. An option stays on the line of its value if both fit.
- */
+/** Splits a command into lines of at most `columns` columns, if its words fit. */
 export function wrapCommand(command: string, columns: number): string[] {
   const indent = 6;
   const lines: string[] = [];
@@ -311,8 +296,7 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
 /**
- * Returns the output of `--pattern help`. Without `names`, it has all patterns and their origins. With `names`, it has
- * only these patterns, and also their regular expressions.
+ * Returns the output of `--pattern help`: all patterns with their origins, or `names` with their regular expressions.
  */
 export function describePatterns(
   patterns: Readonly<Record<string, namedPatterns.NamedPattern>>,

@@ -1,7 +1,4 @@
-/*
- * Entry of every worker under Node. Provides what worker.ts uses of the global scope of web workers, which Bun has and
- * Node lacks. Then loads worker.ts.
- */
+/* Entry of every worker under Node. Provides the global scope of web workers, which worker.ts uses. */
 import { parentPort, type Transferable } from "node:worker_threads";
 
 type Receive = (event: { data: unknown }) => void;

@@ -29,11 +29,7 @@ const codeForCompletions = async () => (await import("./completions-command.ts")
 const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 
-/**
- * Returns how the caller of this process spells a command's options; undefined if the caller spells them as they are
- * typed. The Python package sets BPE_CALLER when it starts this process (python/bpe_trainer/_executable.py), and
- * repeats this process's messages in its own errors and warnings.
- */
+/** Returns how the caller spells options; undefined: as they are typed. Python repeats this process's messages. */
 const spellingFor = async (command: string): Promise<messages.Spelling | undefined> =>
   process.env.BPE_CALLER === "python"
     ? (await import("#options/python-spelling")).pythonSpellingFor(command)
@@ -68,7 +64,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command.name);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
-    // If the log cannot be opened, the error is not written to the log, because that would create it.
+    // A failure to open the log is not logged: that would create the log.
     output = new Output({ ...guessed, log: undefined });
     const ownOutput = new Output(outputOptions);
     ownOutput.openLog();
@@ -153,7 +149,7 @@ function topicAsked({ options }: CommandSpec, typed: readonly string[]): string 
   const at = helpAt(typed);
   const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
   const next = typed[at + 1];
-  // `--help` may stand in the middle of a command line: the word after it is a file unless it is a topic or an option.
+  // The next word is a file unless it is a topic or an option.
   const isOption = options.some(
     ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
   );
@@ -195,10 +191,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]) {
   };
 }
 
-/**
- * Reads output options from a command line that has not been checked yet, so that mistakes in it are reported in the
- * requested form and to the requested log.
- */
+/** Reads output options from an unchecked command line, so that mistakes are reported in the requested form. */
 async function guessOutputOptions(typed: readonly string[]) {
   const command = (await findCommandIn(typed))?.command;
   const isTaken = command?.options.some(({ name }) => name === "log-file");
