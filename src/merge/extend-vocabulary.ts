@@ -41,10 +41,7 @@ export type Seeds = {
   readonly seedTokenCount: number;
 };
 
-/**
- * Gives each added token the bytes that its text spells if read as a key of HF's vocabulary. In HF's files added tokens
- * are keys of the vocabulary like all others, so an added token "Ġlo" is also the merged token " lo".
- */
+/** Gives added tokens the bytes that their texts spell as keys of HF's vocabulary: "Ġlo" is also " lo". */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
   const others = tokenizers.allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
@@ -62,19 +59,13 @@ export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   return { ...base, tokens: { ...table, rawIds: tokens.rawIds ?? new Set() } };
 }
 
-/**
- * Returns the base's tokens as start tokens of the merge engine. The engine's number of a token is its id in
- * the base.
- */
+/** Returns the base's tokens as start tokens of the merge engine, which numbers them by id. */
 export function* startTokensOf(base: TokenizerParts): Generator<undefined, StartTokens> {
   const { idLimit, bytes, starts } = base.tokens;
   return { count: idLimit, spelling: { bytes, starts }, known: yield* findTokensWithoutMerge(base) };
 }
 
-/**
- * Returns the tokens that the base's merges do not produce from the tokens' own bytes. Leaves out tokens whose key has
- * characters that represent no byte, because no merge can spell such a key.
- */
+/** Returns the tokens that the base's merges do not produce, except those whose key no merge can spell. */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
   const contents = new Map(tokenizers.allAddedTokens(base).map(({ id, content }) => [id, content]));
@@ -103,10 +94,7 @@ const keyOf = byteCharacters.encode;
 /** Upper bound of the bytes of all new tokens: they are kept in memory and written as text. */
 const newBytesMax = 2 ** 28;
 
-/**
- * Assigns ids to the learned merges. `known` are the base's tokens without a merge, which the engine was given. A merge
- * that produces a known token gets the id of that token.
- */
+/** Assigns ids to the learned merges. A merge that produces a token in `known` gets its id. */
 export function numberExtension(
   base: TokenizerParts,
   merges: Merges,
@@ -179,10 +167,7 @@ export function addSpecials(extension: changes.Extension, texts: readonly string
   };
 }
 
-/**
- * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds. `keys` maps the key of
- * each token of the base to its id.
- */
+/** Returns the merges that produce the seeds. `keys` maps the keys of the base's tokens to ids. */
 export function findSeedMerges(
   base: TokenizerParts,
   keys: ReadonlyMap<string, number>,
@@ -213,11 +198,7 @@ export function findSeedMerges(
   };
 }
 
-/**
- * Returns seeds that never become a token after a space, because the base merges the space with their
- * beginning. Leaves out seeds that do not start with a letter, that the pattern does not join with a space, or
- * that are also given with a space.
- */
+/** Returns seeds that never become a token after a space, because the base merges the space with their beginning. */
 function spacelessSeeds(
   pattern: CompiledPattern,
   seeds: readonly string[],
@@ -301,11 +282,7 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
   return both;
 }
 
-/**
- * Throws a UserError for a new token that encoding its own bytes does not produce. A new merge may produce a token that
- * the base's merges never did. Merges of the base that use this token then apply for the first time, and they precede
- * all new merges.
- */
+/** Throws a UserError for a new token that encoding its own bytes does not produce. */
 export function* checkReachable(
   base: TokenizerParts,
   extension: changes.Extension,
@@ -316,6 +293,7 @@ export function* checkReachable(
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
+    // Merges of the base, which come first, may use a token that only a new merge produces.
     if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, id, bytes, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;
@@ -343,11 +321,7 @@ function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTo
   );
 }
 
-/**
- * Returns the reason why a rank file cannot hold the extended tokenizer, or null. tiktoken merges any two neighbours
- * that form a token of the file, so it may produce a token that the base's merges never did, or produce one earlier
- * than in training. Merges the bytes of each new token as tiktoken does, and checks that they become this token.
- */
+/** Returns the reason why a rank file cannot hold the extended tokenizer, or null. */
 export function* ranksObstacle(
   base: TokenizerParts,
   extension: changes.Extension,
@@ -367,6 +341,7 @@ export function* ranksObstacle(
   yield;
   const ranks = new WordMerger({ ...model, wholeTokens: null });
   yield;
+  // tiktoken merges any two neighbours that form a token of the file.
   const lost = extension.tokens.find((token) => ranks.merge(token.bytes)[0] !== token.id);
   return lost === undefined
     ? null

@@ -21,9 +21,8 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 }
 
 /**
- * The inherited merges to keep. The words of the second stage are pretokens of another pattern, with all
- * inherited merges applied. A merge is kept if its pair ever occurred in them, even if other merges had
- * consumed each occurrence before its turn.
+ * The inherited merges to keep. A merge is kept if its pair ever occurred in the words of the second stage, even if
+ * other merges had consumed each occurrence before its turn.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept
@@ -37,10 +36,7 @@ type KeptMerges = {
   readonly positionCount: number;
 };
 
-/**
- * Halves of merges by token number: 0-255 are the bytes, 256 + k is the result of merge k, whose halves have
- * lower numbers.
- */
+/** Halves of merges by token number: 0-255 are bytes, 256 + k is made by merge k from lower ones. */
 type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
 /** The maximum number of tokens between two yields. A single word may have more. */
@@ -50,11 +46,10 @@ const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
  * Finds the merges to keep, from words in which all merges are applied, and from the counts of each token in them.
- * Yields between slices of some milliseconds.
  *
  * Each token of the words was created by merges that its halves determine, down to bytes. So the words determine how
  * often each merge was applied. Even if a merge was never applied, its pair may have occurred for a while, until
- * another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
+ * another merge consumed one of the two tokens.
  */
 export function* findKeptMerges(
   words: wordTables.TokenWords | RecordWords,
@@ -113,10 +108,7 @@ const knownPairsMax = scaled(1 << 20, 4);
 class Boundaries {
   /** The unapplied merges, by their left half. */
   private readonly byLeft = new Map<number, number[]>();
-  /**
-   * For each token: `mayEnd` if it ends with the left half of an unapplied merge, `mayBegin` if it begins
-   * with the right half of one. A token ends with itself, its right half, the right half of that, and so on.
-   */
+  /** The flags of each token, which ends with itself, its right half, that one's right half, and so on. */
   private readonly flags: Uint8Array;
   private readonly known = new Set<number>();
   private readonly tokenCount: number;
@@ -200,10 +192,7 @@ class Boundaries {
     }
   }
 
-  /**
-   * Whether the token `wanted` began where `top` begins, and existed at some moment between merges `from` and `to`.
-   * `usedBy` is the merge that consumed `top`.
-   */
+  /** Whether the token `wanted` began where `top` begins, and existed at some moment between merges `from` and `to`. */
   private wasBegin(top: number, usedBy: number, wanted: number, from: number, to: number): boolean {
     let end = usedBy;
     for (let token = top; ; token = this.merges.left[token - byteCount]!) {
@@ -217,10 +206,7 @@ class Boundaries {
 /** The kept inherited merges, and the new number of each token by its old one; -1 if it is dropped. */
 type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
 
-/**
- * Renumbers the kept inherited merges. In the result, `counts` are from the first stage, and `replacedCounts` from the
- * words of the second stage.
- */
+/** Renumbers the kept inherited merges. `counts` are from the first stage, `replacedCounts` from the second. */
 export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges): Renumbered {
   const numbers = new Int32Array(byteCount + merges.mergeCount).fill(-1);
   for (let byte = 0; byte < byteCount; byte++) numbers[byte] = byte;
@@ -249,8 +235,7 @@ export function renumberCounts(counts: Float64Array, numbers: Int32Array): Float
 export type Inherited = {
   readonly startTokens: StartTokens;
   /**
-   * How many inherited merges add an entry to the vocabulary. With `huggingface`, one that spells a special token does
-   * not.
+   * How many inherited merges add an entry to the vocabulary: with `huggingface`, those that spell no special token.
    */
   readonly entryCount: number;
 };
@@ -281,7 +266,7 @@ export function inheritedTokens(merges: Merges, specialTokens: readonly string[]
   return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount - sharedCount };
 }
 
-/** Upper bound of the bytes of all tokens, which are in one array. On repetitive text, some tokens have megabytes. */
+/** Upper bound of the bytes of all tokens, which are in one array. */
 const bytesMax = 2 ** 30;
 
 const tooLong = (byteTotal: number) =>

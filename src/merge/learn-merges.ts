@@ -31,10 +31,7 @@ export type Settings = CutSettings &
     readonly vocabSize: number;
     /** Whether special tokens get the first ids although `compat` would give them the last ones. */
     readonly specialTokensFirst?: true;
-    /**
-     * The smaller sizes, ascending. If there are any, each vocabulary is written into a directory of its own,
-     * named by its size.
-     */
+    /** The smaller sizes, ascending. */
     readonly smallerSizes: readonly number[];
     /** Vocabularies are filled with reserved tokens to a multiple of this number. */
     readonly padTo: number;
@@ -44,10 +41,7 @@ export type Settings = CutSettings &
     readonly like: modelSettings.Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
-    /**
-     * How merges are balanced among languages. If left out, and there are languages, each merge is for the language
-     * whose text has the most tokens.
-     */
+    /** How merges are balanced among languages; if left out, the language with the most tokens gets each merge. */
     readonly parity?: trainingRecords.Parity;
   };
 
@@ -108,10 +102,7 @@ export type Extended = TrainedWork & {
 export type Learner = {
   /** Throws if memory has no room for a word table of this size and its merges. */
   readonly check: (size: wordTables.Size) => void;
-  /**
-   * Learns merges, and returns a function that assigns ids. If `tables` is given, the merges are balanced
-   * among languages.
-   */
+  /** Learns merges, and returns a function that assigns ids. With `tables`, balances the merges among languages. */
   readonly merge: (words: WordTable, report: Report, tables?: LanguageTables) => Promise<Numbering>;
 };
 
@@ -148,7 +139,7 @@ export function mergeOptionsOf(training: Settings, vocabSize: number, run: Merge
     ...tokenLimits(training),
     specialTokens,
     ...(seedTokens && { firstMerges: seedMerges(seedTokens) }),
-    // A function, which is called only for a large text: looking for free memory and cores takes half a millisecond.
+    // Called only for a large text: looking for free memory and cores takes half a millisecond.
     threadCount: () => mergeThreads(run),
   };
 }
@@ -209,10 +200,7 @@ export async function runMerging<Found extends Merges | undefined>(
   }
 }
 
-/**
- * Returns the number of merging threads: as for counting a large corpus, but at most one per core, because
- * they wait for each other.
- */
+/** Returns the number of merging threads: at most one per core, because they wait for each other. */
 export function mergeThreads({ workerCount, workerCountFor }: MergeRun): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
   return wanted === 1 ? 1 : Math.min(wanted, machine.allowedCores());

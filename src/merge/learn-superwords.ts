@@ -20,13 +20,7 @@ import {
 } from "./learn-merges.ts";
 import { trainInPlace, trainMerges } from "./train-merges.ts";
 
-/**
- * Runs the second stage: lifts the pretokens of the corpus, encoding them with the merges of the first stage, and
- * continues merging from these tokens. Returns all merges, starting with the kept ones of the first stage.
- *
- * The words are converted to records in the memory where they were counted. If that memory is too small, or the words
- * are in sorted runs or slices, they are copied to a table instead.
- */
+/** Runs the second stage. Returns all merges, starting with the kept ones of the first stage. */
 export async function learnSuperwords(
   training: Settings,
   run: Corpus,

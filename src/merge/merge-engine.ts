@@ -13,11 +13,7 @@ import {
 import type { MergeTuning } from "./merge-options.ts";
 import { readMerges } from "./read-merges.ts";
 
-/**
- * Learns the merges with an engine that is set up: lays out the words, indexes their pairs, makes the given first
- * merges, and then merges the best pair until no more merges are wanted or possible. Returns undefined if a memory
- * turns out to be too small, which may happen midway.
- */
+/** Learns merges with a new engine. Returns undefined if a memory turns out to be too small. */
 export function* learnMerges(
   engine: MergeEngine,
   words: MergeWords,
@@ -70,10 +66,7 @@ export function* prepareEngine(
 
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
-/**
- * Continues merging until the slice is used up or the engine must pause. With several memories, only finds the pair to
- * merge next; `mergeInSlices` then merges it.
- */
+/** Merges until the slice is used up or the engine must pause. With several memories, only finds the pair. */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];
   const advance = memories.length > 1 ? exports.lookAtTop : exports.mergeUntilPause;
@@ -108,16 +101,13 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
-/**
- * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, may reach
- * it. More or fewer may be kept.
- */
+/** A rebuild lowers the threshold for about this many pairs per remaining merge, and `sparePairs` more. */
 const pairsPerMerge = 4;
 const sparePairs = 64;
 
 /**
- * Rebuilds the index from the current text, with a lower threshold (src/kernel/merge/rebuild-index.ts). Returns false
- * if a memory is too small.
+ * Rebuilds the index with a lower threshold (src/kernel/merge/rebuild-index.ts). Returns false if a memory is too
+ * small.
  */
 export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories.map(({ exports }) => exports);
@@ -157,10 +147,7 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
 /** The fixed work of a merge, counted as list entries: for the queue, the hash table and the new token. */
 const mergeWork = 64;
 
-/**
- * Finishes a merge that has begun in the first memory but cannot end there in one call: its list is long, the arena is
- * full, there are several memories, or the pair was chosen by the caller. Returns false if a memory is too small.
- */
+/** Finishes a merge that has begun in the first memory. Returns false if a memory is too small. */
 export function* mergeInSlices(
   { memories, budget }: MergeEngine,
   joinNeighbours: JoinNeighbours,
@@ -193,10 +180,7 @@ export function* mergeInSlices(
   return true;
 }
 
-/**
- * Begins the first memory's merge in another memory, with the same threshold. Returns false if the other memory is too
- * small.
- */
+/** Begins the first memory's merge in another memory. Returns false if that is too small. */
 function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory): boolean {
   other.adoptThreshold(exports.thresholdNow());
   return other.followMerge(exports.largeLeft(), exports.largeRight()) === 1;
@@ -213,8 +197,7 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // `readMerges` adds up these counts over all memories. They are those of all words, so only the first memory gets
-      // them.
+      // `readMerges` adds these counts up over all memories, so only the first memory gets them.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }
@@ -252,16 +235,11 @@ function* copyWords(
   }
 }
 
-// The functions below exchange counts between the memories of an engine (src/kernel/merge/memory-exchange.ts). Each
-// memory counts the pairs and the neighbours in its own words. The sums go to the first memory and, where they are
-// needed, to the others. With one memory there is nothing to exchange.
+// The functions below exchange counts between the memories of an engine: each counts its own words.
 
 const bytePairCount = 1 << 16;
 
-/**
- * Sums the weights of byte pairs over all memories, after counting. The numbers of occurrences are not summed: each
- * memory needs its own.
- */
+/** Sums the weights of byte pairs over all memories. Each memory needs its own numbers of occurrences. */
 function joinBytePairs(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const totals = new Float64Array(bytePairCount);
@@ -324,7 +302,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
         totals[token]! += weight;
       }
     }
-    // The first memory receives the sums of all tokens, each other memory only the sums of tokens that it provided.
+    // The first memory receives all sums, the others only those of tokens that they provided.
     const all = exchanges[0]!.numbers;
     for (let index = 0; index < tokenCount; index++) all[4 * index + 2] = tokens[index]!;
     counts[0] = tokenCount;
@@ -345,10 +323,7 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
   };
 }
 
-/**
- * While the index is rebuilt, adds the pairs of the other memories and their counts to the first memory. Returns false
- * if the pairs do not fit into the first memory.
- */
+/** Adds the pairs of the other memories to the first. Returns false if they do not fit. */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];
   let hasRoom = true;
@@ -379,10 +354,7 @@ function* keepSamePairs(
   for (const { exports } of others) exports.startKeepingGiven();
 }
 
-/**
- * Copies the counts of the first memory to the pairs of another one. Compaction drops the lists of pairs whose count is
- * below the threshold.
- */
+/** Copies the counts of the first memory to the pairs of another one, before its compaction. */
 function* refreshCounts(
   first: MergeMemory,
   memory: MergeMemory,
@@ -397,7 +369,7 @@ function* refreshCounts(
   });
 }
 
-/** Calls `take` with the pair records of a memory, as many at a time as fit into the exchange region and a slice. */
+/** Calls `take` with the pair records of a memory, in parts that fit into the exchange region. */
 function* exchangePairs(
   from: MergeMemory,
   budget: WorkBudget,

@@ -1,22 +1,17 @@
 import { kernels, startWorker, type WorkerThread } from "#runtime";
 
-/** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory get the same one. */
+/** The layout of a memory (src/kernel/merge/merge-regions.ts), the same for its threads. */
 export type MergePlan = {
-  /**
-   * Words [first, end) of the table are in this memory. Both numbers are 0 if there is no table, because the words were
-   * counted in this memory (src/kernel/words/word-records.ts).
-   */
+  /** Words [first, end) of the table are in this memory; both are 0 if there is no table. */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** Where the regions begin: 0 in a new memory; at the first free byte if the words were counted in this memory. */
+  /** Where the regions begin: 0, or the first free byte if the words were counted in this memory. */
   readonly firstByte: number;
-  /**
-   * One more than the largest id in the words, if ids are mapped to start tokens; 0 if they are start tokens already.
-   */
+  /** One more than the largest id in the words, or 0 if ids are start tokens. */
   readonly idLimit: number;
   readonly cellCount: number;
   /** The number of memories. */
@@ -50,10 +45,7 @@ export type MergeHelp = {
   readonly capacityBytes: number;
 };
 
-/**
- * Plans the regions of this thread's kernel. Returns the size in bytes that the memory must have, or 0 if the engine
- * does not fit.
- */
+/** Plans the regions of this thread's kernel. Returns the size that the memory must have, or 0. */
 export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capacityBytes: number): number {
   const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
   exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
@@ -66,10 +58,7 @@ export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capaci
   return exports.planRegions(plan.threadCount, capacityBytes);
 }
 
-/**
- * Helper threads, which process parts of long lists. The main thread does not wait for a helper that has not started
- * yet.
- */
+/** Helper threads, which process parts of long lists. The main thread does not wait for them to start. */
 export type MergeHelpers = { end(): void };
 
 export function startMergeHelpers({
@@ -104,10 +93,7 @@ function startHelper(help: MergeHelp): WorkerThread | undefined {
   }
 }
 
-/**
- * Runs a helper thread: helps for one turn at a time, and yields to the event loop between turns, so that the thread
- * can be terminated.
- */
+/** Runs a helper thread, which yields to the event loop between turns so that it can be terminated. */
 export function helpMerging({ module, memory, plan, capacityBytes }: MergeHelp): void {
   kernels.adoptModule(module);
   const kernel = kernels.create(memory);

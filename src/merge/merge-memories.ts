@@ -17,10 +17,7 @@ import {
   tieOrderOf,
 } from "./merge-options.ts";
 
-/**
- * A merge engine, set up for its task. Its words are in one memory of up to 4 GB or, if they do not fit, in several,
- * each of which has a slice of the word table (src/kernel/merge/memory-exchange.ts).
- */
+/** A merge engine, set up for its task. Its words may be in several memories. */
 export type MergeEngine = {
   readonly memories: readonly MergeMemory[];
   readonly limits: MergeLimits;
@@ -49,10 +46,7 @@ export type MergeWords = NumberedTable | NumberedRecords;
 export type NumberedTable = wordTables.TokenWords & (Numbers | { readonly numbers?: undefined });
 export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
-/**
- * Sets up an engine in `memoryCount` memories, or in the memory of the records. Returns undefined if the engine does
- * not fit.
- */
+/** Sets up an engine; records stay in their memory. Returns undefined if the engine does not fit. */
 export function createMergeEngine(
   words: MergeWords,
   memoryCount: number,
@@ -76,8 +70,8 @@ export function createMergeEngine(
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
-  // A merge that spells an existing token takes an id, but may not count towards `mergeCountMax`. So there is room for
-  // one such merge for each of `specials`. The id `tokenCapacity`, after the last token's, is the boundary of words.
+  // A merge that spells an existing token may not count towards `mergeCountMax`, so `specials` add room. The id
+  // `tokenCapacity` is the boundary of words.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -125,10 +119,7 @@ export function createMergeEngine(
   return { memories, limits, budget: createWorkBudget(tuning.sliceWork), firstMerges, startRising };
 }
 
-/**
- * Cuts the table into slices with about the same number of cells. No word is split, so the cuts do not affect the
- * merges.
- */
+/** Cuts the table into slices with about the same number of cells, without splitting words. */
 function cutWords(words: wordTables.TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
   const sizeBefore = (word: number) => starts[word]! + word;
@@ -153,10 +144,7 @@ function firstWord(wordCount: number, isAfter: (word: number) => boolean): numbe
   return low;
 }
 
-/**
- * Creates a memory and plans its regions, in at most `bytesMax` bytes. Each time the system refuses the planned size,
- * half of it is tried.
- */
+/** Creates a memory and plans its regions, in at most `bytesMax` bytes; tries half if the system refuses. */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = kernels.create();
   for (let capacityBytes = bytesMax; ; ) {
@@ -182,8 +170,7 @@ export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityByt
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
 /**
- * Requests huge pages for superwords, whose cells (the first large region) and lists (the last region) are accessed
- * randomly. For other words, huge pages save no more time than the system takes to clear them.
+ * Requests huge pages for the cells (the first large region) and lists (the last), which superwords access randomly.
  */
 function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
@@ -213,8 +200,7 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // A rebuild divides the threshold by four or more. So the threshold starts at four times the value that the first
-  // rebuild may use: the fixed threshold or, if the threshold rises, a number above every count.
+  // A rebuild divides the threshold by four or more, so it starts at four times the first value wanted.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
@@ -248,9 +234,7 @@ type TieRule = {
   readonly comparesBytes: boolean;
   /** Whether the pair with the smaller bytes wins. */
   readonly smallerWins: boolean;
-  /**
-   * The bytes of the start tokens. If ties compare characters, each byte is replaced by its position in HF's alphabet.
-   */
+  /** The bytes of the start tokens; their positions in HF's alphabet if ties compare characters. */
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /** For each start token, the id that is compared in ties, if ids decide ties. */
   readonly ranks: Int32Array;
@@ -258,10 +242,7 @@ type TieRule = {
   readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
 };
 
-/**
- * Of two tie keys, the greater one wins. The key of an id is this number minus the id; the keys of special tokens are
- * above it.
- */
+/** The greater tie key wins. An id's key is this number minus the id; special tokens' keys are above. */
 const middleKey = 2n ** 32n;
 
 function tieRuleOf(options: MergeOptions): TieRule {
@@ -290,10 +271,7 @@ function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array
   return Int32Array.from({ length: startTokens.count }, (_, id) => id);
 }
 
-/**
- * Returns the special tokens that a merge may spell under HF's rule, each as the bytes that HF's byte-to-character map
- * turns into its text.
- */
+/** Returns the special tokens that a merge may spell under HF's rule, as bytes. */
 function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
   const texts = [...new Set(specialTokens)];
@@ -367,9 +345,8 @@ function fillFacts(
 export type MergeProgress = { readonly phase: "layout" | "index" | "merge"; readonly mergeCount: number };
 
 /**
- * The work that is left until the engine yields. Work is counted in accesses (cells, entries, words) and not in time,
- * because the engine has no clock. Every loop that can be long is cut into calls of at most `sliceWork`, each followed
- * by `if (spend(budget, work)) yield budget.progress`.
+ * The work that is left until the engine yields, counted in accesses, because the engine has no clock. Long loops are
+ * cut into calls of at most `sliceWork`, each followed by `if (spend(budget, work)) yield budget.progress`.
  */
 export type WorkBudget = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
 
@@ -385,10 +362,7 @@ export function spend(budget: WorkBudget, work: number): boolean {
   return true;
 }
 
-/**
- * Calls `doSome` for one slice at a time, until it returns 0. `workMax` is an upper bound of the work of all calls, so
- * that a short loop is not charged a whole slice.
- */
+/** Calls `doSome` a slice at a time, until it returns 0. `workMax` bounds the work of all calls. */
 export function* inSlices(
   budget: WorkBudget,
   doSome: (work: number) => 0 | 1,

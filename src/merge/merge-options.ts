@@ -17,43 +17,30 @@ export const tokenLimits = ({
 
 /** The options of the merge engine. By default, a pair must occur at least once. */
 export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
-  /**
-   * The maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary:
-   * a merge that spells a special token adds none, so there may be one more merge for each special token.
-   */
+  /** The maximum number of merges; under `huggingface`, of new vocabulary entries. */
   readonly mergeCount: number;
   readonly compat: Compat;
   /** The tokens that the words consist of; by default the 256 bytes. */
   readonly startTokens?: StartTokens;
   /** The order of ties; by default that of `compat`. */
   readonly ties?: TieOrder;
-  /**
-   * Used under `huggingface` only: a learned token that equals a special token's text has the special token's id, which
-   * decides ties.
-   */
+  /** Used under `huggingface` only: a learned token that equals a special token has its id in ties. */
   readonly specialTokens?: readonly string[];
-  /**
-   * For superwords: no token has more than four words (the parts between spaces), or a colon before a space. Start
-   * tokens must have bytes.
-   */
+  /** No token has more than four words, or a colon before a space. Start tokens must have bytes. */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each merge must be
-   * within the limits. Encoding the bytes of the merge's token with the earlier merges alone must give exactly the
-   * merge's two halves.
+   * Merges that are made first, in this order; `mergeCount` includes them. Each must be within the limits,
+   * and its halves what earlier merges make of its bytes.
    */
   readonly firstMerges?: readonly TokenPair[];
-  /** The number of threads that merge; default 1. A function is called only for a text that is large enough. */
+  /** The number of threads that merge; default 1. A function is called only for a large text. */
   readonly threadCount?: number | (() => number);
 };
 
 /** Two tokens, by the engine's ids. */
 export type TokenPair = readonly [left: number, right: number];
 
-/**
- * What decides which of two pairs wins a tie. First the left tokens are compared, then the right ones: by bytes, by
- * code points of HF's byte-to-character form, or by ids.
- */
+/** What decides which of two pairs wins a tie: first the left tokens are compared, then the right ones. */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
 const ordersOfCompats = {
@@ -65,9 +52,7 @@ const ordersOfCompats = {
 /** The order of ties for these options. */
 export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
 
-/**
- * Returns the position of each byte in HF's alphabet, which is sorted by the code points of the byte-to-character form.
- */
+/** Returns the position of each byte in HF's alphabet, sorted by code points of its byte-to-character form. */
 export function alphabetOrder(): Int32Array {
   const ranks = new Int32Array(256);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
@@ -91,14 +76,11 @@ export type MergeLimits = {
   readonly allowsBytePairs: boolean;
 };
 
-/** An upper bound of the number of cells of these words: one boundary, then each word and a boundary after it. */
+/** An upper bound of the number of cells: one boundary, then each word and a boundary. */
 export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
   1 + positionCount + wordCount;
 
-/**
- * The maximum number of cells. Positions of cells are below 2^31, and the kernel needs an end that is after every cell
- * (src/kernel/merge/word-layout.ts).
- */
+/** The maximum number of cells. Positions are below 2^31, and the kernel needs an end after every cell. */
 const cellCountMax = 2 ** 31 - 2;
 
 export function checkCellCount(cellCount: number): void {
@@ -139,26 +121,17 @@ export function threadCountOf(
 
 /** The engine's tuning. The result never depends on it. */
 export type MergeTuning = {
-  /** The work between two yields, in accessed entries or cells: about 5 to 15 ms, if each is a cache miss. */
+  /** The work between two yields, in accessed entries or cells; with cache misses, 5 to 15 ms. */
   readonly sliceWork: number;
-  /**
-   * Whether the pairs of the first index are counted in a hash table even if there are few enough start tokens for
-   * dense tables.
-   */
+  /** Whether pairs of the first index are counted in a hash table even if dense tables suffice. */
   readonly hashesFirstPairs: boolean;
   /** How many occurrences are processed together, so that their cache misses overlap. */
   readonly blockSize: number;
   /** Whether cells have 32 bits even if 16 suffice. */
   readonly wideCells: boolean;
-  /**
-   * The initial maximum number of tokens in the engine of one language (parity-merges.ts): few enough for cells of 16
-   * bits.
-   */
+  /** The initial maximum number of tokens in the engine of one language: few enough for 16 bits. */
   readonly fewTokens: number;
-  /**
-   * The count below which a new pair gets no record (src/kernel/merge/pair-queue.ts): "rising", or a number, which is
-   * lowered only if it proves too high.
-   */
+  /** The count below which a new pair gets no record: "rising", or a number to begin with. */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges, because early counts say little about later ones. */
   readonly thresholdFromMerge: number;
@@ -166,7 +139,7 @@ export type MergeTuning = {
   readonly thresholdExponent: number;
   /** The capacity for occurrences, as a multiple of their number in the first index. */
   readonly arenaSlack: number;
-  /** When the capacity is used up, a list is cleaned if its pair has lost more than this share of its count. */
+  /** A list is cleaned, for lack of room, if its pair has lost more than this share of its count. */
   readonly cleanShare: number;
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
@@ -176,7 +149,7 @@ export type MergeTuning = {
   readonly sharedCellCount: number;
   /** Whether helper threads are started. The work is cut into parts even without them. */
   readonly startsHelpers: boolean;
-  /** The maximum address space of one of the engine's memories. Words that need more are stored in several memories. */
+  /** The maximum address space of one of the engine's memories. */
   readonly memoryBytesMax: number;
   /** The minimum number of the engine's memories, even if fewer suffice. */
   readonly memoryCountMin: number;
@@ -201,22 +174,12 @@ export const defaultTuning: MergeTuning = {
   memoryCountMin: 1,
 };
 
-/**
- * Start tokens: the tokens that words consist of before the first merge. Their ids are 0 to count - 1, and merge k
- * makes token count + k. Usually they are the 256 bytes. They may also be the tokens of a base, the tokens of a first
- * stage, or symbols without bytes.
- */
+/** The tokens, with ids below `count`, that words first consist of. Merge k makes token count + k. */
 export type StartTokens = {
   readonly count: number;
-  /**
-   * Token t is bytes[starts[t] .. starts[t + 1]). If left out, tokens have no bytes, and the length limit counts start
-   * tokens.
-   */
+  /** Token t is bytes[starts[t] .. starts[t + 1]). If left out, the length limit counts start tokens. */
   readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
-  /**
-   * For each start token, the id that is compared if ids decide ties. If left out, this is the token's own id or, for
-   * the 256 bytes under `huggingface`, the byte's position in HF's alphabet.
-   */
+  /** The ids of start tokens in ties; by default their own, or under `huggingface` positions in HF's alphabet. */
   readonly ranks?: Int32Array;
   /** Tokens that exist already and occur in no word. A merge that spells one adds no entry to the vocabulary. */
   readonly known?: readonly KnownToken[];
@@ -241,7 +204,7 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
   return numbers;
 }
 
-/** Whether the size of some start token is not one byte. If false, a token's size is the number of its start tokens. */
+/** Whether some start token is not one byte long. */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;
   for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;

@@ -25,17 +25,13 @@ import {
 import { readMerges, readStartCounts } from "./read-merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
-/**
- * Merges, and the lengths of texts in tokens, before the first merge and after the last. `lengths` has an entry for
- * each language's words, then one for each language's dev text.
- */
+/** Merges, and the lengths of texts in tokens: for each language's words, then for each dev text. */
 export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };
 
 /**
- * Learns merges from several languages, as `trainMerges` does from one table. After the given first merges and the
- * global ones, each merge is the best pair of the language that is worst off. Every merge is made in all languages.
- * Each language has an engine of its own, with all pairs of its words.
+ * Learns merges from several languages. After the given first merges and the global ones, each merge is the best pair
+ * of the language that is worst off. Every merge is made in all languages.
  *
  * @param all the words of all languages together, from which global merges are learned
  * @param dev the words of each language that decide which one is worst off; if null, the words that merges are learned
@@ -147,11 +143,7 @@ function countTokens({ wordCount, starts, counts }: wordTables.TokenWords): numb
 
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
 
-/**
- * The engine of one language, in one memory. Besides the start tokens, it has only tokens that occur in the language's
- * words. Its ids are its own, in the order of the vocabulary's ids. So most engines have few tokens, and 16 bits are
- * enough for each.
- */
+/** The engine of one language, with ids of its own for tokens that occur in its words. */
 type LanguageEngine = {
   readonly words: wordTables.TokenWords;
   readonly options: MergeOptions;
@@ -163,7 +155,7 @@ type LanguageEngine = {
   readonly ids: number[];
   engine: MergeEngine;
   exports: MergeMemory["exports"];
-  /** The count of each pair when it was merged, by the engine's id of the new token. A view of the kernel's memory. */
+  /** The count of each pair when it was merged, by the engine's id. A view of the kernel's memory. */
   counts: Float64Array;
   /** The number of occurrences that each merge replaced, in the same layout. */
   replacedCounts: Float64Array;
@@ -173,10 +165,7 @@ type LanguageEngine = {
   lastReplaced: number;
 };
 
-/**
- * Each engine indexes all pairs, because another language may choose a pair that is rare in this one. The machine's
- * address space is divided among the engines.
- */
+/** Each engine indexes all pairs, because another language may choose a pair that is rare in this one. */
 const tuningOfEngines = (tuning: MergeTuning, engineCount: number): MergeTuning => ({
   ...tuning,
   threshold: 1,
@@ -256,10 +245,7 @@ const absent = 0;
 const merged = 1;
 const tooManyRecords = 3;
 
-/**
- * Merges a pair, by the vocabulary's ids, into `token`, if the pair occurs in this language. Returns false,
- * without a merge, if the merge is too much work for one call, or if the engine may lack room for pairs or tokens.
- */
+/** Merges a pair into `token` if it occurs. Returns false, without a merge, if one call is not enough. */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;
   language.lastCount = 0;
@@ -320,9 +306,7 @@ type LanguageChoice = {
  * Chooses languages exactly as HF's ParityBpeTrainer does, with the same arithmetic: the one that is worst off, and of
  * several equal ones the first.
  *
- * With a window, a language is passed over while it has more than its share of the last choices. If all languages have
- * more than their share, HF's trainer chooses the last one that it checked. But if some are exhausted, it chooses the
- * first language, even if that is exhausted itself.
+ * With a window, a language is passed over while it has more than its share of the last choices.
  */
 function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecords.Parity): LanguageChoice {
   const count = lengths.length;
@@ -346,9 +330,11 @@ function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecor
     const masked = new Set<number>();
     for (;;) {
       const worst = worstOff((k) => masked.has(k) || exhausted.has(k));
+      // As in HF's trainer, even if the first language is exhausted itself.
       if (worst === undefined) return 0;
       if (!isOverShare(worst)) return worst;
       masked.add(worst);
+      // As in HF's trainer: the last one that was checked.
       if (masked.size === count) return worst;
     }
   };

@@ -25,10 +25,7 @@ export type SeedStart = {
 
 const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
 
-/**
- * Returns the merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of
- * `start`; merge k produces the id `start.count` + k.
- */
+/** Returns the merges that turn each of these non-empty texts into one token. Merge k produces `start.count` + k. */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];
   const numbers = new Map<number, number>();
@@ -68,7 +65,7 @@ export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenP
 /** A number for a pair of tokens. Ids are below 2^26, because more merges do not fit into memory. */
 const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
-/** Returns the first two neighbours whose join keeps characters whole; the first two tokens if there are none. */
+/** Returns the first two neighbours whose join keeps characters whole, or else the first two tokens. */
 function firstPair(
   tokens: readonly number[],
   sizeOf: (token: number) => number,

@@ -19,10 +19,7 @@ type SeedCutting = {
 /** Longer texts are refused, because cutting them would take long. */
 const seedBytesMax = 1024;
 
-/**
- * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage error for a
- * text that could never be encoded to one token, and if there is no room for the merges of all texts.
- */
+/** Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. */
 export function settle(
   asked: readonly string[],
   { specialTokens, compat, pattern, normalization }: SeedCutting,
@@ -31,8 +28,7 @@ export function settle(
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
-  // Without a base, each seed of several characters takes at least one merge. This check rejects a long list before its
-  // texts are examined.
+  // Refuses a long list before its texts are examined: a seed of several characters takes a merge.
   if (room.mergesOf === undefined)
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
@@ -89,10 +85,7 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 /** Texts to try before and after a seed: the characters next to it may keep the pattern from cutting it. */
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
-/**
- * Returns a function that cuts a text. That function returns the pieces if the pattern cuts the text whatever is next
- * to it, or undefined if some context makes the text part of a single pretoken.
- */
+/** Returns a function that returns a text's pieces, or undefined if some context keeps it whole. */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compiledPatterns.compile(sources);
   const cut = (text: string) => cutText(pattern, Buffer.from(text));
@@ -132,10 +125,7 @@ function checkRoom(mergeCount: number, { leastSize, size }: Room, atLeast = ""):
   );
 }
 
-/**
- * Returns warnings about seeds that are tokens already, and about seeds whose beginning a base merges with a
- * preceding space.
- */
+/** Returns warnings about seeds that are tokens already, or whose beginning merges with a preceding space. */
 export function warnOfOdd(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,

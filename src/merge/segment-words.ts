@@ -10,11 +10,7 @@ const sliceBytes = scaled(1 << 14, 32);
 /** The maximum number of words encoded between two yields. A new word takes up to 4 µs. */
 const sliceWords = scaled(1 << 12, 3);
 
-/**
- * Encodes each word as a pretoken: a word that is among the `wholeTokens` of the model becomes that token without
- * merging. No word may be empty, and the model must have an id for every byte. Yields between slices, and after the
- * model is loaded.
- */
+/** Encodes words, none of them empty, as pretokens. The model must have an id for every byte. */
 export function* segmentWords(
   words: WordTable,
   model: EncodingModel,

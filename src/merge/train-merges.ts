@@ -30,12 +30,8 @@ import {
 const memoryCountMax = 16;
 
 /**
- * Learns merges from words: a word table, whose start tokens are the 256 bytes, or words made of other start tokens.
- * Yields after a bounded amount of work (`sliceWork`), so that the caller can draw progress and handle signals.
- * The result depends only on the words and the options.
- *
- * The engine uses as few memories as possible. If the words have more pairs than those of any text that we measured,
- * the engine may run out of memory midway; then it starts again with twice as many memories.
+ * Learns merges from words: a word table, whose start tokens are the bytes, or words of other start tokens. The result
+ * depends only on the words and the options.
  */
 export function* trainMerges(
   table: WordTable | NumberedTable,
@@ -48,6 +44,7 @@ export function* trainMerges(
     const engine = createMergeEngine(words, memoryCount, options, tuning);
     const merges = engine && (yield* runEngine(engine, words, tuning));
     if (merges !== undefined) return merges;
+    // Memory may run out midway; then the engine starts again with twice as many memories.
     memoryCount = engine === undefined ? memoryCount + 1 : 2 * memoryCount;
     // A word is never split between memories, so more memories than words cannot help.
     if (memoryCount > words.wordCount) break;
@@ -56,8 +53,8 @@ export function* trainMerges(
 }
 
 /**
- * Like `trainMerges`, for words that are records: the engine works in the memory that holds them. Returns undefined if
- * the memory is too small. If memory runs out later, the generator returns undefined, and the words are lost.
+ * Like `trainMerges`, in the memory of the records. Returns undefined if it is too small. If memory runs out later, the
+ * generator returns undefined, and the words are lost.
  */
 export function trainInPlace(
   words: NumberedRecords,
@@ -94,12 +91,7 @@ export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: M
     },
   );
 
-/**
- * Estimates the memory of the engine in bytes, in addition to the word table. The estimates for the cells, the order of
- * the words and the arena are nearly exact; the estimates for the longest list and the number of pairs are guesses.
- * Unusual text makes the arena grow. With several memories (src/merge/merge-memories.ts), each has all tokens and
- * pairs.
- */
+/** Estimates the engine's memory in bytes, without the word table; its longest list and number of pairs are guesses. */
 export function estimateMergeMemoryBytes(size: wordTables.TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;
   const cellCount = cellCountBound(size);

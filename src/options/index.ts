@@ -1,5 +1,4 @@
-// Options as values: how each is typed, checked and described. Help, checks, the library and Python are made from the
-// same tables.
+// Options as values: how each is typed, checked and described.
 
 export * as kinds from "./kinds.ts";
 export * as optionTables from "./option.ts";

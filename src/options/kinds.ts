@@ -7,23 +7,16 @@ import { files, type Message, messages, nearest, phrase, UserError, usageError }
 import { normalForms } from "#text";
 import { chatTemplates, type tokenizers } from "#tokenizer";
 
-// Kinds of values. A kind reads what is typed, checks what a caller of the library passes, and states the
-// types of its values in TypeScript, Python and JSON. Errors about a value name its option.
+// Kinds of values: how they are typed, checked and described. Errors about a value name its option.
 
 export type JsonSchema = { readonly [name: string]: unknown };
 
 export type Kind<T> = Typed & {
-  /**
-   * Parses the texts that were typed for an option, one for each of its values; a flag has no texts.
-   * `name` is the name of the option.
-   */
+  /** Parses the texts typed for an option, one for each value; a flag has none. */
   readonly read: (typed: readonly string[], name: Message) => T;
   /** What the library accepts, as in "it must be a path". */
   readonly wanted: string;
-  /**
-   * Converts a value from the library to the form that commands use. Returns undefined if the value has no
-   * effect, and `wrongKind` if it is not of this kind.
-   */
+  /** Converts a value from the library. Returns undefined if it has no effect, `wrongKind` if it is of another kind. */
   readonly take: (value: unknown, place: Message) => T | undefined | typeof wrongKind;
   /** The type of values in the library. */
   readonly type: string;
@@ -48,19 +41,13 @@ export type Typed = {
   /** The smallest allowed number, or number of bytes of a `SIZE`. Defaults to 0. */
   readonly least?: number;
   readonly repeatable?: boolean;
-  /**
-   * Whether the arguments after the value, up to the next option, are more values of the option.
-   * `--name=value` has no more.
-   */
+  /** Whether further arguments, up to the next option, are more values. `--name=value` has no more. */
   readonly many?: boolean;
 };
 
 export const wrongKind = Symbol("wrong");
 
-/**
- * Returns a value from the library in the form that commands use, or throws a usage error. `place` names the
- * value for the caller: `trainTokenizer: padTo`.
- */
+/** Converts a value from the library, or throws a usage error. `place` names it: `trainTokenizer: padTo`. */
 export function takeValue<T>(kind: Kind<T>, value: unknown, place: Message): T | undefined {
   const found = kind.take(value, place);
   if (found !== wrongKind) return found as T | undefined;
@@ -127,10 +114,7 @@ export const text = (value = "TEXT"): Kind<string> => ({
   python: inPython("str"),
 });
 
-/**
- * A path. The library refuses an empty one. The command line refuses it only if there is a `hint`, which says what to
- * do.
- */
+/** A path. The command line refuses an empty one only with a `hint`, which says what to do. */
 export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   ...text(value),
   read([text], name) {
@@ -290,10 +274,7 @@ function readSize(name: Message, text: string): AskedSize {
   return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };
 }
 
-/**
- * Splits a list of sizes at commas. `300,400` are two sizes. `32,000` is one size: it has the form of a large number,
- * and one of its groups is less than 256, the smallest size.
- */
+/** Splits sizes at commas. `32,000` is one size, because a group is less than 256, the smallest size. */
 export function splitSizes(text: string): string[] {
   const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
   return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
@@ -315,7 +296,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
 });
 
-/** Numbers separated by colons, as in `N:FACTOR`: one for each of `names`, in order. `example` is for errors. */
+/** Numbers separated by colons, as in `N:FACTOR`, one for each of `names`. `example` is for errors. */
 export function fields<const Name extends string>(
   value: string,
   names: readonly Name[],
@@ -408,10 +389,7 @@ export const oldAndNew = (example: string): Kind<Readonly<Record<string, string>
 /** A file, with the language of its text. */
 export type NamedFile = { readonly language: string; readonly file: string };
 
-/**
- * Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. In
- * the library they are the field `key` of a language.
- */
+/** Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. */
 export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
   value: "NAME=FILE...",
   repeatable: true,
@@ -452,7 +430,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
   python: inPython("t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]]", "languages"),
 });
 
-/** The name of a chat template, or a file that contains one. The library accepts a name or the text of a template. */
+/** The name of a chat template, or a file that contains one. */
 export const chatTemplate: Kind<string> = {
   ...text("NAME|FILE"),
   read([typed], name) {
@@ -479,7 +457,7 @@ export const namedFiles = commandLineKind<readonly Named[]>(
   (typed, name) => typed.map((one) => readNamed(name, one)),
 );
 
-/** Special tokens with optional ids. A text may contain `=`: only a number after the last `=` is an id. */
+/** Special tokens with optional ids: a number after the last `=` of the text. */
 export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
@@ -522,10 +500,7 @@ const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])
 
 const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
 
-/**
- * Parses a whole number of at least `least`: digits, optionally with `k` for 1,024 times and `m` for
- * 1,048,576 times, so `32k` is 32768. Case does not matter.
- */
+/** Parses a whole number: digits, optionally with `k` for 1,024 times and `m` for 1,048,576 times, in any case. */
 export function wholeNumber(option: Message, text: string, least: number): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
   if (digits === undefined) {
@@ -558,8 +533,7 @@ export function oneOf<const Word extends string>(
 const prefixes = ["", "k", "m", "g", "t", "p"];
 
 /**
- * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB and PB are powers of 1000, KiB,
- * MiB, … powers of 1024. Case does not matter. `64k` is refused, because other options would read it as 65,536.
+ * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`. `64k` is refused, because other options would read it as 65,536.
  */
 export function sizeBytes(option: Message, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];

@@ -16,19 +16,13 @@ export const topics = {
 
 export type Topic = keyof typeof topics;
 
-/**
- * An option, from which help, completions and the manual page are made. The library and Python also have it,
- * unless it says otherwise.
- */
+/** An option, from which help, completions and the manual page are made. */
 // biome-ignore lint/suspicious/noExplicitAny: tables have options of all kinds
 export type Option<T = any> = {
   readonly name: string;
   readonly short?: string;
   readonly kind: Kind<T>;
-  /**
-   * What is read from the path, if the value is one. An output of a run must not be one of its inputs
-   * (run-paths.ts).
-   */
+  /** What is read from the path, if the value is one. */
   readonly reads?: PathRead;
   /** What is written to the path, if the value is one. */
   readonly writes?: writtenPlaces.RunOutput["kind"];
@@ -51,29 +45,20 @@ export type Option<T = any> = {
   readonly default?: Message;
   /** A value for examples; "" for a flag. */
   readonly sample?: string;
-  /**
-   * The name in the library, if it differs from that in the table. `model.addsBos` is the field `addsBos` of an object
-   * `model`. null if the library does not have the option.
-   */
+  /** The library's name, if it differs; null for none. `model.addsBos` is the field `addsBos` of an object `model`. */
   readonly library?: string | null;
-  /** The name of the parameter in Python, if it differs from that in the table in snake case; null if there is none. */
+  /** The parameter in Python, if it is not the table's name in snake case; null if there is none. */
   readonly python?: string | null;
   /** The description in the library and Python, if it is not that of the command line. */
   readonly inCode?: Message;
-  /**
-   * Set if training.json has the setting, under the option's name in the table: `true`, or the setting's schema if it
-   * is not that of the kind.
-   */
+  /** Set if training.json has the setting: `true`, or its schema if that is not the kind's. */
   readonly recorded?: true | JsonSchema;
 };
 
 /** How a path is read: a corpus is files, directories and globs; a tokenizer may have several files. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
-/**
- * `other` is an option, which may have a value: `compat huggingface`. Or it is a setting that only the library has:
- * `texts`.
- */
+/** `other` is an option, as in `compat huggingface`, or a setting of the library: `texts`. */
 export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {
@@ -103,9 +88,7 @@ export type Given = {
   readonly text: (option: string) => string | undefined;
 };
 
-/**
- * Throws a usage error if two of the given options exclude each other, or if one needs another that is not given.
- */
+/** Throws a usage error if given options exclude each other, or one lacks another that it needs. */
 export function checkCombinations(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
@@ -143,10 +126,7 @@ export function readTyped<Table extends Options>(
   return Object.fromEntries(read) as Requested<Table>;
 }
 
-/**
- * Checks the options that a caller of the library passes. Leaves out undefined ones. Throws a usage error for
- * an unknown one.
- */
+/** Checks the options that a caller of the library passes. Leaves out undefined ones. */
 export function checkGiven<Table extends Options>(
   table: Table,
   given: unknown,

@@ -2,10 +2,7 @@ import type { messages } from "#runtime";
 import type { Option } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
-/**
- * Commands whose options have the names of the parameters of `train` in Python. For other commands, Python names
- * parameters after the options.
- */
+/** Commands whose options have the names of the parameters of `train` in Python. */
 const withParameters = ["train", "image"];
 
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
