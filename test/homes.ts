@@ -3,10 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "./binary.ts";
 
-/**
- * Passes a new empty directory to `prepare` before each test of the calling file. All directories are removed at the
- * end.
- */
+/** Passes a new empty directory to `prepare` before each test of the calling file. */
 export function eachInNewHome(prepare: (home: string) => void): void {
   const root = scratch();
   let testCount = 0;

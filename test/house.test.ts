@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { commands } from "../src/main/all-commands.ts";
 
-// The order of modules is that of ARCHITECTURE.md. The linter checks that modules are imported through their doors
-// only, and without cycles (biome.json).
+// The linter checks that imports use doors and have no cycles (biome.json).
 
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
@@ -23,7 +22,7 @@ const sources = filesBelow("src/**/*.ts").filter((path) => !isGenerated(path));
 const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 
-/** Returns the module of a source file: the directory below src, or "" for a file at the top. */
+/** Returns the module of a source file, or "" for a file at the top of src. */
 const moduleOf = (path: string) => (path.split("/").length > 2 ? path.split("/")[1]! : "");
 
 /** Returns the modules in the order of ARCHITECTURE.md. */
@@ -74,10 +73,7 @@ test("a module imports only modules that are listed before it, and none imports 
   expect([...upward, ...kernel]).toEqual([]);
 });
 
-/**
- * The maximum number of names that modules import from each other through doors. To have fewer, group a type with its
- * functions in a namespace, or move a file to the module that uses it.
- */
+/** To have fewer, group a type with its functions in a namespace, or move a file. */
 const namesOfDoorsMax = 300;
 
 test("modules import few names from each other", () => {

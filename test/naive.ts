@@ -1,9 +1,6 @@
 import { wordsOf } from "../examples/learn.ts";
 
-/**
- * Returns the words of a text with their counts, without special tokens. `cut` splits a document into words, by default
- * like gpt2.
- */
+/** Returns the words of a text with their counts, without special tokens. */
 export function naiveWords(
   text: string,
   specialTokens: readonly string[] = [],

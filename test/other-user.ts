@@ -11,7 +11,7 @@ export function canPlayOthers(): boolean {
   return false;
 }
 
-/** Changes the owner of existing entries to the other user. A link itself is changed, not its target. */
+/** Gives entries to the other user. A link itself is changed, not its target. */
 export function giveAway(...paths: string[]): void {
   for (const path of paths) lchownSync(path, otherUser, otherUser);
 }

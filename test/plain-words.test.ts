@@ -1,5 +1,4 @@
-// Words that read as translated, and should not occur in code, comments, messages or pages. A word can be added to
-// the first list once no file has it, and to the second once no page has it. `allowed` lists the uses that are right.
+// Words that read as translated. `allowed` lists the uses that are right.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

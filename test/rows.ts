@@ -1,4 +1,4 @@
-/** Splits a table of cases into rows, one for each line, and each row into cells, which are separated by ` | `. */
+/** Splits a table of cases into lines, and each line into cells, which ` | ` separates. */
 export const rowsOf = (table: string) =>
   table
     .trim()

@@ -1,5 +1,4 @@
-// The entry of dist/bpe-warm, which runs the program on request, again and again (warm-runs.ts). A run takes a tenth
-// of the processor time of a separate process.
+// The entry of dist/bpe-warm, which runs the program on request, again and again.
 import { dlopen, ptr } from "bun:ffi";
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 import { run } from "../src/main/run.ts";
@@ -7,7 +6,7 @@ import { run } from "../src/main/run.ts";
 // This process runs for long, and compiles as usual from the start (`jitPolicy` in build.ts).
 Bun.unsafe.setJITPolicy(1);
 
-/** Descriptors that the parent has opened: requests are read from the first, and replies written to the second. */
+/** Requests are read from the first descriptor, and replies written to the second. */
 const [requests, replies] = [3, 4];
 
 const { symbols: system } = dlopen("libc.so.6", {

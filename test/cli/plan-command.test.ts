@@ -292,7 +292,7 @@ const planAll = (...args: string[]) =>
     .split("\n");
 const read = (name: string) => readFileSync(join(home, name));
 
-/** Encodes the plan in slices of the given number of lines, and returns the files of the parts in order. */
+/** Encodes the plan in slices of lines, and returns the files of the parts in order. */
 function encodeParts(
   lines: readonly string[],
   sliceLines: number,
@@ -323,8 +323,7 @@ test("parts, joined in order, are the ids of the whole", () => {
   const expected = whole(...plain);
   expect(joined(encodeParts(lines, 3, "bin", ...plain, "-w", "2")).equals(expected)).toBe(true);
   expect(joined(encodeParts(lines, 4, "npy", ...plain), 128).equals(expected)).toBe(true);
-  // One part for each range, including inputs without text. The token is appended by the parts that end an input or a
-  // record.
+  // One part for each range. The parts that end an input or a record append the token.
   const appending = [...plain, "--append-token", special];
   expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
 });

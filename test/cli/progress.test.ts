@@ -56,10 +56,7 @@ test("the last object of each stage that ends has the final amounts", () => {
   ]);
 });
 
-/**
- * Returns a display with a clock that the test sets, and a list of everything that it wrote, one entry for each
- * write.
- */
+/** Returns a display, the list of its writes, and a clock that the test sets. */
 function displayOf(mode: Parameters<typeof createProgress>[0], columns = 80) {
   const time = { ms: 0 };
   const written: string[] = [];
@@ -309,7 +306,7 @@ test("a bar is removed before a table, an error or the next prompt", async () =>
   const counted = /counted 840,001 pretokens.*\n/;
   const whole = /^#bpe-counts.*\nĠwords\t240000\n(.*\n){6}prompt\n$/;
   expect(table).toMatch(/\ncounted 840,001 pretokens.*\nprompt\n$/);
-  // With a pipe, the summary may be anywhere: before, within or after the table, which `cat` writes.
+  // With a pipe, the summary may be before, within or after the table.
   expect(piped).toMatch(counted);
   for (const all of [piped!, table!]) expect(all.replace(counted, "")).toMatch(whole);
   expect(error).toMatch(/^bpe: error: .*\nhint: .*\nprompt\n$/);

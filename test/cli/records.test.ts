@@ -12,10 +12,6 @@ const home = scratch();
 
 const special = "<|end|>";
 const random = randomNumbers(11);
-/**
- * Texts that could share pretokens with their neighbours if records were not separate documents. Some contain a special
- * token, and some are empty.
- */
 const texts = Array.from({ length: 400 }, (_, i) => {
   const text = madeText(i + 1, random(600));
   return random(5) === 0 ? `${text}${special}'s ${text}` : random(9) === 0 ? "" : text;

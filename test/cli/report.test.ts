@@ -48,7 +48,7 @@ test("inspect --report draws the same curve of a training as train --report", as
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = dataOf(readFileSync(path, "utf8"));
       expect(inspected.curve).toEqual(trained.curve);
-      // The counts at the end of training are stored in one page, and computed in the other.
+      // The counts are stored in one page, and computed in the other.
       const [drawn, drew] = await Promise.all([inspected, trained].map((data) => unpack(data.vocabulary)));
       expect(drawn!.merged).toEqual(drew!.merged);
     }
@@ -247,7 +247,6 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   expect(page).toContain('<p class="caution">low is among the inputs that &lt;b&gt;one learned from');
   expect(page.includes("<b>one")).toBe(false);
   expect(texts.map(({ trainedBy }: { trainedBy: string[] }) => trainedBy)).toEqual([["<b>one"], ["two"]]);
-  // The tokens of an excerpt are those that bpe encode makes, and their lengths add up.
   const [{ content, cuts }] = excerpts;
   for (const [t, { ids, lengths }] of cuts.entries()) {
     const encoded = bpe([
@@ -384,7 +383,7 @@ test("passages come from the middle of texts: from a paragraph, a line, a word o
   }
   const records = Array.from({ length: 2000 }, (_, i) => `${JSON.stringify({ id: i, text: `text ${i}` })}\n`);
   expect(await passageOf("many.jsonl", records.join(""))).toMatch(/^text (6|7|8|9)\d\d$/);
-  // The record in the middle is longer than what is read, so the first one is shown.
+  // The record in the middle is longer than what is read.
   const long = `${JSON.stringify({ text: "x".repeat(90_000) })}\n`;
   expect(await passageOf("long.jsonl", records[0] + long)).toBe("text 0");
 });

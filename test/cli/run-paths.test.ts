@@ -170,7 +170,7 @@ test("the table of options says of every path whether it is read or written, and
   }
 });
 
-/** Returns the paths that a command reads: for each, what is typed before it, and how it is read. */
+/** Returns the paths that a command reads. `typed` has the arguments before the path. */
 const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: PathRead][] => [
   ...(reads === undefined ? [] : [[[], reads] as [string[], PathRead]]),
   ...options.flatMap(({ name, reads, kind: { value = "" } }): [string[], PathRead][] =>
@@ -178,10 +178,7 @@ const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: Path
   ),
 ];
 
-/**
- * Names of an input, and names of an output that is the input, a file of it, or a directory that contains it. All pairs
- * of a row are tried.
- */
+/** Names of an input, and outputs that would replace it or a file of it. */
 const sameFile: Record<PathRead, [read: string, written: string]> = {
   corpus: ["corpus.txt link hard-link texts/../corpus.txt", "corpus.txt link hard-link ./corpus.txt"],
   files: ["plan.jsonl ./plan.jsonl plan-link", "plan.jsonl plan-link plan-hard-link tok/../plan.jsonl"],

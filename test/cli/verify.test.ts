@@ -247,7 +247,7 @@ const trainings: Record<string, readonly string[]> = {
   "extend by counts": ["-n", "+50", "--extend", "base", "--counts", "base.counts"],
 };
 
-/** Options of train that change none of the result's files, or whose effect is not recorded. */
+/** Options that change none of the result's files, or whose effect is not recorded. */
 const withoutEffect = [
   ...["--output", "--workers", "--memory-limit", "--report", "--if-changed", "--wait", "--log-file"],
   ...["--summary", "--progress", "--quiet", "--help"],

@@ -4,19 +4,13 @@ import { gzipSync } from "node:zlib";
 import { binary, environment } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 
-// Examples of pages, run as a reader would type them.
+// Runs the examples of a page. Its scripts run in order, in one directory. The fenced blocks and their lines:
 //
-// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in order in one directory,
-// which contains LICENSE, examples/, and generated texts in place of a reader's own: corpus.txt, german.txt and records
-// in data/. A script's output, stdout and stderr, is in the following block marked `output`; without such a block, it
-// may print anything. A script that fails is an error.
-//
-// In Python, a comment `# before: CODE` names the code that the next line replaces. Such a script is run twice: as it
-// is, and with CODE in place of the next line.
-//
-// In an output a line `…` matches any number of lines, and `…` within a line any characters. Times, rates, memory and
-// process ids are not compared (`settled`). In a block marked `output numbers aside`, no numbers are compared: it shows
-// the result for a corpus of 100 MB, which the test lacks.
+//     sh run, python run      a script, which must succeed
+//     output                  what the script before it prints; without this block, it may print anything
+//     output numbers aside    the same, but numbers are not compared
+//     # before: CODE          in Python: the script is run again with CODE in place of the next line
+//     …                       in an output: any lines; within a line: any characters
 
 export const root = join(import.meta.dir, "..", "..");
 
@@ -67,7 +61,7 @@ export function scriptsOf(page: string): Script[] {
 
 export type Played = { readonly script: Script; readonly code: number | null; readonly printed: string };
 
-/** Runs the scripts of a page in the directory. Without `python`, leaves out those in Python. */
+/** Without `python`, leaves out scripts in Python. */
 export function play(page: string, directory: string, python?: string): Played[] {
   copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
   symlinkSync(join(root, "examples"), join(directory, "examples"));
@@ -87,7 +81,7 @@ export function play(page: string, directory: string, python?: string): Played[]
       const path = join(environment.TMPDIR, `bpe-page-${process.pid}.script`);
       writeFileSync(path, script.text);
       const command = script.language === "sh" ? ["bash", "-e", "-o", "pipefail", path] : [python!, path];
-      // One pipe for both, so that lines are in the order in which they were written.
+      // One pipe for stdout and stderr keeps the order of lines.
       const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
         cwd: directory,
         env,
@@ -99,7 +93,7 @@ export function play(page: string, directory: string, python?: string): Played[]
     });
 }
 
-/** Writes documents of made-up words, with more distinct words than a vocabulary of 32,000 tokens can contain. */
+/** Writes documents with more distinct words than a vocabulary of 32,000 tokens can contain. */
 function writeTexts(directory: string): void {
   const random = randomNumbers(28);
   const letters = (count: number) =>
@@ -110,7 +104,7 @@ function writeTexts(directory: string): void {
   writeFileSync(join(directory, "corpus.txt"), documents.join("<|endoftext|>"));
   writeFileSync(join(directory, "german.txt"), documents[0]!);
   mkdirSync(join(directory, "data"));
-  // The records omit the first document, so that a training on them has not seen all of german.txt.
+  // The records omit the first document, which is german.txt.
   const records = documents.slice(1).map((text) => `${JSON.stringify({ text })}\n`);
   writeFileSync(join(directory, "data/1.jsonl"), records.slice(20).join(""));
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
@@ -142,7 +136,7 @@ export function isShown({ info, text: output }: Omit<Block, "line">, printed: st
   return new RegExp(`^${lines.join("")}$`).test(`${settled(printed)}\n`);
 }
 
-/** Replaces numbers with their units, so that "1 file" equals "3 files", and "2 MB" equals "9 GB". */
+/** Replaces numbers with their units, so that "1 file" equals "3 files". */
 const withoutNumbers = (text: string) =>
   settled(text)
     .replaceAll(/[\d,.]*\d( [kMG]?B\b| %)?/g, "#")

@@ -9,10 +9,7 @@ const docs = [...new Bun.Glob("docs/**/*.md").scanSync(root)].sort();
 /** Pages for users of `bpe`. The other pages are for readers of the code. */
 const userPages = ["README.md", ...docs.filter((path) => !path.startsWith("docs/internals/"))];
 
-/**
- * The maximum number of blocks that no test can run, because they need systemd, other programs or the network. Their
- * fences say `elsewhere`.
- */
+/** The maximum number of blocks that no test can run. Their fences say `elsewhere`. */
 const elsewhereMax = 6;
 
 describe("every block of a user page is run, or says why not:", () => {
@@ -57,7 +54,7 @@ test("each page of docs/ begins with an example that runs, and ends with its lim
   expect(end).toEqual([]);
 });
 
-/** Returns the targets of a page's links to files, relative to the root, with their `#part`. */
+/** Returns the targets of a page's links to files, relative to the root. */
 const linksOf = (path: string) =>
   [
     ...read(path)

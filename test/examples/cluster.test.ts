@@ -39,7 +39,6 @@ function sharedFolder(name: string): string {
   return run;
 }
 
-/** Runs a task as a separate process, whose environment has only these variables, PATH, BPE and RANGE_SIZE. */
 function start(command: readonly string[], variables: Record<string, string>) {
   return Bun.spawn([...command], {
     env: { PATH: process.env.PATH!, BPE: binary, RANGE_SIZE: "64KB", ...variables },
@@ -79,7 +78,7 @@ test("Slurm: an array of tasks, one of them killed and run again, gives the toke
   const variables = { STEP: count[0]!, RUN: run, VOCAB_SIZE: vocabSize };
   const taskOf = (index: number) => ({ ...variables, SLURM_ARRAY_TASK_ID: String(index) });
 
-  // Replaces the slice with a pipe without a writer, so that the task runs until it is killed.
+  // Replaces the slice with a pipe without a writer: the task runs until it is killed.
   const slice = join(run, "slices", "00002");
   renameSync(slice, `${slice}.whole`);
   expect(Bun.spawnSync(["mkfifo", slice]).exitCode).toBe(0);

@@ -10,7 +10,6 @@ import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const page = `${import.meta.dir}/../../examples/learn.ts`;
 
-/** Returns made-up text. About half of the texts have runs, rare white space, and many pairs of equal counts. */
 function madeLines(seed: number): string {
   const random = randomNumbers(seed);
   if (random(2) === 0) return madeText(seed, 20 + random(200));

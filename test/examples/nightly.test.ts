@@ -41,7 +41,7 @@ function expectNights(night: () => { exitCode: number | null; stdout: Buffer; st
   expect(night().exitCode).toBe(0);
   expect(lastRecord()).toMatchObject({ success: true, changed: false });
   expect(tokenizers().length).toBe(3);
-  // After a failure, the error is in the log and on stderr, and the last good tokenizer stays.
+  // After a failure, the last good tokenizer stays.
   const corpus = join(home, "srv/corpus");
   rmSync(corpus, { recursive: true });
   const { exitCode, stderr } = night();
@@ -111,7 +111,7 @@ test("the container's files are all that the executable needs", () => {
   }
   mkdirSync(join(image, "data/corpus"), { recursive: true });
   put(join(image, "data/corpus"), "a.txt", "the cat sat on the mat<|endoftext|>".repeat(100));
-  // Enters the image as a container engine does: with /proc and /dev, in separate namespaces. This does not need root.
+  // Enters the image as a container engine does, but without root.
   for (const path of ["dev", "proc"]) mkdirSync(join(image, path));
   const inside = 'mount --rbind /dev dev && mount --rbind /proc proc && exec chroot . "$@"';
   const enter = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside, "sh"];

@@ -20,10 +20,7 @@ const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
   forPeople,
 });
 
-/**
- * Returns a content as text (as Latin-1 if it is not UTF-8), with escapes for control characters and others that
- * editors do not show.
- */
+/** Returns a content as text, with escapes for characters that editors do not show. */
 function visible(content: string | Uint8Array): string {
   const bytes = Buffer.from(content);
   const text = bytes.toString();
@@ -33,7 +30,7 @@ function visible(content: string | Uint8Array): string {
   );
 }
 
-/** Whether the standard output of a command line is text for people to read, not data or a script. */
+/** Whether a command prints text for people to read, not data or a script. */
 const printsForPeople = (args: readonly string[]) =>
   (!/^(count|encode|decode|plan|completions)$/.test(args[args[0] === "ids" ? 1 : 0] ?? "") &&
     !/--(json|csv)\b/.test(args.join(" "))) ||
@@ -52,7 +49,7 @@ const maskJson = (text: string) =>
     1,
   );
 
-/** Masks what differs from run to run: times, speeds, memory, versions, process ids and the working directory. */
+/** Masks what differs from run to run. */
 export function mask(text: string, directory = ""): string {
   const here = directory === "" ? text : text.replaceAll(directory, "DIR");
   return (
@@ -60,7 +57,7 @@ export function mask(text: string, directory = ""): string {
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
       .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
-      // The summary of a training names these stages only if they take a second or longer.
+      // The summary names these stages only if they take a second or longer.
       .replace(/, (writing|opening files and numbering tokens) TIME\b/g, "")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
@@ -69,7 +66,7 @@ export function mask(text: string, directory = ""): string {
   );
 }
 
-/** Masks a text on stderr, and removes its lines of progress, whose number depends on the machine. */
+/** Masks a text on stderr, and removes its lines of progress. */
 function maskStderr(text: string, directory: string): string {
   const lines = mask(text, directory).split("\n");
   const isProgress = (line: string) =>
@@ -80,10 +77,7 @@ function maskStderr(text: string, directory: string): string {
     .join("\n");
 }
 
-/**
- * Reads an output file. In records, logs and pages, masks what differs from run to run, such as the working directory,
- * `directory`.
- */
+/** Reads an output file, and masks what differs from run to run. */
 export async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");
@@ -99,9 +93,7 @@ export async function fileOutput(path: string, directory: string): Promise<Outpu
   return outputOf(content);
 }
 
-/**
- * Returns a page without its program, its style, and the line that says when it was made, and with measurements masked.
- */
+/** Returns a page without its program, style and origin, and with measurements masked. */
 const withoutProgram = (page: string) =>
   page
     .replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "")
@@ -141,7 +133,7 @@ async function run(binary: string, args: readonly string[], cwd: string, stdin: 
   return { code: child.exitCode ?? String(child.signalCode), stdout, stderr };
 }
 
-/** Runs the lines of a group, which write into a new directory below `cwd`, and adds the answers to `answers`. */
+/** Runs the lines of a group, and adds their answers to `answers`. */
 async function runGroup(
   binary: string,
   group: string,
@@ -186,9 +178,7 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     ? stdout
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
-/**
- * The files in an output directory, except those of a cache, whose names depend on the program's version and on paths.
- */
+/** Leaves out the cache, whose file names depend on the program's version and on paths. */
 export const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))
@@ -199,7 +189,7 @@ function stampOf(path: string): string {
   return [ino, size, mtimeMs, ctimeMs].join();
 }
 
-/** Runs all groups, several at a time. `cwd` has the corpora. The answers are in the order of the groups. */
+/** Runs all groups, several at a time. `cwd` has the corpora. */
 export async function answersOf(
   binary: string,
   groups: Readonly<Record<string, string>>,

@@ -1,5 +1,4 @@
-// The cases of the golden tests. A group is a list of lines, which run one after the other. Groups are independent. A
-// line is either
+// The cases of the golden tests. The lines of a group run one after the other. A line is either
 //
 //     NAME: ARGUMENTS          the arguments of bpe, quoted as for a shell; `< FILE` gives a file as standard input
 //     + KIND FROM TO [MORE]    makes the file TO from the file FROM (`makers` of make.ts)

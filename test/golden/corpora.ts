@@ -4,14 +4,14 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { randomSource } from "../../bench/random.ts";
 
-// Small corpora for the golden tests, generated from seeds, so that they have the same bytes on every machine.
+// Small corpora for the golden tests, generated from seeds.
 
 type Random = ReturnType<typeof randomSource>;
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[random.below(of.length)]!;
 const times = (count: number, make: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i));
-/** Returns a random index below `count`; small ones are likely, like the frequent words of a language. */
+/** Returns a random index below `count`; small ones are likely. */
 const rank = (random: Random, count: number) => Math.floor(count ** random.unit()) - 1;
 
 const syllables =
@@ -23,7 +23,7 @@ function wordList(random: Random, count: number, parts: readonly string[]): stri
 
 const eot = "<|endoftext|>";
 
-/** Returns sentences with capitals, contractions, numbers and quotes, in documents that end at a special token. */
+/** Returns sentences in documents that end at a special token. */
 function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   const random = randomSource(seed);
   const words = wordList(random, 3000, syllables);

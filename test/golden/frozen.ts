@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import type { Answer } from "./answers.ts";
 
-/** A case in its frozen form: the line of its checksums, and the lines of its texts. */
+/** A case in its frozen form: a line of checksums, and lines of texts. */
 export type Frozen = { readonly sums: string; readonly texts: string };
 
 const groupOf = (name: string) => name.slice(0, name.indexOf("/"));
@@ -23,7 +23,7 @@ export function frozenOf(name: string, { args, outputs }: Answer): Frozen {
   return { sums: [name, ...sums].join(" "), texts: texts.length === 0 ? "" : `$ ${args}\n${texts.join("")}` };
 }
 
-/** Indents each line. If the last line does not end with a newline, adds a note. */
+/** Indents the lines, and notes a missing newline at the end. */
 function indented(text: string): string {
   const ended = text.endsWith("\n") ? text : `${text}⟨no end of line⟩\n`;
   return ended.replace(/^(?=.)/gm, "    ");

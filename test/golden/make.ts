@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-// Makes the input files of golden cases by changing other files: tokenizers in the formats of other programs, and
-// damaged ones.
+// Makes the input files of golden cases by changing other files.
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
 type Json = any;

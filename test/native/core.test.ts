@@ -27,10 +27,7 @@ import { ask, compiled, numbersOf, type Question } from "./driver.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 40);
 const driver = await compiled("driver");
-/**
- * The program under test. With BPE_TEST_SANITIZED=1 it is compiled with gcc's sanitizers: `BPE_TEST_SANITIZED=1 node
- * scripts/bun.mjs test test/native/core.test.ts`.
- */
+/** With BPE_TEST_SANITIZED=1, the program under test is compiled with gcc's sanitizers. */
 const program = (process.env.BPE_TEST_SANITIZED ? await compiled("driver", "sanitized") : driver)!;
 
 const randomOf = (trial: number): Random => randomNumbers(seed * 1_000_003 + trial);
@@ -353,8 +350,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // Each text has an incomplete token, then 0, 1, 2, … letters, then the whole token. After the incomplete one, the
-  // search reads a block of text (src/kernel/token-search.ts). The longest distances reach past the end of this block.
+  // The longest distances reach past the block of text that the search reads at once.
   test("finds a long added token at every distance from text that resembles it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;

@@ -1,7 +1,5 @@
 /*
- * Damages an image in many ways, corrects its checksum, and uses the image if it still opens. The result must be an
- * error or ids, but no crash and no hang. `damage IMAGE SEED FIRST COUNT` prints each round before it begins, and a
- * summary at the end.
+ * `damage IMAGE SEED FIRST COUNT` uses damaged images with corrected checksums. They must cause no crash and no hang.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +34,13 @@ static uint32_t odd_number(uint32_t now) {
   }
 }
 
-/* Returns a random offset in the image: in the head, in one of its parts, or anywhere. */
+/* Returns a random offset in the head, in a part, or anywhere. */
 static size_t place(const uint8_t *bytes, size_t size) {
   uint32_t part[2];
   if (below(8) == 0) return PARTS_AT / 2 + below(PARTS_AT / 2 + 8 * PART_COUNT);
   memcpy(part, bytes + PARTS_AT + 8 * below(PART_COUNT), 8);
   if (below(3) == 0 || part[1] == 0 || part[0] >= size || part[1] > size - part[0]) return below((uint32_t)size);
-  /* The beginning of a part determines how the rest is read, so it is damaged more often. */
+  /* The beginning of a part determines how the rest is read. */
   return part[0] + (below(3) == 0 ? below(part[1] < 256 ? part[1] : 256) : below(part[1]));
 }
 

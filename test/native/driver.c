@@ -76,10 +76,7 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/*
- * Answers with the beginnings and ends of parts with at most `ids` ids. `number` is 4 * ids + FIRST_PART, LAST_PART
- * or ALL_PARTS. Parts overlap by ids / 4.
- */
+/* Answers with parts of at most `ids` ids. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};
@@ -97,7 +94,7 @@ static const char *cuts(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* Answers with the ids of slices that end at safe cuts. Each slice but the last has at least `number` bytes. */
+/* Answers with the ids of slices that end at safe cuts. */
 static const char *slices(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   size_t from = 0, size = question->size;
@@ -158,10 +155,7 @@ static const char *form(const Question *question, const uint8_t *text) {
   return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
 }
 
-/*
- * Answers with the index of the first id that is not canonical, the number of canonical ids, these ids, and the
- * spans.
- */
+/* Answers with the first index that is not canonical, the canonical ids, and the spans. */
 static const char *recode(const Question *question, const uint8_t *given, int flags) {
   size_t count = question->size / 4, index;
   uint32_t *numbers = malloc(4 * count + 4);

@@ -15,10 +15,7 @@ const kindFlags = {
   raced: ["-g", "-O1", "-fsanitize=thread"],
 } as const;
 
-/**
- * Returns the path of a program of this directory, compiled with the core at the scale of the tests. Without a C
- * compiler, prints so and returns undefined.
- */
+/** Returns the path of a compiled program of this directory, or undefined without a C compiler. */
 export async function compiled(
   name: "driver" | "damage" | "sessions" | "threads",
   kind: keyof typeof kindFlags = "plain",

@@ -1,6 +1,4 @@
-// The long tests of the core in C, `npm run suite native`: ten thousand damaged images, and a fifth as many with gcc's
-// sanitizers; threads, with the thread sanitizer; and core.test.ts with sanitizers, at both scales. Options:
-// `-- --seed N --images N`.
+// The long tests of the core in C: `npm run suite native -- --seed N --images N`.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

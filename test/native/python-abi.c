@@ -1,7 +1,4 @@
-/*
- * Prints what the compiler sees of Python's ABI through native/python/Python.h. If PYTHON_H is defined, Python's own headers
- * come first, and declarations of ours that contradict them do not compile.
- */
+/* Prints what Python.h declares. If PYTHON_H is defined, declarations that contradict that header do not compile. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #ifdef PYTHON_H

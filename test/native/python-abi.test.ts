@@ -25,8 +25,7 @@ test.skipIf(compiler === undefined || headers === undefined)(
   () => {
     const said = (...flags: string[]) => {
       const [source, program] = [join(import.meta.dir, "python-abi.c"), join(directory, "program")];
-      // With PYTHON_H, declarations of ours that contradict Python's do not compile. Functions of Python stay
-      // unresolved, because the program calls none.
+      // Functions of Python stay unresolved, because the program calls none.
       const object = join(directory, "object.o");
       run(compiler!.command[0]!, [
         "-Wall",

@@ -1,5 +1,4 @@
-/* For library.test.ts: `sessions IMAGE [EDITS [SEED]] < text`. Edits a session, and then many sessions EDITS times.
- * Compares their ids with those of the whole text after each edit. Also counts intervals, and encodes segments. */
+/* `sessions IMAGE [EDITS [SEED]] < text` edits sessions, and compares their ids with those of the whole text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
-/* Checks that an interval, counted in a fork as bpe.h describes, has as many ids as its bytes alone. */
+/* Checks that an interval, counted in a fork, has as many ids as its bytes alone. */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);
@@ -34,7 +33,7 @@ static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *sessio
   return right;
 }
 
-/* Fills `part` with `size` bytes: pieces of the text, bytes that are not UTF-8, and halves of a special token. */
+/* Fills `part` with pieces of the text, invalid UTF-8, and halves of a special token. */
 static void make_part(char *part, size_t size, const char *text, size_t text_size) {
   static const char *wrong[] = {"\xff", "\xc3", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x80", "\xf0\x9f\x98", "<|endof", "text|>"};
   for (size_t at = 0; at < size;) {
@@ -47,7 +46,7 @@ static void make_part(char *part, size_t size, const char *text, size_t text_siz
   }
 }
 
-/* Edits many open sessions at random, with up to 100,000 bytes at once. The bytes need not be UTF-8. */
+/* Edits many open sessions at random. The bytes need not be UTF-8. */
 static int edit_bytes(bpe_tokenizer *tokenizer, const char *text, size_t text_size, int edit_count) {
   enum { SESSION_COUNT = 20, MOST = 100000 };
   static char part[MOST];

@@ -1,6 +1,4 @@
-/*
- * `threads IMAGE < text`: several threads encode with one tokenizer. Each has to get the ids that a single thread gets.
- */
+/* `threads IMAGE < text`: threads that share a tokenizer must get the ids of a single thread. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

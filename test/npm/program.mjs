@@ -1,4 +1,4 @@
-// Run by suite.ts in a project where `bpe` is installed, under Node or Bun. Prints its results as one line of JSON.
+// Run by suite.ts in a project where `bpe` is installed. Prints its results as JSON.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -60,7 +60,7 @@ await trained.save(join(home, "saved"));
 await trained.save(join(home, "saved"));
 made.saved = hashOfDirectory(join(home, "saved"));
 
-// A lock file that names a live process. Bun notices that nobody holds the lock; Node can only read the file.
+// Bun notices that nobody holds the lock; Node can only read the file.
 const lock = join(home, ".locked.bpe-lock");
 const holder = (pid) => `${JSON.stringify({ host: hostname(), pid, since: "now" })}\n`;
 writeFileSync(lock, holder(process.ppid));

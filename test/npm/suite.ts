@@ -1,5 +1,4 @@
-// Tests the npm package outside of this checkout: `npm run suite npm`. BPE_TEST_NODES lists Node executables; the
-// default is the one on the PATH. BPE_TEST_CHROMIUM names a browser to test in; by default there is none.
+// `npm run suite npm`: tests the npm package. BPE_TEST_NODES lists Node executables; BPE_TEST_CHROMIUM names a browser.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -38,8 +37,7 @@ writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module
 const [packed] = JSON.parse(
   run("npm", ["pack", "--json", "--pack-destination", home, join(built, "bpe")], home),
 );
-// The packages with executables are in no registry, so the one for this machine is copied to where npm would install
-// it.
+// The packages with executables are in no registry, so the one for this machine is copied.
 run(
   "npm",
   ["install", "--offline", "--no-audit", "--no-fund", "--omit=optional", at(packed.filename)],
@@ -158,10 +156,7 @@ test("a strict project type checks, with every kind of modules", () => {
   }
 });
 
-/**
- * Returns the TypeScript in the README and in the comments of declarations: code blocks, and calls in sentences of the
- * README.
- */
+/** Returns the TypeScript in the README and in the comments of declarations. */
 function snippets(): string[] {
   const page = readFileSync(join(root, "npm/README.md"), "utf8");
   const blocks = [
@@ -223,7 +218,7 @@ test("every example in the page and in the declarations type checks, for Node an
     ["--module", "preserve", "--lib", "es2022,dom"],
     ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
   ]) {
-    // The package's build for browsers takes no paths, so code with paths is not checked against it.
+    // The build for browsers takes no paths, so code with paths is left out.
     const those = more.includes("browser")
       ? names.filter((name) => !/save\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")))
       : names;
@@ -237,7 +232,7 @@ test("the examples of the README run verbatim: train, save, load, encode; and a 
   const blocks = [...readFileSync(join(root, "npm/README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)];
   expect(blocks.length).toBe(3);
   const [train, session, browser] = blocks.map(([, code]) => code!) as [string, string, string];
-  // A browser would fetch the file; here it is the file that the first example saved.
+  // A browser would fetch the file that the first example saved.
   const fetched = `import { readFileSync } from "node:fs";
     globalThis.fetch = async (name) => new Response(readFileSync(\`tokenizer/\${name}\`));\n`;
   const directory = join(project, "readme");

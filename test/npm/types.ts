@@ -1,4 +1,4 @@
-// Checked by suite.ts in a project where `bpe` is installed, as strictly as the compiler can.
+// Checked by suite.ts, as strictly as the compiler can.
 import {
   type EncodedBatch,
   type Session,

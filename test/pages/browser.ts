@@ -158,7 +158,7 @@ test("untrusted text does not run, and is shown verbatim", async () => {
   expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
   expect(await page.locator("script").count()).toBe(2);
   expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
-  // Each passage as one tokenizer cuts it: where the two differ, the tokens of the second are removed.
+  // The passages as the first tokenizer cuts them: the tokens of the second are removed.
   const shown = await page.locator("#differences .text").evaluateAll((texts) =>
     texts.map((text) => {
       const copy = text.cloneNode(true) as HTMLElement;
@@ -270,7 +270,7 @@ test("the reader chooses the measure of the table, and sorts it by its headers, 
     ["of320", "of 296 tokens"],
     ["of400", "of 296 tokens"],
   ]);
-  // The share of the vocabulary that a text uses does not rank tokenizers, so no cell is bold.
+  // The share of the vocabulary used does not rank tokenizers.
   await page.locator("#measures select").selectOption({ label: "vocabulary used" });
   expect(await table.locator("b").count()).toBe(0);
   await page.close();
@@ -314,7 +314,7 @@ test("a mark or token has a tooltip at once, on hover and by the arrow keys", as
   await other.close();
 });
 
-/** Tabs through a page. Checks that every control is reachable and visibly focused, and returns their number. */
+/** Checks that every control is reachable and visibly focused, and returns their number. */
 async function tabThrough(page: Page): Promise<number> {
   const wanted = await page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -497,7 +497,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   expect(await table.locator(".pages span").innerText()).toMatch(/^21 to 40 of \d+$/);
   await turn("rows before");
   expect(await rows()).toEqual(merges.slice(0, 20));
-  // Sorts by count at creation with the keyboard, first descending. Tokens that no merge creates have counts as well.
+  // Sorts by count at creation, first descending. Tokens that no merge creates have counts as well.
   const head = table.locator("thead button").nth(4);
   expect(await head.innerText()).toBe("when made");
   await head.focus();

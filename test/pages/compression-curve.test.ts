@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import * as curves from "../../src/pages/compression-curve.ts";
 
-/** Makes the curve of a corpus whose bytes per token are this function of the vocabulary size. */
 const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: number) => number) => ({
   baseSize,
   tokensAfter: Float64Array.from(

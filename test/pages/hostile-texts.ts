@@ -1,7 +1,4 @@
-/**
- * Texts that would do harm if they were not escaped: they close elements and attributes, run scripts, and hide what
- * follows.
- */
+/** Texts that would do harm if they were not escaped. */
 export const hostileTexts = [
   "</script><script>globalThis.harmed=1</script>",
   '"><img src=x onerror="globalThis.harmed=1">',

@@ -1,5 +1,4 @@
-// The table of published tokenizers and ours must match its benchmark. This is part of `npm run suite pages`, because
-// the benchmark takes seconds.
+// Part of `npm run suite pages`, because the benchmark takes seconds.
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { compare, comparisonTable, pagesWithTable } from "../../bench/languages/compare.ts";

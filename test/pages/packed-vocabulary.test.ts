@@ -68,7 +68,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
   }
 }
 
-/** Returns the parts of a tokenizer with a token for each byte and these merges, whose results have the given ids. */
+/** Returns the parts of a tokenizer with these merges and a token for each byte. */
 function loaded(pairs: readonly (readonly [left: number, right: number, id: number])[]): TokenizerParts {
   const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [byte, Uint8Array.of(byte)]));
   for (const [left, right, id] of pairs)

@@ -177,7 +177,7 @@ class Round:
         def train():
             bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
 
-        # The seconds within which Ctrl-C comes. A process starts in about 1 ms, and answers first after about 30 ms.
+        # The seconds within which Ctrl-C comes. A process first answers after about 30 ms.
         starts = (
             (explain, 0.003),
             (encode, 0.05),

@@ -1,5 +1,4 @@
-// Makes two Python environments with the wheel of dist/bpe and the packages that it is compared with: dist/python, and
-// dist/python-rc for the release candidate of HF's tokenizers 1.0. Also writes the texts for dist/python-rc.
+// Makes dist/python, and dist/python-rc for the release candidate of HF's tokenizers 1.0.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,10 +11,7 @@ import * as normalForms from "../../src/text/normalization.ts";
 import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
-/**
- * The packages of each environment, which is made again if they change. HF's next release cannot be installed
- * together with transformers, so it has a separate environment.
- */
+/** HF's next release cannot be installed together with transformers, so it has a separate environment. */
 const environments = {
   python: [
     "numpy==2.4.6",
@@ -96,7 +92,7 @@ function sortedTexts() {
   };
 }
 
-/** Whether a text has a character that Unicode 16 does not assign, on a plane where later versions may assign it. */
+/** Whether a text has a character that Unicode 16 does not assign, but later versions may. */
 function isNewer(text: string): boolean {
   return [...text].some((character) => {
     const point = character.codePointAt(0)!;

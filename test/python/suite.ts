@@ -1,5 +1,4 @@
-// `npm run suite python`: tests of the installed wheel (setup.ts). With BPE_TEST_CORE, the modules in `core` replace the
-// list of all modules, and there is no fault injection.
+// `npm run suite python`: tests the installed wheel. With BPE_TEST_CORE, `core` lists the modules.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -33,7 +32,7 @@ const core = [
 
 const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
-  // Not in the project's root, where Python would import the sources instead of the installed package.
+  // In the project's root, Python would import the sources instead of the installed package.
   const run = Bun.spawn([python, ...args], { cwd: import.meta.dir, stdout: "pipe", stderr: "pipe" });
   const [out, log] = await Promise.all([run.stdout.text(), run.stderr.text()]);
   return { status: await run.exited, text: out + log };
@@ -57,8 +56,7 @@ const environments: [name: string, modules: string[]][] = isCore
 for (const [environment, wanted] of environments) {
   const listed = await saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
   if (listed.status !== 0) throw new Error(listed.text);
-  // One process for each class, and not for each test, because importing the compared packages takes longer than most
-  // tests.
+  // One process for each class, because importing the compared packages takes longer than most tests.
   for (const name of new Set(listed.text.split("\n").filter((line) => line.startsWith("test_")))) {
     test.concurrent(name, async () => {
       const { status, text } = await saidBy(

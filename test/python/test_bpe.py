@@ -148,8 +148,7 @@ class Training(Home):
     def test_a_run_that_was_killed_is_an_error(self) -> None:
         self.assertEqual(self.killed_by(9), "bpe was killed by signal 9\n")
         self.assertEqual(self.killed_by(11), "bpe was killed by signal 11\n")
-        # After a crash under a memory limit, the message names the limit; after a kill (signal 9)
-        # it does not.
+        # The message names the memory limit after a crash, and not after a kill (signal 9).
         limit = "resource.setrlimit(resource.RLIMIT_AS, (8 << 40, resource.RLIM_INFINITY))"
         self.assertEqual(self.killed_by(9, limit), "bpe was killed by signal 9\n")
         self.assertRegex(
@@ -519,8 +518,7 @@ class Encoding(Home):
                 (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
         finally:
             os.posix_spawn = spawn
-        # An image is not used if it was made from other files than `load` reads, or with an option
-        # of `bpe image`.
+        # These images were made from other files than `load` reads, or with an option.
         plain = self.home / "plain"
         plain.mkdir()
         for name in ("vocab.json", "merges.txt"):
@@ -529,8 +527,7 @@ class Encoding(Home):
             subprocess.check_call([find_executable(), "image", *given, "-q", "-o", directory / "tokenizer.image"])
             with bpe.Tokenizer.load(directory) as loaded:
                 self.assertEqual(loaded.encode("a zz"), self.tokenizer.encode("a zz"))
-        # A file that determines the tokenizer changes after loading: `save` compares the files
-        # again before it uses them.
+        # `save` compares the files again before it uses them.
         config = saved / "tokenizer_config.json"
         with bpe.Tokenizer.load(saved) as loaded:
             config.write_bytes(config.read_bytes().replace(b'"eos_token": "<|endoftext|>"', b'"eos_token": "x"') + b" ")
@@ -576,9 +573,7 @@ class Encoding(Home):
 
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
-        # For two threads, groups of 8 texts belong to an instance of the kernel in turn. One call
-        # encodes 32 texts: three groups of its instance, and the first group of the other one, which
-        # has not begun. Texts 24 to 31 are still strings.
+        # Two instances own groups of 8 texts in turn. One call encodes three of its own and one other.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

@@ -26,8 +26,7 @@ import bpe_trainer as bpe
 from bpe_trainer import cs336
 from test_bpe import END, Home, made_texts
 
-#: Pieces of texts: joined emoji, marks, line ends, white space of many kinds, added tokens and
-#: parts of them.
+#: Pieces of texts, including added tokens and parts of them.
 PIECES = [
     *("a", "b", "e", " ", "  ", "the", " the", "\n", "\r\n", "\t", "'s", "1", "23", "é", "e\u0301", "你", "好", "😀"),
     *("👩\u200d👩\u200d👧", "ß", "\u00a0", "\u3000", "\u2028", "!", "...", "İ", "\x00", "\ufffd", "\ufeff", "𐍈", "Ġ"),

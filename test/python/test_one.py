@@ -159,7 +159,7 @@ class Patterns(One):
         ours = self.train()
         theirs = self.load(self.path)
         self.assertTrue(self.differing(ours, theirs, NEWER))
-        # After a letter or digit, 's is a contraction, so the ids show which characters 1.0 takes for these.
+        # The ids show which characters 1.0 takes for letters or digits: 's follows as a contraction.
         characters = [chr(point) for point in range(0x40000) if not 0xD800 <= point < 0xE000]
         differing = {text[0] for text in self.differing(ours, theirs, [one + "'s" for one in characters])}
         self.assertEqual(len(differing), 4657)

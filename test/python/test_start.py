@@ -65,8 +65,7 @@ class Starts(unittest.TestCase):
             if event == "call":
                 last = "RESUME"
             if event == "opcode":
-                # Python handles signals only after these operations, so never between taking the lock of a `with`
-                # statement and entering its body.
+                # Python handles signals only after these operations.
                 is_served = last.startswith(("CALL", "JUMP_BACKWARD", "RESUME"))
                 last = dis.opname[frame.f_code.co_code[frame.f_lasti]]
                 if not is_served:

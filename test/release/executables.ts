@@ -1,4 +1,4 @@
-/** Returns a Mach-O executable with two empty segments, and unused bytes for a signature at its end. */
+/** Returns a Mach-O executable with two empty segments and room for a signature. */
 export function machO({
   codeBytes,
   linkEditMemoryBytes = 1 << 20,
@@ -52,7 +52,7 @@ function segment(name: string, { address, memoryBytes, start, bytes }: Segment):
   ]);
 }
 
-/** Returns an ELF executable. With `loader`, it has one program header, for the path of the loader. */
+/** Returns an ELF executable. With `loader`, it has a program header for that path. */
 export function elf(machine: number, loader?: string): Buffer {
   const bytes = Buffer.alloc(200);
   bytes.write("\x7fELF\x02\x01", 0, "latin1");

@@ -1,4 +1,4 @@
-// Tests texts that users read outside the sources: the links, pages, files and examples that they name exist.
+// Tests texts that users read outside the sources: what they name exists.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ const linksOf = (markdown: string) =>
     .map(([, target]) => target!)
     .filter((target) => !/^https?:/.test(target));
 
-/** Returns the links that lead neither to another site nor to a heading of the text. */
+/** Returns links that lead neither to another site nor to a heading. */
 function deadLinks(markdown: string): string[] {
   const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(
     ([, title]) =>
@@ -185,10 +185,7 @@ test("links to pages become arguments of bpe help; other links name their target
   expect(plain(same)).toBe(same);
 });
 
-/**
- * Returns the contents of the files in a ZIP file whose paths match. Reads the local header of each file (see
- * scripts/release/archive.ts).
- */
+/** Returns the contents of the files in a ZIP file whose paths match. */
 function unzipped(zip: Buffer, wanted: RegExp): string[] {
   const found: string[] = [];
   for (let pos = 0; zip.readUInt32LE(pos) === 0x04034b50; ) {

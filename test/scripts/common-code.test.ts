@@ -38,11 +38,7 @@ test("a command loads few files: code that many commands share is in two", async
   }
 });
 
-/**
- * The most lines of source that each command may load at its start: the entry, the table of its feature, the command,
- * and all that these import statically, before files are joined. A file that only some inputs or options need is
- * imported on demand, and does not count.
- */
+/** The most lines of source that each command may load at its start. Imports on demand do not count. */
 const linesMax = {
   decode: [12_000, "encode/encode-commands.ts", "encode/decode-command.ts"],
   train: [25_000, "train/train-commands.ts", "train/train-command.ts"],

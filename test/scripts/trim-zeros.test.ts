@@ -50,10 +50,7 @@ function makeElf(change: (view: DataView) => void = () => {}): Buffer {
 }
 const base = 16 * page;
 
-/**
- * Returns the memory of the writable segments as a system loads them: the bytes of the file, then zeros. The keys are
- * addresses.
- */
+/** Returns the memory of the writable segments by address: the file's bytes, then zeros. */
 function loaded(bytes: Buffer): Map<number, number> {
   const memory = new Map<number, number>();
   for (let at = 64; at < 64 + 56 * 3; at += 56) {
@@ -94,8 +91,7 @@ test("other files are left unchanged", () => {
   const others = [
     Buffer.from("#!/bin/sh\n"),
     makeElf((view) => view.setUint8(4, 1)),
-    // An executable without notes, one with a byte in .bss that is not zero, and one with a segment that is not
-    // completely in the file.
+    // Without notes; with a byte in .bss that is not zero; with an incomplete segment.
     makeElf((view) => view.setUint32(64 + 112, 6, true)),
     makeElf((view) => view.setUint8(data + 0x80 + 5, 1)),
     makeElf((view) => view.setBigUint64(64 + 56 + 40, 1n << 20n, true)),

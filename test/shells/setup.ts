@@ -1,4 +1,4 @@
-// Unpacks zsh, fish and mandoc into dist/shells, from packages of the machine's Debian release. Installs nothing.
+// Unpacks zsh, fish and mandoc into dist/shells, from packages of the machine's Debian release.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../scripts/release/run.ts";

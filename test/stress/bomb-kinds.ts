@@ -18,7 +18,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Inputs that take long or fill the memory, while signals must still end a run; and caches that cannot be written.
+// Inputs that take long or fill the memory, and caches that cannot be written.
 
 const words = unitOf("some words, some");
 const letters = unitOf("a");
@@ -62,7 +62,7 @@ const hangMs = 60_000;
 
 const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
 
-/** Returns the arguments of a random command with an input that may keep it from handling signals. */
+/** Returns a random command with an input that may keep it from handling signals. */
 function slowArguments(world: World, random: Random): readonly string[] {
   const input = bomb(world, oneOf(random, Object.keys(bombs)));
   const workers = ["-w", oneOf(random, ["1", "2"])];
@@ -81,7 +81,7 @@ function slowArguments(world: World, random: Random): readonly string[] {
   ]);
 }
 
-/** Returns how many milliseconds the main thread of a process has waited for a processor; null if that is unknown. */
+/** How many milliseconds a process's main thread has waited for a processor. */
 function waitedMs(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
@@ -95,7 +95,7 @@ const stopMsMax = 200;
 /** More time, for the system to release the run's memory: about 0.1 s per gigabyte. */
 const takingBackMs = 300;
 export let slowestSlowStopMs = 0;
-/** A signal is sent after at most about this time. It adapts to the times at which signals still met a run. */
+/** A signal is sent after at most about this time, which adapts to earlier runs. */
 let slowMs = 800;
 
 async function signalInSlowStage(world: World, random: Random): Promise<Outcome> {
@@ -121,7 +121,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   }
   const tookMs = performance.now() - sentMs - (waited - before);
   end = await ended;
-  // The run had not begun, so there was nothing to undo, or it had already ended.
+  // The run had not begun, or it had already ended.
   if (end.signal === signal || end.code === 0 || end.code === 1) return tooLate;
   slowMs += (1.5 * instantMs - slowMs) / 8;
   const shown = args.join(" ");
@@ -139,7 +139,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   return met;
 }
 
-/** A run succeeds if its cache is read-only or has no room, but fails if the cache cannot be created. */
+/** A run succeeds if its cache is read-only or full, but fails if it cannot be created. */
 async function cacheWithoutRoom(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const device = join(world.root, "cache-device");

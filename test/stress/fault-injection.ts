@@ -1,5 +1,4 @@
-// Fault injection: `npm run suite faults`. Disturbs runs of dist/bpe in many ways (kinds.ts), and checks that no result
-// is lost and no stray file remains. Exits with 1 if a check fails.
+// Disturbs runs of dist/bpe (kinds.ts). No result may be lost, and no stray file may remain.
 //
 //   npm run suite faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";
@@ -18,7 +17,7 @@ const share = Number(values.share ?? 1);
 const chosen = kinds.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) throw new Error(`no kind of fault is called "${values.only}"`);
 
-/** If faults come too late, trials are repeated, up to this many attempts for each wanted one. */
+/** The maximum number of attempts for each wanted trial, because faults may come too late. */
 const attemptsPerTrial = 10;
 /** The number of concurrent trials. Each has a separate world. */
 const laneCount = 2;

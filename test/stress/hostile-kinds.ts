@@ -49,7 +49,7 @@ class Victim {
 
 type Plant = (path: string, victim: Victim) => void;
 
-/** Entries that are put under a name that `bpe` uses. Another user owns them if this process can change owners. */
+/** Entries that are put under a name that `bpe` uses. */
 const plants: Record<string, Plant> = {
   pipe: (path) => void makePipe(path),
   "link to a file": (path, { file }) => symlinkSync(file, path),
@@ -60,7 +60,7 @@ const plants: Record<string, Plant> = {
   "false file": (path) => writeFileSync(path, '{"release": 1, "fd": 0}'),
 };
 
-/** Returns a path that `bpe` may use: next to outputs, in the cache, or for temporary files. */
+/** Returns a path that `bpe` may use. */
 function namesOfOurs(world: World, random: Random): string {
   const [out, ids, cache] = [
     join(world.work, "out"),
@@ -81,7 +81,7 @@ function namesOfOurs(world: World, random: Random): string {
   ]);
 }
 
-/** An entry that someone else has made under a name that `bpe` uses: no run waits for it, follows it or trusts it. */
+/** No run waits for, follows or trusts an entry that someone else has made. */
 async function planted(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const victim = new Victim(world);
@@ -123,7 +123,7 @@ async function planted(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Fills the cache. The first call runs a training on today's corpus; later calls copy the result. */
+/** Fills the cache: by a training in the first call, later by a copy. */
 async function fillCache(world: World): Promise<void> {
   const filled = join(world.root, "filled-cache");
   const cache = join(world.work, "cache");
@@ -149,10 +149,7 @@ async function fillCache(world: World): Promise<void> {
 
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
-/**
- * Outputs with setuid, setgid or sticky bits, owned by this user or another: their replacements have none of these
- * bits.
- */
+/** The replacements of outputs with setuid, setgid or sticky bits have none of these bits. */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const [out, ids] = [join(world.work, "out"), join(world.work, "ids.npy")];
@@ -172,11 +169,7 @@ async function lentRights(world: World, random: Random): Promise<Outcome> {
 const runsAtOnce = 10;
 const isRefused = ({ code, stderr }: Ended) => code === 1 && stderr.includes("is being written by");
 
-/**
- * Ten runs start at once, with the same output in a directory that they have to create, and some may be killed. With
- * --wait, the rest must succeed; without it, a run may also end because another is writing. At the end no other files
- * are left next to results.
- */
+/** Runs start at once with the same output, and some may be killed. With --wait, the rest must succeed. */
 async function race(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const input = world.input("small.txt");
@@ -215,10 +208,7 @@ const clocks = [
   "+020000-01-01",
 ];
 
-/**
- * With wrong clocks, --keep keeps the results with the latest start times in their records. Of results that started
- * in the same second, it keeps those replaced last.
- */
+/** With wrong clocks, --keep keeps the results with the latest start times in their records. */
 async function wrongClock(world: World, random: Random): Promise<Outcome> {
   world.clear();
   const input = world.input("new.txt");
@@ -256,10 +246,7 @@ function setClock(recordPath: string, time: string): void {
   utimesSync(recordPath, seconds, seconds);
 }
 
-/**
- * Two runs in separate process namespaces, with equal or different host names, share a cache and a directory for
- * temporary files. A run that is stopped meanwhile finds its files unchanged when it resumes.
- */
+/** Two runs in separate process namespaces share a cache and a directory for temporary files. */
 async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   const canUnshare = Bun.spawnSync(["unshare", "--pid", "--uts", "--fork", "--mount-proc", "true"]).success;
   if (!canUnshare) return skipped("no namespaces can be made here");

@@ -3,13 +3,12 @@ import { otherResults, trainOptions, type World, withWorkers } from "./world.ts"
 
 export type Random = ReturnType<typeof randomSource>;
 
-/** The command line of a run that is to be disturbed, and the file for its standard input. */
+/** The command line of a run to disturb, and the file for its standard input. */
 export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 
-/** Returns one of the values at random. */
 export const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
-/** Returns a training on today's corpus in one of the forms, with random options that write additional files. */
+/** Returns a training in one of the forms, with random options that write files. */
 export function trainJob(
   world: World,
   random: Random,
@@ -40,17 +39,13 @@ function encodeJob(world: World, random: Random): Job {
   };
 }
 
-/**
- * Returns another job that makes a tokenizer: one with superwords, or yesterday's tokenizer extended, pruned,
- * truncated or converted.
- */
+/** Returns another job that makes a tokenizer. */
 function otherJob(world: World, random: Random): Job {
   const { args } = oneOf(random, otherResults(world.root));
   const keep = args[0] === "train" && random.below(3) === 0 ? ["--keep", "2"] : [];
   return { args: [...withWorkers([...args, ...keep], oneOf(random, ["1", "2"])), "-o", "out"] };
 }
 
-/** Returns a random job. */
 export function anyJob(world: World, random: Random): Job {
   const kind = random.below(8);
   if (kind < 2) return encodeJob(world, random);

@@ -24,12 +24,10 @@ import { shardKinds } from "./shard-kinds.ts";
 import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
-/**
- * An estimate of the time of an undisturbed run, in milliseconds. It is adapted to runs that end before their signal.
- */
+/** The estimated milliseconds of an undisturbed run. Adapted to runs that end before their signal. */
 let jobMs = 300;
 
-/** Waits for a random time: in most trials from the start of the run, otherwise from when output is being written. */
+/** Waits for a random time, from the start of the run or of its output. */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
   const isWriting = () =>
@@ -72,7 +70,7 @@ async function kill(world: World, random: Random): Promise<Outcome> {
 
 const spillArgs = ["-w", "1", "--memory-limit", "130MB", "--save-counts", "words.counts"];
 
-/** Kills a run that has words on disk because memory is short. The next run must remove them, and count correctly. */
+/** Kills a run that has words on disk. The next run must remove them. */
 async function killSpilling(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const input = world.input("many.txt");
@@ -106,7 +104,7 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The manual promises one second, but on a loaded machine it may take longer until the run is scheduled. */
+/** The manual promises one second, but scheduling may take longer on a loaded machine. */
 const stopMsMax = 3000;
 export let slowestStopMs = 0;
 
@@ -125,10 +123,7 @@ async function terminate(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/**
- * Checks a run that met a fault, or ended before it. Either it reports an error and the old result remains, or it
- * succeeds.
- */
+/** Either the run reports an error and the old result remains, or it succeeds. */
 async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
   mustEndWell(ended);
   const { out, ids } = world.standing(`${job.args.join(" ")} ended with ${ended.code}: ${ended.stderr}`);
@@ -177,7 +172,6 @@ async function fileTooLarge(world: World, random: Random): Promise<Outcome> {
   return outcome;
 }
 
-/** Whether a process has the file open, which means that it has begun to read it. */
 function hasOpen(pid: number, path: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => {
@@ -231,7 +225,7 @@ function flipBit(path: string, random: Random): void {
   writeFileSync(path, bytes);
 }
 
-/** Flips a bit in a file of the cache: a run with this cache gives the right result. */
+/** Flips a bit in the cache: a run with it gives the right result. */
 async function damagedCache(world: World, random: Random): Promise<Outcome> {
   const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
   const pristine = join(world.root, "pristine-cache");
@@ -248,7 +242,7 @@ async function damagedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Flips a bit of a counts file: the file is refused, or the bit does not matter. */
+/** Flips a bit of a counts file: it is refused, or the bit does not matter. */
 async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   const pristine = join(world.root, "pristine.counts");
   world.layOutOld();
@@ -267,7 +261,7 @@ async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Truncates a compressed file or a Parquet file. This must be an error, unless what is left is a complete file. */
+/** Truncates a compressed or Parquet file. This must be an error, unless the rest is complete. */
 async function cutShort(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = ["new.txt.gz", "new.txt.zst", "new.parquet"].filter((name) => existsSync(world.input(name)));
@@ -294,10 +288,7 @@ const heads: Record<string, readonly number[]> = {
   "noise.parquet": [0x50, 0x41, 0x52, 0x31],
 };
 
-/**
- * Reads a megabyte of random bytes in a file named like some format. In half of the trials it begins with the format's
- * first bytes, if there are any.
- */
+/** Reads random bytes in a file named like some format. */
 async function noise(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = Object.keys(heads);
@@ -321,7 +312,7 @@ async function noise(world: World, random: Random): Promise<Outcome> {
 
 const nobody = 65534;
 
-/** Removes write permission while a run works as another user, because permissions do not apply to root. */
+/** Permissions do not apply to root, so the run works as another user. */
 async function permissionLost(world: World, random: Random): Promise<Outcome> {
   if (process.getuid?.() !== 0 || Bun.which("setpriv") === null) return skipped("needs root, and setpriv");
   world.layOutOld();

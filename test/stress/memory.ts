@@ -1,5 +1,4 @@
-// Runs commands with --memory-limit on inputs that fill the memory: `npm run suite memory`. Each run must stay within
-// 1.2 times the limit. It may refuse its input and say how much memory it needs. Prints the peaks.
+// Runs commands with --memory-limit on inputs that fill the memory, and prints the peaks.
 //
 //   npm run suite memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
 
@@ -21,10 +20,7 @@ import {
   writeTinyRows,
 } from "./bombs.ts";
 
-/**
- * The maximum peak memory of a run, as a multiple of the limit. It is more than 1, because the system also counts
- * pages of code, and garbage.
- */
+/** More than 1, because the system also counts pages of code, and garbage. */
 const shareMost = 1.2;
 
 type HostileInput = {
@@ -96,10 +92,7 @@ export const hostileInputs: readonly HostileInput[] = [
   { name: "footer.parquet", write: (path, limit) => writeFooterBomb(path, 1000 * limit) },
 ];
 
-/**
- * The command lines for an input and a tokenizer. `normal` is the --normalize option with which the tokenizer was
- * trained.
- */
+/** `normal` is the --normalize option with which the tokenizer was trained. */
 export const limitedCommands: Readonly<
   Record<string, (input: string, tokenizer: string, normal: readonly string[]) => readonly string[]>
 > = {
@@ -117,10 +110,7 @@ export type LimitedRun = {
   readonly peakBytes: number;
 };
 
-/**
- * Runs a command until it exits, and measures the peak memory of its process. Reads it from /proc, because the peak
- * that the system reports at the end includes memory of the parent.
- */
+/** The peak is read from /proc, because the system's number includes memory of the parent. */
 export async function runLimited(
   program: string,
   args: readonly string[],
@@ -145,10 +135,7 @@ export async function runLimited(
 
 const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
 
-/**
- * Returns what is wrong with a run; undefined if it stayed within its memory, and either succeeded or gave an expected
- * error.
- */
+/** Returns what is wrong with a run, or undefined. */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
   if (/undefined|NaN [kMG]?B|\[object/.test(stderr)) return `an odd message: ${stderr}`;

@@ -17,17 +17,16 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Runs `bpe` on well-formed files with wild values. It must read them, or refuse them by name, quickly and with little
-// memory. Such a file of a cache must not make a run fail.
+// Runs `bpe` on well-formed files with wild values.
 
 const hangMs = 10_000;
-/** A good run takes less than 100 MB. Some tables have an entry for each id up to 2^24, which takes more. */
+/** Some tables have an entry for each id up to 2^24. */
 const memoryBytesMax = 500_000_000;
 
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });
   const { code, ...end } = await ended;
-  // If a mutant lacks a setting, the command line may have to supply it, which is exit code 2.
+  // If a mutant lacks a setting, exit code 2 asks for it on the command line.
   mustEndWell({ ...end, code: code === 2 ? 1 : code });
   must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
   const peakBytes = child.resourceUsage()?.maxRSS ?? 0;
@@ -69,10 +68,7 @@ async function mutatedIds(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["decode", path, "--tokenizer", join(world.root, "old")], world);
 }
 
-/**
- * Mutates a line of a plan. In half of the trials, the line gets its right digest, as if another program had written
- * it.
- */
+/** Mutates a line of a plan. In half of the trials, it gets its right digest. */
 async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const path = join(newDirectory(world), "plan.jsonl");

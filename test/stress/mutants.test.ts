@@ -1,5 +1,4 @@
-// Mutates files of many formats, for example with wild values in place of valid ones. Each must be read, or refused
-// with a message that names it. A damaged file of a cache is set aside instead.
+// Mutants of files must be read or refused by name. Damaged files of a cache are set aside.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -62,7 +61,7 @@ beforeAll(async () => {
 const randomFor = (kind: string, n: number) =>
   randomSource(Number(Bun.hash(`${seed} ${kind} ${n}`) % 0x7fff_ffffn));
 
-/** Reads mutants of a kind. Each must be read, or refused by an error that contains `named` and a reason. */
+/** Each mutant must be read, or refused by an error that contains `named`. */
 async function readMutants(kind: string, named: string, read: (random: Random) => unknown): Promise<void> {
   let refusedCount = 0;
   for (let n = 0; n < mutantCount; n++) {

@@ -4,7 +4,7 @@ import { oneOf, type Random } from "./jobs.ts";
 
 // Mutations of valid data. Most of them keep its form, and make some values wild.
 
-/** Marks text that goes into the JSON as it is. `JSON.stringify` could not write 1e999 or -0. */
+/** Marks JSON that `JSON.stringify` could not write, such as 1e999 or -0. */
 const raw = (json: string) => `\u0001${json}\u0001`;
 
 /** Values that a reader may not expect. */
@@ -32,10 +32,7 @@ export const wildNumbers = [
 type Container = unknown[] | Record<string, unknown>;
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
-/**
- * Returns a random position in a JSON value: a container and a key in it. It goes down from the root at random, so that
- * large lists are not chosen more often than small ones.
- */
+/** Goes down from the root at random, so that large lists are not chosen more often. */
 function randomPlace(root: Container, random: Random): { holder: Container; key: string } | undefined {
   let holder = root;
   for (;;) {
@@ -78,7 +75,7 @@ const changes: readonly ((holder: Container, key: string, root: Container, rando
   },
 ];
 
-/** Returns JSON with one or two changed values or keys. Sometimes it also has a duplicate key, or is truncated. */
+/** Changes one or two values or keys, and sometimes adds a duplicate key or truncates. */
 export function mutateJson(json: string, random: Random): string {
   const root = { root: JSON.parse(json) as unknown };
   for (let count = 1 + random.below(2); count > 0; count--) {
@@ -103,10 +100,7 @@ export function mutateJson(json: string, random: Random): string {
   }
 }
 
-/**
- * Returns text with one or two changed lines: they are lost, duplicated, truncated, extended or replaced, or have a
- * field that is wild or from another line. The whole text may be truncated, too.
- */
+/** Changes one or two lines, and sometimes truncates the whole text. */
 export function mutateLines(text: string, random: Random): string {
   const lines = text.split("\n");
   for (let count = 1 + random.below(2); count > 0; count--) {
@@ -151,10 +145,7 @@ export function mutateLines(text: string, random: Random): string {
   return random.below(8) === 0 ? mutated.slice(0, random.below(mutated.length + 1)) : mutated;
 }
 
-/**
- * Returns a numpy file with wild values in its header. The header's length may be wrong, and the data may be
- * truncated.
- */
+/** Mutates the header of a numpy file, and sometimes its length or the data. */
 export function mutateNpy(bytes: Uint8Array, random: Random): Uint8Array {
   const headEnd = 10 + bytes[8]! + 256 * bytes[9]!;
   let head = Buffer.from(bytes.subarray(10, headEnd)).toString("latin1");
@@ -229,7 +220,6 @@ export const tokenizerFiles: readonly TokenizerFile[] = [
   { name: "tekken.json", loadedBy: "tekken.json", companions: [], mutate: mutateJson },
 ];
 
-/** Returns the text of one of `tokenizerFiles`. */
 export function readTokenizerFile(directory: string, name: string): string {
   return name === "tekken.json"
     ? tekkenOf(readFileSync(join(directory, "tokenizer.tiktoken"), "utf8"))

@@ -1,5 +1,4 @@
-// Tries many odd paths for every argument that takes a path: `npm run suite paths`. Each run must succeed or describe
-// the mistake in one line, in words: no "internal error", no system error code, and no wait that signals cannot end.
+// Tries odd paths for arguments that take a path. A run must succeed, or describe the mistake in words.
 //
 //   npm run suite paths -- [--only "train --cache"]
 import {
@@ -25,7 +24,7 @@ type OddPath = {
   readonly path: string;
   /** Creates the files for the path in the run's directory. */
   readonly make?: (home: string) => void;
-  /** Whether reading the path may last until a signal comes, as for a pipe without a writer. */
+  /** Whether reading the path may last until a signal comes. */
   readonly waits?: boolean;
   /** Whether only its permissions make the path odd. They do not apply to root. */
   readonly isForbidden?: boolean;
@@ -99,7 +98,7 @@ const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "--extend", "tok
 const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "-q"];
 const inspect = (path: string) => ["inspect", path, "-q"];
 
-/** Returns a command that reads a tokenizer directory, in which the file `name` is a link to the path. */
+/** Returns a command that reads a directory in which the file `name` is a link. */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
   name: `${command[0]}${command.includes("--extend") ? " --extend" : ""} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],
@@ -144,7 +143,7 @@ class OddWorld {
     if (made.code !== 0) throw new Error(`bpe train: ${made.stderr}`);
   }
 
-  /** Runs the command with the path. Returns what is wrong with the result, or undefined if it is right. */
+  /** Returns what is wrong with the result of the command, or undefined. */
   async complaint(argument: PathArgument, odd: OddPath): Promise<string | undefined> {
     const home = join(this.root, `home-${this.homeCount++}`);
     const temporary = join(home, "tmp");
@@ -175,7 +174,7 @@ class OddWorld {
       stdout: "ignore",
       stderr: "pipe",
     });
-    // Ends a run that hangs, which then has no exit code. If the path `waits`, only asks the run to end.
+    // Ends a run that hangs. If the path `waits`, only asks it to end.
     const timer = setTimeout(() => child.kill(odd.waits ? "SIGTERM" : "SIGKILL"), odd.waits ? 1000 : 60_000);
     const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     clearTimeout(timer);

@@ -1,7 +1,4 @@
-/**
- * The outcome of one fault: nothing was lost, the fault came too late, it could not be injected here, or something
- * was lost.
- */
+/** The outcome of a fault. "met" means that nothing was lost. */
 export type Outcome =
   | { readonly kind: "met" }
   | { readonly kind: "too late" }

@@ -52,7 +52,7 @@ export function start(args: readonly string[], options: RunOptions) {
 /** Runs the binary without a disturbance, until it exits. */
 export const run = (args: readonly string[], options: RunOptions) => start(args, options).ended;
 
-/** Checks that a run succeeded, or failed properly: exit code 1, a message, no stack trace. */
+/** Checks that a run succeeded, or failed with exit code 1 and a message. */
 export function mustEndWell(ended: Ended): void {
   const { code, signal, stderr } = ended;
   must(signal === null, () => `it died by ${signal}, which nobody sent: ${stderr}`);

@@ -12,7 +12,7 @@ export type MadeTraining = {
   readonly base: readonly string[] | null;
   /** What is typed after `bpe train`, except output and threads. */
   readonly args: readonly string[];
-  /** The settings for a naive trainer; null if it does not know all options of the training. */
+  /** Null if a naive trainer does not know all options of the training. */
   readonly plain: PlainTraining | null;
 };
 

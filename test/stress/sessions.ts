@@ -1,9 +1,8 @@
-// Compares sessions, segments and canonical ids with encodings of whole texts: `npm run suite sessions`. Each round has
-// one tokenizer, with random normal forms and flags of added tokens. A failure prints the seed and the round.
+// Compares sessions, segments and canonical ids with encodings of whole texts.
 //
 //   npm run suite sessions -- [--seed N] [--rounds 2000] [--round N] [--size 50]
 //
-// --size: the number of edits of each of two sessions, and of checks of each other kind, in a round.
+// --size: the number of edits of a session, and of checks of each other kind, in a round.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -6,12 +6,11 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { mustEndWell, run, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Faults while encoding into shards, and while joining parts. Repeating the command must resume it, and give the same
-// bytes as an undisturbed run.
+// Faults while encoding into shards, and while joining parts.
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
 
-/** A command line that writes `shards/c*`, and the files and the duration of an undisturbed run. */
+/** A command line that writes `shards/c*`, and what an undisturbed run gives. */
 type Sharded = {
   readonly args: readonly string[];
   readonly wanted: ReadonlyMap<string, Buffer>;
@@ -106,7 +105,7 @@ function layOut(world: World): void {
   mkdirSync(join(world.work, "shards"));
 }
 
-/** Checks that repeating the command gives the same bytes as an undisturbed run, and leaves no other files. */
+/** Repeating the command must give the bytes of an undisturbed run, and no other files. */
 async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> {
   const ended = await run(args, world.options);
   mustEndWell(ended);
@@ -141,7 +140,7 @@ async function killed(world: World, random: Random): Promise<Outcome> {
   return kills > 0 ? met : tooLate;
 }
 
-/** Runs with too little space on the disk: the error says so, and once there is space, the same command resumes. */
+/** If the disk is full, the error says so. Once there is space, the command resumes. */
 async function full(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   const sharded = await shardedBy(world, random);
@@ -163,7 +162,7 @@ async function full(world: World, random: Random): Promise<Outcome> {
   return isFull ? met : tooLate;
 }
 
-/** Flips a bit of a shard or of the manifest. A run refuses the file by name, and with --if-changed replaces it. */
+/** A run refuses a file with a flipped bit, and with --if-changed replaces it. */
 async function damaged(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);
   layOut(world);

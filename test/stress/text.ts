@@ -1,6 +1,6 @@
 import { randomSource } from "../../bench/random.ts";
 
-/** Returns made-up prose: a few frequent words and many rare ones, in documents that end with `<|endoftext|>`. */
+/** Returns made-up prose, in documents that end with `<|endoftext|>`. */
 export function madeText(seed: number, sizeBytes: number): string {
   const random = randomSource(seed);
   const syllables = [
@@ -35,7 +35,7 @@ export function madeText(seed: number, sizeBytes: number): string {
   return parts.join("");
 }
 
-/** Returns random words, nearly all distinct, so that counting spills to disk if memory is short. */
+/** Returns random words, nearly all distinct. */
 export function manyWords(seed: number, wordCount: number): string {
   const random = randomSource(seed);
   return Array.from({ length: wordCount }, () => random.below(2 ** 31).toString(36)).join(" ");

@@ -19,7 +19,7 @@ const specialToken = "<|endoftext|>";
 /** The options of a plain training. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
-/** Commands whose results differ from that of a plain training. `sign` is an argument by which each is recognized. */
+/** `sign` is an argument by which each command is recognized. */
 export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
@@ -38,10 +38,7 @@ export const withWorkers = (args: readonly string[], count: string) =>
 /** The names and hashes of a result's files, except the record, which contains times. */
 type Print = string;
 
-/**
- * The files for fault injection: yesterday's corpus ("old"), today's corpus ("new") in several input formats, the
- * results of undisturbed runs on them, and the directory where runs write.
- */
+/** The files for fault injection: yesterday's corpus ("old"), today's ("new"), and results of undisturbed runs. */
 export class World {
   readonly root: string;
   /** The directory where runs write their outputs. */
@@ -50,7 +47,7 @@ export class World {
   readonly inputs: string;
   /** Whether outputs go to a separate small device, which can be filled. */
   readonly isOnDevice: boolean;
-  /** Sizes at which a truncated compressed file is a complete one, in bytes: those of its first member or frame. */
+  /** Sizes in bytes at which a truncated compressed file is a complete one. */
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };
@@ -159,7 +156,7 @@ export class World {
     writeFileSync(join(this.work, "ids.npy"), readFileSync(join(this.root, "oldIds.npy")));
   }
 
-  /** Returns whether the tokenizer and the ids are the old or the new ones. Throws if they are neither. */
+  /** Returns whether the tokenizer and the ids are old or new; throws if they are neither. */
   standing(after = ""): { out: "old" | "new"; ids: "old" | "new" } {
     const out = printOf(join(this.work, "out"));
     must(
@@ -181,7 +178,7 @@ export class World {
     return print === this.prints.new || [...this.otherPrints.values()].includes(print);
   }
 
-  /** Checks that runs have left no stray files: neither in the directory of outputs nor in that for temporary files. */
+  /** Checks that runs have left no stray files. */
   mustBeTidy(): void {
     const strays = readdirSync(this.temporary);
     must(strays.length === 0, () => `left in the directory for temporary files: ${strays.join(", ")}`);
@@ -235,10 +232,7 @@ export class World {
 
 const hashOf = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 
-/**
- * Returns the print of a complete result. Checks that the directory contains the record and the files that it lists,
- * and nothing else.
- */
+/** The directory must have exactly the record and the files that it lists. */
 function printOf(directory: string): Print {
   must(existsSync(directory), () => `${directory} is gone`);
   const names = readdirSync(directory).sort();

@@ -1,4 +1,4 @@
-// hold.exe FILE: keeps the file open until stdin ends. Meanwhile, others may read it, but not write or replace it.
+// hold.exe FILE: keeps the file open until stdin ends. Meanwhile, others may only read it.
 #include <stdio.h>
 #include <windows.h>
 

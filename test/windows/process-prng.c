@@ -1,5 +1,4 @@
-// A replacement of bcryptprimitives.dll, which Bun needs and wine lacks before version 9. On Windows, it exists with
-// this function since version 10.
+// A replacement of bcryptprimitives.dll, which Bun needs and wine lacks before version 9.
 #include <windows.h>
 #include <ntsecapi.h>
 

@@ -1,5 +1,4 @@
-// Unpacks wine (from packages of Debian 12) and Python for Windows into dist/windows. Builds the executable and the
-// Python module for Windows there.
+// Unpacks wine and Python for Windows into dist/windows, and builds for Windows there.
 import {
   copyFileSync,
   existsSync,

@@ -1,6 +1,5 @@
-// `npm run suite windows`: tests the executable for Windows in wine. It must give the same bytes as the one for Linux,
-// and handle locks, publication, signals and paths as Windows requires. docs/internals/building.md lists what wine
-// cannot show.
+// `npm run suite windows`: tests the executable for Windows in wine. docs/internals/building.md lists what wine cannot
+// show.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -32,7 +31,7 @@ import {
 
 const root = resolve(import.meta.dir, "../..");
 
-/** A directory on drive C, with a space and non-ASCII letters in its name. `homeOnC` is its Windows path. */
+/** A directory on drive C, with a space and non-ASCII letters in its name. */
 let home = "";
 let homeOnC = "";
 let texts: string[] = [];
@@ -44,7 +43,7 @@ beforeAll(() => {
   expect(stdout.toString()).toStartWith("bpe ");
   home = mkdtempSync(join(driveC, "Größe 数 "));
   homeOnC = `C:\\${home.slice(driveC.length + 1)}`;
-  // Paths whose order differs with "/" and "\": inputs are sorted by their paths with "/".
+  // Their order differs with "/" and "\": inputs are sorted with "/".
   texts = ["corpus/a/one.txt", "corpus/a!.txt", "corpus/aB/two.txt", "corpus/äö.txt"];
   for (const [i, path] of texts.entries()) {
     mkdirSync(join(home, path, ".."), { recursive: true });
@@ -57,10 +56,7 @@ afterAll(() => {
   if (home !== "") rmSync(home, { recursive: true, force: true });
 });
 
-/**
- * Returns words in several scripts, separators of documents, CRLF, invalid UTF-8, and Ctrl-Z, which ends a text on
- * Windows.
- */
+/** Returns words in several scripts, invalid UTF-8, and Ctrl-Z, which ends a text on Windows. */
 function textOf(seed: number, sizeBytes: number): Buffer {
   const words = [
     "der",
@@ -101,15 +97,12 @@ function linux(args: readonly string[], { input, code = 0 }: Options = {}): Buff
   return run.stdout;
 }
 
-/**
- * Returns an absolute Windows path: wine 8 cannot list a directory by a relative path of several names, as Bun
- * requests it.
- */
+/** wine 8 cannot list a directory by a relative path of several names. */
 const onC = (path: string) => `${homeOnC}\\${path.replaceAll("/", "\\")}`;
 
 const bytes = (name: string) => readFileSync(join(home, name));
 
-/** Returns a hash of each file of a result, by path. The record is left out, because it has paths and times. */
+/** Leaves out the record, because it has paths and times. */
 function files(name: string): Record<string, string> {
   const paths = readdirSync(join(home, name), { recursive: true, encoding: "utf8", withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "training.json")
@@ -182,7 +175,7 @@ describe("the same bytes as on Linux:", () => {
     ).toBe(true);
   });
 
-  /** Runs both executables, and compares their outputs. The one for Windows gets the absolute path of `corpus`. */
+  /** Runs both executables, and compares their outputs. */
   function both(args: readonly string[]): void {
     windows(args.map((arg) => (arg === "corpus" ? onC(arg) : arg)).concat("-o", "made"));
     linux([...args, "-o", "linux made"]);
@@ -351,7 +344,7 @@ const endless = ["train", "-", "-n", "300", ...special, "-o", "out"];
 
 const lock = () => join(home, ".out.bpe-lock");
 
-/** Waits until a run has locked `out`, after which it handles signals. Returns the host that the lock names. */
+/** Waits until a run has locked `out`. Returns the host that the lock names. */
 async function lockedBy(): Promise<string> {
   for (let i = 0; i < 3000; i++) {
     await Bun.sleep(10);

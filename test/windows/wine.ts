@@ -11,7 +11,7 @@ export const native = join(home, "native");
 export const wineDirectory = join(home, "root/usr/lib/wine");
 export const wineLibraries = join(home, "root/usr/lib/x86_64-linux-gnu");
 const prefix = join(home, "prefix");
-/** The root of drive C, whose paths are `C:\…` for programs. Drive Z is the root of this machine. */
+/** The root of drive C, whose paths are `C:\…` for programs. */
 export const driveC = join(prefix, "drive_c");
 
 const env = {
@@ -56,7 +56,7 @@ export const start = (program: string, args: readonly string[], cwd: string) =>
 export const startOnConsole = (program: string, args: readonly string[], cwd: string): Session =>
   openTerminal(commandOf(program, args), { cwd, env, columns: 200 });
 
-/** Starts wine's server and services. Otherwise they would start again for each program, and end some seconds later. */
+/** Starts wine's services. Otherwise each program would start them. */
 export function beginWine(): void {
   // The services keep running, and would keep inherited streams open.
   const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];

@@ -1,5 +1,4 @@
-// Part of `npm run suite real`: converts real tokenizers into other formats. The programs that read these formats must
-// give the same ids as before, or `bpe` must refuse the conversion and say why. Exceptions are in `knownDifference`.
+// Part of `npm run suite real`: converts real tokenizers into other formats, and compares ids.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
@@ -37,7 +36,7 @@ afterAll(() => {
   );
 });
 
-/** Converts the tokenizer to all formats that can represent it. Returns the formats that cannot, with the reasons. */
+/** Converts the tokenizer. Returns the formats that cannot represent it, with the reasons. */
 function convert(path: string, into: string, more: readonly string[]): Map<Format, string> {
   const run = (of: readonly Format[]) =>
     bpe(["convert", path, ...more, "--format", of.join(","), "-o", into, "-q"]);
@@ -130,7 +129,7 @@ type Source = Awaited<ReturnType<typeof sourceOf>>;
 const newToLlama =
   /\p{Cn}|[\u1c89\u1c8a\ua7cb-\ua7cd\ua7da-\ua7dc\u{105c0}-\u{105ff}\u{10d40}-\u{10d8f}\u{11380}-\u{113ff}\u{116d0}-\u{116ff}\u{11bc0}-\u{11bff}\u{13460}-\u{143ff}\u{16100}-\u{1613f}\u{16d40}-\u{16d7f}\u{1cc00}-\u{1cebf}\u{1e5d0}-\u{1e5ff}\u{2ebf0}-\u{2ee5f}]|'ſ/u;
 
-/** Returns a function that says whether the format's program may give other ids for a text, as `bpe convert` warns. */
+/** Whether the format's program may give other ids for a text. */
 function knownDifference({ parts, specials }: Source, format: Format): (text: string) => boolean {
   const said = format === "gguf" ? patternForms.describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
@@ -148,7 +147,7 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
     (atEnd && /\s$/.test(text));
 }
 
-/** For each format, a function that returns the ids which a program that reads this format gives to the texts. */
+/** Each function returns the ids that a program for the format gives to the texts. */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
   // Files of gpt2 have no pattern, so the oracle takes that of tokenizer.json.
@@ -158,8 +157,7 @@ const programs: Record<Format, (source: Source, into: string) => Promise<string[
     const hasLlama = existsSync(join(home, "llama"));
     const holdsMerges = parts.model.beginning === undefined;
     if (!holdsMerges && !hasLlama) return own;
-    // PyPI's gguf takes ten seconds to read a file, so it runs only for the first tokenizer of a family, or without
-    // llama.cpp. It can read only files with merges, and takes the pattern of tokenizer.json.
+    // PyPI's gguf takes ten seconds to read a file, and reads only files with merges.
     const read = (hasLlama && !isFirst) || !holdsMerges ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));

@@ -1,4 +1,4 @@
-// Part of `npm run suite real`: `bpe doctor` finds no errors in published tokenizers, and only the expected warnings.
+// Part of `npm run suite real`.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { bpe } from "../../binary.ts";
 import { pathOf } from "./programs.ts";
@@ -6,12 +6,11 @@ import { readTokenizers } from "./tokenizers.ts";
 
 setDefaultTimeout(600_000);
 
-/**
- * The expected warnings. Each was checked manually and is right: numbers such as "20031218", and letters of flag
- * emoji, for each of which two tokens have the same bytes.
- */
+/** The expected warnings. Each was checked manually and is right. */
 const warnings: Readonly<Record<string, readonly string[]>> = {
+  // Numbers such as "20031218".
   claude: ["private-data"],
+  // Letters of flag emoji: two tokens have the same bytes.
   "command-r-plus": ["same-bytes"],
 };
 

@@ -1,5 +1,4 @@
-// Part of `npm run suite real`: the recipe of docs/doctor.md, run with other programs, gives the fingerprint that
-// `bpe` gives.
+// Part of `npm run suite real`: other programs follow the recipe of docs/doctor.md.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";

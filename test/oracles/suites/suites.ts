@@ -1,7 +1,4 @@
-/**
- * Tests of another project, which run against bpe_trainer through the adapters next to this file. This repository
- * contains none of them.
- */
+/** Tests of another project, which run against bpe_trainer through the adapters next to this file. */
 export type Suite = {
   readonly name: string;
   readonly source:
@@ -19,7 +16,7 @@ export type Suite = {
   readonly explained?: Readonly<Record<string, string>>;
   /** Files of the suite that are replaced by files of adapters/, or deleted if null. */
   readonly replaced?: Readonly<Record<string, string | null>>;
-  /** Large files that a mirror omits, each with the file that is repeated to the same size instead. */
+  /** Large files that a mirror omits, with the file that is repeated to the same size. */
   readonly repeated?: Readonly<Record<string, { readonly file: string; readonly bytes: number }>>;
 };
 

@@ -28,8 +28,7 @@ def megatron(base, width):
     from megatron.core.datasets.indexed_dataset import IndexedDataset, _IndexReader
 
     if os.path.getsize(f"{base}.bin") == 0:
-        # The file has only empty documents. IndexedDataset maps the ids into memory, and an
-        # empty file cannot be mapped.
+        # IndexedDataset maps the ids into memory, and an empty file cannot be mapped.
         index = _IndexReader(f"{base}.idx", multimodal=False)
         return described(index.dtype, [np.zeros(length) for length in index.sequence_lengths])
     data = IndexedDataset(base)
@@ -57,8 +56,7 @@ def datatrove(base, width):
     kind = np.dtype(f"<u{width}")
     ends = load_doc_ends(open(f"{base}.ds.index", "rb"))
     documents = [np.frombuffer(data, kind) for data in get_data_reader(open(f"{base}.ds", "rb"), ends, width)]
-    # Checks what nanotron trains on: windows, and the position of each id in its document, or in
-    # the window if the document begins before it.
+    # Positions count from the document's beginning, or from the window's if that is later.
     length = 63
     windows = DatatroveFileDataset(f"{base}.ds", length, token_size=width, return_positions=True)
     ids = np.concatenate([*documents, np.zeros(0, kind)])

@@ -1,5 +1,4 @@
-// Makes dist/trainers, a Python environment with the programs that read files of ids. PyTorch and its GPU libraries
-// take some GB.
+// Makes dist/trainers, with programs that read files of ids. PyTorch takes some GB.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,4 @@
-// `npm run suite trainers`: other programs read what `bpe encode --ids-format` writes: Megatron-core's IndexedDataset,
-// OLMo-core, datatrove, HF datasets, pyarrow, DuckDB and hyparquet. llm.c is not a package, so its files are read as
-// its scripts read them. The ids must be those of the documents, encoded one by one.
+// `npm run suite trainers`: other programs read the ids that `bpe encode --ids-format` writes.
 
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -113,10 +111,7 @@ const types = {
   parquet: () => "int32",
 };
 
-/**
- * Checks that the shards together have all documents in order, and that each shard but the last ends with the
- * document that reaches 500 ids.
- */
+/** Checks that the shards together have all documents in order. */
 function checkShards(parts: readonly Found[], wanted: Documents, isBare: boolean): void {
   let d = 0;
   for (const [n, part] of parts.entries()) {

@@ -1,4 +1,4 @@
-/** A small wrong change of one line of source. The line still parses, and usually has another result. */
+/** A small wrong change of one line, which still parses and usually has another result. */
 export type Change = {
   /** The index of the line, counted from 0. */
   readonly lineIndex: number;
@@ -23,10 +23,7 @@ const swap = (pairs: Record<string, string>): Operator => {
   return { finds: new RegExp(source, "g"), becomes: (found) => becomes.get(found)! };
 };
 
-/**
- * Changes of code. The formatter puts spaces around operators, which distinguishes them from types (`Map<A>`) and
- * arrows.
- */
+/** Spaces around operators distinguish them from types (`Map<A>`) and arrows. */
 const operators: readonly Operator[] = [
   swap({ " < ": " <= ", " > ": " >= " }),
   swap({ " === ": " !== " }),
@@ -54,10 +51,7 @@ const operators: readonly Operator[] = [
 
 const oneMore = (digits: string) => String(Number(digits.replaceAll("_", "")) + 1);
 
-/**
- * Returns every change of a source that the operators can make. Types, imports, messages and code that only schedules
- * work are left alone.
- */
+/** Leaves alone types, imports, messages and code that only schedules work. */
 export function changesOf(source: string): Change[] {
   const lines = source.split("\n");
   const masked = mask(source).split("\n");

@@ -1,4 +1,4 @@
-/** Identifies a change: its file, the line before it, the line, and the changed line, without indents. */
+/** Identifies a change. Lines have no indents; `before` is the line before `line`. */
 export type Explained = {
   readonly file: string;
   readonly before: string;
@@ -6,10 +6,7 @@ export type Explained = {
   readonly changed: string;
 };
 
-/**
- * Changes that no test can detect, because the result is the same, or that are not worth a test; each with the
- * reason.
- */
+/** Changes that no test can detect, or that are not worth a test, with the reasons. */
 export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/merge/merge-engine.ts",

@@ -1,12 +1,8 @@
 /**
- * `npm run suite mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module.
- * A change that no test detects (a survivor) shows a missing test, or does not change the result: then explained.ts
- * has the reason.
+ * Makes small wrong changes in a copy of the sources, one at a time, and runs the tests of the module. A change that no
+ * test detects (a survivor) needs a test, or a reason in explained.ts.
  *
  *   npm run suite mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
- *
- * Works in a copy of the tree. Exits with 1 if a survivor has no explanation, if a change could not be tested, or if
- * an explained line no longer exists.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
@@ -119,7 +115,7 @@ function choose(): Mutant[] {
   });
 }
 
-/** Returns whether a test detects the mutant, or "untested" if the module's tests fail even without a change. */
+/** The outcome is "untested" if the module's tests fail even without a change. */
 async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outcome> {
   const path = join(copy, file);
   const original = readFileSync(path, "utf8");
@@ -147,7 +143,7 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
   return isKilled ? "killed" : "survived";
 }
 
-/** Returns the time limit of tests, computed from their time without a change; null if they fail without a change. */
+/** Computes a time limit from a run without a change; null if that fails. */
 async function limitOf(tests: readonly string[]): Promise<number | null> {
   const startMs = performance.now();
   if (!(await bun([...test, ...tests], 3_600_000))) {
@@ -157,15 +153,12 @@ async function limitOf(tests: readonly string[]): Promise<number | null> {
   return limitAfter(startMs);
 }
 
-/** Returns the time limit for work that began at `startMs` and has just ended, without a change. */
+/** Returns the time limit for work that began at `startMs` and has just ended. */
 function limitAfter(startMs: number): number {
   return 30_000 + 5 * (performance.now() - startMs);
 }
 
-/**
- * Runs Bun. Returns whether it succeeded within the time limit and with bounded memory. Removes its processes and
- * temporary files.
- */
+/** Runs Bun. Returns whether it succeeded within the limits of time and memory. */
 async function bun(args: readonly string[], timeoutMs: number): Promise<boolean> {
   const temporary = mkdtempSync(join(copy, "tmp-"));
   chmodSync(temporary, 0o755);

@@ -47,7 +47,7 @@ function naiveCodePoint(bytes: Uint8Array): number {
   }
 }
 
-/** Returns the code point of the character that begins at `pos` and ends by `limit`, or -1. */
+/** Returns the code point of the character at `pos`, or -1. */
 function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   for (let end = pos + 1; end <= Math.min(pos + 4, limit); end++) {
     const codePoint = naiveCodePoint(bytes.subarray(pos, end));
@@ -56,7 +56,7 @@ function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number
   return -1;
 }
 
-/** Bytes at the edges of the ranges that UTF-8 distinguishes, including those of bytes that are never valid. */
+/** Bytes at the edges of the ranges that UTF-8 distinguishes. */
 const edges = [0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf];
 edges.push(0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf8, 0xff);
 

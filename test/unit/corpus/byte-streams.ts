@@ -17,7 +17,6 @@ export function streamOf(bytes: Uint8Array, stepBytes = bytes.length): ByteStrea
   };
 }
 
-/** Reads a stream to its end, up to `roomBytes` at a time, and returns all bytes. */
 export async function readAll(stream: ByteStream, roomBytes = 1 << 16): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for (;;) {

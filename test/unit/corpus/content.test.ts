@@ -23,7 +23,7 @@ describe("content other than text is recognized by its first bytes", () => {
     for (const [what, head] of heads) {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
-        // A compressed Parquet file has a different error, because Parquet cannot be read as a stream.
+        // A Parquet file cannot be read as a stream, so the error is different.
         const message = what === "parquet" ? "is a Parquet file that was compressed again" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
@@ -78,7 +78,7 @@ describe("content other than text is recognized by its first bytes", () => {
   });
 });
 
-/** Returns a header whose checksum is valid for tar, with these characters in the other fields. */
+/** Returns a header with a valid checksum for tar, and these characters elsewhere. */
 function headOfTar(between: string): string {
   const head = Buffer.alloc(512, between);
   head.write("name", 0);

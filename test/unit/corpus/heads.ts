@@ -6,17 +6,14 @@ export const bzipped = Buffer.from(
 
 const nothing = "\0".repeat(8);
 
-/**
- * A file in a zip archive: a local header of zeros, except for version and name length, then the name and the
- * content.
- */
+/** A file in a zip archive: a local header, the name and the content. */
 const zipped = (name: string, content = "") =>
   `PK\x03\x04\x14\0${"\0".repeat(20)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`;
 
-/** The first bytes of files (in Latin-1), as their formats define them, and what `bpe` takes the files for. */
+/** The first bytes of files (in Latin-1), and what `bpe` takes the files for. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
-  // A Python wheel with a package named xl. Neither this name nor the content makes it another kind of file.
+  // A Python wheel. Neither its package nor its content makes it another kind of file.
   ["a zip archive, not text", zipped("xl/__init__.py", "from word/a.xml import application/epub, x.npy")],
   ["an empty zip archive, not text", `PK\x05\x06${nothing}`],
   ["a Word document, not text", zipped("word/document.xml")],

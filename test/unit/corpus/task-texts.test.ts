@@ -41,7 +41,7 @@ test("a range that arrives in pieces of any size gives the words of the whole", 
   }
 });
 
-/** With an object for each of millions of short records, garbage would grow faster than the collector frees it. */
+/** With an object for each of millions of records, garbage would grow faster than it is freed. */
 test.skipIf(isSmallScale)("no record allocates an object", () => {
   const take = spyOn(Pretokens.prototype, "take");
   const inputs = findInputs([
@@ -62,8 +62,7 @@ const directory = scratch();
 const token = "<|end|>";
 
 test("a document that begins exactly at a cut is counted once", () => {
-  // A safe cut may directly follow a special token. The range before the cut then counts the document that begins
-  // there, and the range after it does not.
+  // The range before the cut counts the document that begins there; the next does not.
   const before = `one${token}`;
   const inputs = findInputs([put(directory, "cut", `${before} two and more`)]);
   const cutByte = before.length;

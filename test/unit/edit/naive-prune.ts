@@ -7,7 +7,7 @@ import { plainSpecial } from "../../../src/text/cutting.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/** A tokenizer in a simple form: tokens are strings of code points from 0 to 255, one for each byte. */
+/** Tokens are strings of code points from 0 to 255, one for each byte. */
 export type NaiveTokenizer = {
   readonly ids: ReadonlyMap<string, number>;
   /** Tokens that are never removed: bytes, and added tokens. */
@@ -17,7 +17,7 @@ export type NaiveTokenizer = {
   readonly ignoresMerges: boolean;
 };
 
-/** Merges a pretoken, the lowest rank first and from the left, without producing the token `without`. */
+/** Merges a pretoken, the lowest rank first, without producing the token `without`. */
 export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, without?: string): string[] {
   const kept = without === undefined ? merges : merges.filter(([left, right]) => left + right !== without);
   return encodeWord(pretoken, ranksOf(kept));
@@ -63,10 +63,7 @@ export function pruneNaively(
 const distinctMerges = ({ merges }: NaiveTokenizer) =>
   merges.filter(([left, right], i) => !merges.slice(i + 1).some(([l, r]) => l === left && r === right));
 
-/**
- * Keeps only the first merges of a tokenizer: as many as leave at most `size` tokens. Merges at the end that add no
- * token are removed, too.
- */
+/** Keeps the first merges: as many as leave at most `size` tokens. */
 export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveTokenizer {
   const { ids, fixed } = tokenizer;
   const all = distinctMerges(tokenizer);
@@ -105,10 +102,7 @@ export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): 
   };
 }
 
-/**
- * Returns a random tokenizer with few letters. Some tokens can be merged in several ways, some are unreachable, and
- * some are added tokens.
- */
+/** Returns a random tokenizer with few letters. */
 export function madeTokenizer(random: (below: number) => number): NaiveTokenizer {
   const letters = [..."abcd"].slice(0, 2 + random(3));
   const known = [...letters];

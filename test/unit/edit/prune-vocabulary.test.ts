@@ -86,7 +86,7 @@ test("the rarest leaf is removed first, and of equally rare ones that with the h
     const pruned = prune(tokenizer, new Map(counts), size);
     return "stays" in pruned ? pruned.stays.filter((token) => token.length > 1) : pruned;
   };
-  // "abc" and "abcd" are leaves. "abcd" is made from "ab" and "cd", because "c d" is merged before "ab c".
+  // "c d" is merged before "ab c", so "abcd" is made from "ab" and "cd".
   expect(
     left(
       [
@@ -139,8 +139,7 @@ test("the rarest leaf is removed first, and of equally rare ones that with the h
 });
 
 test("how each token is reached", () => {
-  // "abc" is made from "a bc", not from "ab c", because "b c" is merged first. "xy" is in the vocabulary, but no
-  // merge makes it.
+  // "abc" is made from "a bc", because "b c" is merged first. No merge makes "xy".
   const tokens = ["bc", "ab", "abc", "xy", "cb"];
   const ids = new Map([...bytes, ...tokens].map((token, id) => [token, id]));
   const merges: [string, string][] = [

@@ -22,7 +22,7 @@ function encode(bytes: Uint8Array): number[] {
 const textOf = (ids: readonly number[]) => decoder.decode(Uint32Array.from(ids)).bytes;
 const canonicalOf = (ids: readonly number[]) => encode(textOf(ids));
 
-/** Replaces some ids by those of the two parts into which the token's bytes are split. */
+/** Splits some tokens in two, and replaces their ids by those of the parts. */
 function broken(ids: readonly number[], share: number, next: () => number): number[] {
   return ids.flatMap((id) => {
     const bytes = tokenTables.bytesOf(tokens, id);

@@ -88,10 +88,7 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
   return encodeIntoFiles(encoding, of, files, () => () => {});
 }
 
-/**
- * Returns the documents that can be read from a file of a format. An npy, bin or llmc file has one document. OLMo and
- * datatrove files have no empty documents.
- */
+/** Returns the documents that can be read from a file of a format. */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
   return ["olmo", "datatrove"].includes(name) ? documents.filter(({ length }) => length > 0) : documents;
@@ -111,7 +108,7 @@ function documentsOf(path: string, append: boolean): number[][] {
     .map((document, d, { length }) =>
       d < length - 1 ? [...ids(document), separatorId] : [...ids(document), ...end],
     );
-  // An empty rest after the last separator is not a document, but a file without any separator is one.
+  // An empty rest after the last separator is not a document.
   return all.at(-1)!.length === 0 && all.length > 1 ? all.slice(0, -1) : all;
 }
 
@@ -162,7 +159,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Files with empty documents, with documents longer than a range, and with and without a separator at their end. */
+  /** Files with empty documents, long documents, and with and without a separator at the end. */
   const awkward = [
     {
       ending: "jsonl",
@@ -211,7 +208,7 @@ describe("files of ids", () => {
       const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
       expect(await failed.catch((error) => error)).toBe(stopped);
       expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
-      // As if the run had been killed after it renamed this file of a shard, and before the manifest listed the shard.
+      // As if the run had been killed before the manifest listed the shard.
       put(broken, `c_${String(failAt).padStart(5, "0")}.bin`, "");
       await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
       expect(filesIn(broken)).toEqual(filesIn(quiet));
@@ -269,7 +266,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** Returns four records. The second is longer than a window, and has a special token inside. */
+  /** The second record is longer than a window, and has a special token inside. */
   const longRecords = () => {
     const half = "low lower newest ".repeat(40_000);
     return [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`].map((text, id) => ({
@@ -531,7 +528,7 @@ describe("shards that exist", () => {
         /c_\d+\.\w+" is not used: it belongs to another user/,
       );
     expect(filesIn(home)).toEqual(before);
-    // A run does not wait for a pipe, and does not follow a link of another user.
+    // A run neither waits for a pipe nor follows a link of another user.
     rmSync(join(home, "c.json"));
     makePipe(join(home, "c.json"));
     expect((await refusalOf(again())).message).toEndWith("it is not a regular file");
@@ -539,7 +536,7 @@ describe("shards that exist", () => {
     symlinkSync(put(home, "other.json", "{}"), join(home, "c.json"));
     giveAway(join(home, "c.json"));
     expect((await refusalOf(again())).message).toInclude("symbolic link");
-    // In a directory where only its owner and its group may write, files of another user are used.
+    // Files of another user are used if only owner and group may write here.
     rmSync(join(home, "c.json"));
     for (const name of readdirSync(home)) chownSync(join(home, name), 0, 0);
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));

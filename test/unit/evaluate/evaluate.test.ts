@@ -46,9 +46,6 @@ const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensA
 const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean): Promise<Evaluated> =>
   evaluate(optionsOf(given, workerCount, specialTokensAsText), () => {});
 
-/**
- * Returns random text: short words, numbers, signs, all kinds of white space, and special tokens, some within words.
- */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
   const spaces = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
@@ -165,7 +162,7 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
   };
   const prefixed = (json: TokenizerJson) =>
     Object.assign(json.pre_tokenizer as object, { add_prefix_space: true });
-  /** Puts a space before a piece, unless it is the first one, is empty, or begins with a space. */
+  /** Puts a space before a piece, unless it is first, empty, or begins with one. */
   const behindSpace = (piece: string, i: number) => (i === 0 || /^( |$)/.test(piece) ? piece : ` ${piece}`);
   const nfkc = (text: string) => text.normalize("NFKC");
   const cases: [Tokenizer, Normalize?][] = [
@@ -280,13 +277,11 @@ test("a token of parts of one character is not mixed; any other token that is no
     return [notUtf8InVocabulary, mixedInVocabulary] as const;
   };
   const [notUtf8, mixed] = await madeOf();
-  // Three new tokens, each a part of one character: E0 A5, F3 A0 and F3 A0 81.
+  // Parts of one character: E0 A5, F3 A0 and F3 A0 81.
   expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
-  // 80 81 and 80 81 82 may be parts of one character, but 80 81 82 83 may not: at most three bytes follow the first
-  // one.
+  // 80 81 82 83 is no part of a character: at most three bytes follow the first.
   expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
-  // Parts of several characters or of none: a space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter. ED
-  // A0 alone counts as the beginning of a character.
+  // Not parts of one character, except for ED A0, which may begin one.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
     notUtf8 + 6,
     mixed + 5,
@@ -485,7 +480,7 @@ test("tokenizers with the same pattern share the counting of a text that has non
 });
 
 const nfc = await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } }));
-/** A tokenizer without the second half of its merges and their tokens. The other tokens keep their ids. */
+/** A tokenizer without the second half of its merges and their tokens. */
 const half = await changed(({ model }) => {
   for (const merge of model.merges.splice(model.merges.length / 2)) {
     delete model.vocab[(merge as string[] & string).length === 2 ? (merge as string[]).join("") : ""];
@@ -500,7 +495,7 @@ async function compare(a: Tokenizer, b: Tokenizer, paths: readonly string[] | nu
   return (await compareTokenizers(comparing, () => {})).difference;
 }
 
-/** Returns the words that the tokenizers cut differently, with their white space, both cuts, and their counts. */
+/** Returns the words that the tokenizers cut differently, with both cuts and their counts. */
 function naiveDifferences(a: Tokenizer, b: Tokenizer, text: string) {
   const piecesOf = (tokenizer: Tokenizer, word: string) =>
     Array.from(tokenizer.encode(word), (id) => escapeBytes(tokenizer.tokenBytes(id)));

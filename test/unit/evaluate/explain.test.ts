@@ -17,7 +17,7 @@ const base = jsonOf(home);
 
 const idsOf = (explained: readonly ExplainedPart[]) => explained.flatMap(({ ids }) => ids);
 
-/** Checks the steps naively: each step looks at all merges, and applies the one with the lowest rank. */
+/** Each step looks at all merges, and applies the one with the lowest rank. */
 function checkSteps(
   { model: { merges, byteIds } }: TokenizerParts,
   { bytes, start, steps, ids }: ExplainedPart,

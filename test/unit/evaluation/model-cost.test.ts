@@ -9,7 +9,7 @@ const ofConfig = (config: unknown, ...more: string[]) =>
   );
 const ofList = (...values: string[]) => modelCosts.readShape(values, "--model", () => undefined);
 
-/** For each model: its config.json, the size of its vocabulary, and the number of parameters that its authors state. */
+/** Each model's config.json, vocabulary size, and number of parameters that its authors state. */
 const published = {
   "GPT-2": [{ model_type: "gpt2", n_embd: 768, n_layer: 12, n_head: 12, n_inner: null }, 50257, 124_439_808],
   "Llama 3 8B": [llama({ d: 4096, ffn: 14336, layers: 32, heads: 32, kv: 8 }), 128256, 8_030_261_248],
@@ -250,7 +250,7 @@ describe("a list", () => {
     });
 });
 
-/** The naive twin, layer by layer and matrix by matrix: two FLOPs for each weight that a token uses. */
+/** The naive twin, matrix by matrix: two FLOPs for each weight that a token uses. */
 function naiveCost(shape: modelCosts.Shape, ids: number) {
   const { d, heads, kvHeads, headDim, gated, experts } = shape;
   let [parameters, flops] = [0, 0];

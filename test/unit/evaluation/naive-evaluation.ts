@@ -1,13 +1,10 @@
 import type { Tokenizer } from "../../../src/library/tokenizer.ts";
 
-// Computes the measures of an evaluation in simple code, with strings and Maps. Texts must be valid UTF-8.
+// Computes the measures of an evaluation in simple code. Texts must be valid UTF-8.
 
 const whitespace = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 
-/**
- * Returns the words that Python's `str.split()` finds in a text, each with the single white-space character before
- * it, if any.
- */
+/** Returns the words that Python's `str.split()` finds, each with the white-space character before it. */
 export const naiveWords = (text: string) =>
   [...text.matchAll(new RegExp(`(${whitespace}?)((?:(?!${whitespace})[^])+)`, "gu"))].map(
     ([, before, word]) => ({
@@ -19,7 +16,7 @@ export const naiveWords = (text: string) =>
 /** Changes a text as the tokenizer does before it cuts. */
 export type Normalize = (text: string) => string;
 
-/** Returns the tokens that contain a byte of the word, when the white space and the word are encoded together. */
+/** Returns the tokens that contain a byte of the word, encoded with its white space. */
 export function naivePieces(
   tokenizer: Tokenizer,
   { before, word }: { before: string; word: string },
@@ -35,10 +32,7 @@ export function naivePieces(
   });
 }
 
-/**
- * Measures how a number with `digitCount` digits is cut, by TokEval's formulas. `borders` are the offsets at which its
- * tokens begin, except 0.
- */
+/** Measures by TokEval's formulas. `borders` are the offsets at which tokens begin, except 0. */
 export function naiveNumber(digitCount: number, borders: readonly number[]) {
   const groups = (first: number) =>
     Array.from({ length: digitCount }, (_, k) => k).filter((k) => k > 0 && (k - first) % 3 === 0);
@@ -57,10 +51,7 @@ export function naiveNumber(digitCount: number, borders: readonly number[]) {
   };
 }
 
-/**
- * Returns the measures of each number in a word. A number is a run of digits in the text of the word's tokens; a
- * special token ends it. A border within the bytes of digit k has the offset k + 0.5.
- */
+/** A special token ends a number. A border within the bytes of digit k has the offset k + 0.5. */
 function naiveNumbers(tokenizer: Tokenizer, text: string) {
   const specials = new Set(tokenizer.specialTokens.values());
   const pieces = [...tokenizer.encode(text)].map((id) =>

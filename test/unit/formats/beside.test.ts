@@ -3,8 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../../binary.ts";
 
-// Files that transformers reads next to a tokenizer.json. Rewrites copy them, and replace ids that have changed. The
-// last test is about the tokenizer.json itself.
+// Files that transformers reads next to a tokenizer.json, and that rewrites copy.
 
 const home = scratch();
 const text = put(home, "text.txt", "low lower lowest new newer <|e|> ".repeat(50));

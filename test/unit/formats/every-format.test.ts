@@ -7,8 +7,7 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// A tokenizer in each format that training writes is read, extended, pruned, and converted to the others. What a format
-// cannot do is listed below with its message.
+// A tokenizer in each format that training writes is read, extended, pruned and converted.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
@@ -27,7 +26,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // The probe has neither of these special tokens, because tekken.json never recognizes special tokens in text.
+  // tekken.json never recognizes special tokens in text, so the probe has neither.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
@@ -46,7 +45,7 @@ const seeds = put(home, "seeds.txt", "zebra\n");
 const probe = `${content.slice(0, 5000)}a${specialTokens.join("b")}<|reserved_special_token_3|>  \n\n 漢字é zebra 123`;
 let outputs = 0;
 
-/** Runs a command. Returns its output directory, and the files in it by name, without record and tables. */
+/** Runs a command. Returns its output directory and files, without record and tables. */
 function made(...args: string[]) {
   const output = join(home, String(outputs++));
   expect(bpe([...args, "-o", output, "-q"])).toMatchObject({ code: 0, stderr: "" });

@@ -146,7 +146,7 @@ describe("a special token", () => {
   for (const name of ["vocab.json", "merges.txt"]) put(pair, name, readFileSync(join(made, name)));
 
   test("may not take the id of a rank or of another token: both are named", async () => {
-    // tiktoken encodes the special token as the shared id, and decodes that id as the rank.
+    // tiktoken encodes the special token as the shared id, which it decodes as the rank.
     const lines = rankLines.map((line) => `! ${line.split(" ")[1]} ${line.split(" ")[0]}`).join("\n");
     const theirs = new Tiktoken(lines, { "<|x|>": 97 }, patterns.gpt2.sources[0]!);
     expect([...theirs.encode("<|x|>", "all")]).toEqual([97]);
@@ -206,7 +206,7 @@ describe("a special token", () => {
       const random = randomNumbers(seed);
       const specialTokens = odd.filter(() => random(3) === 0);
       const compat = (["cs336", "huggingface", "rustbpe"] as const)[seed % 3]!;
-      // By HF's rule, a special token and a learned token with the same text share an id.
+      // By HF's rule, special and learned tokens with the same text share an id.
       if (compat === "huggingface") specialTokens.push(["a", "Ġt", "Ġ"][random(3)]!);
       const some = () => ["the low ", "q", "éa", "b\n", ...specialTokens][random(4 + specialTokens.length)]!;
       const text = Array.from({ length: 80 }, some).join("");
@@ -231,7 +231,7 @@ describe("a special token", () => {
 });
 
 describe("files without a tokenizer that can be loaded are refused, and the error names them", () => {
-  // A SentencePiece message with the piece "<unk>", its score and its type, but without a model type.
+  // A SentencePiece message with a piece, its score and its type, but no model type.
   const sentencePiece = Buffer.from("0a0e0a053c756e6b3e15000000001802", "hex");
   for (const [content, what] of [
     [sentencePiece, "cannot be reproduced exactly: it is a SentencePiece model of the type Unigram"],

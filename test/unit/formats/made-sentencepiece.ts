@@ -40,7 +40,7 @@ const float = (number: number, value: number) => [
 
 export type Settings = { modelType?: number; trainer?: number[]; normalizer?: number[]; others?: number[] };
 
-/** Returns the bytes of a model. A later field of a message replaces an earlier one. */
+/** A later field of a message replaces an earlier one. */
 export function modelOf({ pieces, byteFallback, unknownText, addsPrefix }: Case, settings: Settings = {}) {
   const { modelType = 2, trainer = [], normalizer = [], others = [] } = settings;
   const listed = pieces.flatMap(([text, score, kind]) =>

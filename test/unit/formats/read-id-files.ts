@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { parquetReadObjects } from "hyparquet";
 
-// Reads files of ids as the programs do that the files are for. Each reader returns the ids of each document, or all
-// ids as one document if the format has none.
+// Readers return the ids by document, or as one document if the format has none.
 
 type Documents = number[][];
 

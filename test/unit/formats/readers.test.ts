@@ -7,8 +7,6 @@ import { trainTokenizer } from "../../../src/index.ts";
 import { binary, bpe, environment, mergesOf, put, scratch } from "../../binary.ts";
 import { gpt2Pattern, madeText } from "../tokenizer/made-merges.ts";
 
-// Odd special tokens: the files with them, read by other programs; how `inspect` shows them; and what is refused.
-
 const home = scratch();
 
 /** Odd special tokens. Any text is allowed, except for a single byte. */

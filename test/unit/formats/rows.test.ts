@@ -16,17 +16,14 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 7);
 
-/**
- * Returns a random vocabulary. Merges join tokens of any length, so that many tokens exceed the 64 bytes up to which
- * tokens are kept (`TokenBytes`), and many are exactly that long.
- */
+/** Tokens are kept up to 64 bytes (`TokenBytes`). Many are longer or exactly that long. */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);
   const left: number[] = [];
   const right: number[] = [];
   const lengths: number[] = Array.from({ length: 256 }, () => 1);
   for (let k = 0; k < mergeCount; k++) {
-    // One merge in twenty may make a token of more than 64 bytes. If all merges could, most tokens would be long.
+    // If all merges could make long tokens, most tokens would be long.
     const isShort = random(20) > 0;
     let [a, b] = [random(lengths.length), random(lengths.length)];
     while (isShort && lengths[a]! + lengths[b]! > 64) [a, b] = [random(lengths.length), random(256)];

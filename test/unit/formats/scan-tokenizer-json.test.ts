@@ -63,7 +63,7 @@ const character = fc.constantFrom(
   "😀",
 );
 const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
-/** Returns a UTF-16 code unit as \uXXXX. Its hexadecimal digits are upper-case for é, else lower-case. */
+/** Returns a UTF-16 code unit as \uXXXX. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${character === "é" ? hex.toUpperCase() : hex}`;
@@ -135,7 +135,7 @@ test("with any byte changed, the scan finds nothing, or the same as JSON.parse",
   );
 });
 
-/** Texts of a vocab.json and a merges.txt in GPT-2's form, with the model that they store. */
+/** A vocab.json and a merges.txt in GPT-2's form, with their model. */
 const gpt2Files = tokenizerText.map((text) => {
   const { model } = JSON.parse(text) as { model: Model };
   const lines = model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" ")));
@@ -170,7 +170,7 @@ test("an unusual pair of files is left to the readers of JSON and lines", () => 
     ["a", 0],
     ["b", 1],
   ]);
-  // Two tokens may share an id. A merge produces the one whose text is that of its two parts.
+  // Two tokens may share an id. A merge makes the one spelled by its parts.
   const twins = scanPair('{"a":0,"b":1,"ab":1,"c":2,"x":2}', "a b\na b\n");
   expect([...twins!.vocab.tokensWithoutMerge()].map(([token]) => token)).toEqual(["a", "b", "c", "x"]);
   expect(head?.merges.merged).toEqual(new Int32Array(0));
@@ -216,7 +216,7 @@ test("a scanned vocabulary gives the bytes of each id, and the ids of tokens tha
   );
 });
 
-/** A file whose model has lists in lists, so that the deepest list is at level `count`. */
+/** A file whose model has lists nested to level `count`. */
 const levels = (count: number) =>
   `{"model":{"vocab":{"a":0},"merges":[],"x":${"[".repeat(count - 2)}${"]".repeat(count - 2)}}}`;
 

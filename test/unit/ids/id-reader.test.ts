@@ -4,7 +4,7 @@ import { idBytes, npyHead } from "../../../src/ids/id-writers.ts";
 import { put, scratch } from "../../binary.ts";
 import { errorOf } from "../../thrown.ts";
 
-/** Returns the header of an .npy file with this shape, and with the changes that `change` makes. */
+/** Returns the header of an .npy file with this shape, changed by `change`. */
 function headWith(shape: string, change = (head: Uint8Array) => void head): Uint8Array {
   const head = npyHead("uint16", 500);
   const text = `{'descr': '<u2', 'fortran_order': False, 'shape': ${shape}, }`;

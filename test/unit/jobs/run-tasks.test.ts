@@ -21,7 +21,7 @@ const token = "<|end|>";
 const specialTokens = [token];
 const threadCounts = [1, 2, 5];
 
-/** Files with 0 to 6 documents each. Some have lines of JSON, which the main thread may leave to workers. */
+/** Some files have lines of JSON, which the main thread may leave to workers. */
 const documentCounts = Array.from({ length: 60 }, (_, i) => i % 7);
 const paths = documentCounts.map((count, i) => {
   const texts = Array.from({ length: count }, (_, k) => `text ${k} `.repeat(1 + ((i * 31) % 900)));

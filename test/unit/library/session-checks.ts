@@ -1,5 +1,4 @@
-// Checks of sessions, segments and canonical ids against their definitions, for random tests. A check throws if a
-// definition is violated.
+// Checks of sessions, segments and canonical ids against their definitions. A failed check throws.
 import assert from "node:assert/strict";
 import type { Session } from "../../../src/library/text-session.ts";
 import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
@@ -9,7 +8,7 @@ import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const names = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] as const;
-/** Returns tokenizers with five patterns. Their files are written into `directory`, which is a new one by default. */
+/** Returns tokenizers with five patterns, whose files are written into `directory`. */
 export const madeBases = (directory?: string): TokenizerJson[] =>
   names.map((name) => jsonOf(writeTokenizer(name, "cs336", directory)));
 
@@ -38,7 +37,7 @@ export function madeAtRandom(bases: readonly TokenizerJson[], seed: number): Mad
 
 type Segment = { text: string; trusted: boolean };
 
-/** A naive twin of a session: each code unit of its text, and whether it is trusted. */
+/** A naive twin of a session: each code unit, and whether it is trusted. */
 class Twin {
   units: { readonly unit: string; readonly trusted: boolean }[] = [];
 
@@ -88,10 +87,7 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return i;
 }
 
-/**
- * Makes the same edit in a session and its twin. Returns what the session returns: the number of leading ids that have
- * not changed.
- */
+/** Returns the number of leading ids that have not changed. */
 function editBoth(
   random: Random,
   session: Session,
@@ -110,10 +106,7 @@ function editBoth(
   return kind === 5 ? session.truncate(start) : session.replace(start, end, text, options);
 }
 
-/**
- * Checks after each edit that the ids are those of the whole text, and that no further text changes the stable ids.
- * Returns the session.
- */
+/** After each edit, the ids must be those of the whole text, and stable ids stay. */
 export function checkEdits(
   { tokenizer, tokens }: Made,
   random: Random,
@@ -149,13 +142,10 @@ export function checkEdits(
 
 const nameOf = (i: number) => `\ue000${i}\ue001`;
 
-/**
- * Encodes segments by their definition. The tokenizer `naive` has the same added tokens under names that no text
- * contains. In the segments, each added token is replaced by its name, except special tokens in untrusted text; then
- * `naive` encodes the joined text. The added tokens must not depend on the text next to them.
- */
+/** Encodes segments by their definition. The added tokens must not depend on the text next to them. */
 export class MaskedSegments {
   readonly made: Made;
+  /** Has the same added tokens, but under names that no text contains. */
   private readonly naive: TextTokenizer;
   private readonly idsByMask = new Map<number, number>();
   private readonly isSpecial: readonly boolean[];
@@ -196,10 +186,7 @@ export class MaskedSegments {
   }
 }
 
-/**
- * Checks the ids of random segments against their definition. With `isolate`, they are the ids of each segment encoded
- * alone.
- */
+/** With `isolate`, the ids are those of each segment encoded alone. */
 export function checkSegments(naive: MaskedSegments, random: Random): void {
   const { tokenizer, tokens } = naive.made;
   const part = () => {
@@ -222,12 +209,9 @@ export function checkSegments(naive: MaskedSegments, random: Random): void {
   assert.deepEqual([...tokenizer.encodeSegments(segments, { isolate: true })], alone);
 }
 
-/**
- * Checks that ids are called canonical exactly if encoding their text gives them, and that the spans of `recode` map
- * them to the canonical ids.
- */
+/** Ids must be called canonical exactly if encoding their text gives them. */
 export function checkCanonical({ json, tokenizer, tokens }: Made, random: Random): void {
-  // If two tokens share an id, one of them may be empty, so the id cannot be decoded.
+  // If two tokens share an id, one may be empty, which cannot be decoded.
   const vocabIds = Object.values(json.model.vocab);
   if (new Set(vocabIds).size < vocabIds.length) return;
   const text = madePart(random, tokens);

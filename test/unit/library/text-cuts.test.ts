@@ -34,7 +34,7 @@ function jsonWith(
   };
 }
 
-/** Returns random merges of the bytes of a text. Many of their tokens begin or end within a character. */
+/** Returns random merges of the bytes of a text. */
 function madeMerges(random: (below: number) => number, text: string): [string, string][] {
   const merges: [string, string][] = [];
   let tokens = [...byteCharacters.encode(Buffer.from(text))];
@@ -53,7 +53,7 @@ function madeMerges(random: (below: number) => number, text: string): [string, s
   return merges;
 }
 
-/** The rules of `truncate` and `chunks` in simple code, for tokenizers without normalization or a prefix space. */
+/** `truncate` and `chunks` in simple code, without normalization or a prefix space. */
 class NaiveCuts {
   readonly ends: number[];
 
@@ -186,10 +186,7 @@ function keepsForm(text: string, at: number, normalization: string | null): bool
   return form(text.slice(0, at)) + form(text.slice(at)) === form(text);
 }
 
-/**
- * Whether two tokens of different bytes may share an id. For example, an added token "Å" would have the id of the byte
- * C5, which the vocabulary spells "Å".
- */
+/** Whether two tokens may share an id: an added token "Å" and the byte C5, spelled "Å". */
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
     Object.entries(model.vocab).some(([key, its]) => its === id && key !== content);
@@ -213,7 +210,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
     }
     const { normalization, addedTokens } = tokenizer.parts;
     if (sharesId(json, tokenizer)) continue;
-    // Whether an added token begins or ends with white space, which an adjacent added token may strip.
+    // An adjacent added token may strip the white space at these edges.
     const hasEdges = addedTokens.some(({ content }) => content.trim() !== content);
     const isAdded = new Set(addedTokens.map(({ id }) => id));
     for (const [turn, text] of texts.entries()) {
@@ -231,15 +228,13 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        // In a text without added tokens, the cut changes the normal form only if the part is within one character and
-        // its marks.
+        // If the part is within one character and its marks, or there are added tokens, the form may change.
         const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
         const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
         const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
         const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
-        // Looks for cuts that give a longer part with at most `n` ids, which are the first (or the last) ids of the
-        // text.
+        // Looks for longer parts with at most `n` ids, which are ids of the text.
         const [inside, partOf] =
           keep === "start"
             ? [(at: number) => at > cut, (at: number) => text.slice(0, at)]
@@ -286,7 +281,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         }
         if (overlap === 0) expect(end).toBe(text.length);
       }
-      // A cut may remove the letter after a `single_word` token, which is then found in the part.
+      // A cut may remove the letter after a `single_word` token, which is then found.
       if (options.specialTokensAsText || addedTokens.some(({ singleWord }) => singleWord)) continue;
       const kept = idsOf(tokenizer.truncate(text, n)).filter((id) => isAdded.has(id));
       expect(kept.length).toBeLessThanOrEqual(ids.filter((id) => isAdded.has(id)).length);
@@ -369,8 +364,7 @@ test("a part of a text with a prefix space is encoded with a prefix space of its
   // The first token is the prefix space, which is not in the text.
   expect(tokenizer.truncate("bc", 1)).toBe("");
   expect(tokenizer.truncate("bc", 2)).toBe("b");
-  // In "abc", the prefix space is a token of its own, so "ab" takes three tokens. Encoded alone, "ab" is one token,
-  // with its prefix space.
+  // In "abc", the prefix space is a token, so "ab" takes three; alone, it takes one.
   json.model.vocab["\u0120ab"] = 1000;
   json.model.ignore_merges = true;
   json.model.merges = [];

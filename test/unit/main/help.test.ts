@@ -48,7 +48,7 @@ describe("every page", () => {
 });
 
 describe("the page of a command", () => {
-  // If a new option makes the page too long, mark it or another option as `rare`.
+  // If a new option makes the page too long, mark it or another one as `rare`.
   test("is one screen of 80 columns and 24 rows, and so is that of the program", () => {
     for (const text of [programHelp(page(80)), ...commands.map((command) => commandHelp(command, page(80)))])
       expect(text.split("\n").length - 1).toBeLessThanOrEqual(24);

@@ -9,9 +9,7 @@ import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { tableOf } from "./made-words.ts";
 
-// HF's npm package trains only with its default options: 30,000 entries, and an alphabet of only the characters that
-// occur. These characters have the same order as in an alphabet of all bytes, so the merges are equal up to the length
-// of the shorter list.
+// HF's npm package trains only with its default options, such as 30,000 entries.
 test("merges equal those of HF's own trainer on made-up text, including ties and repeats", () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = randomNumbers(seed * 65537);
@@ -25,10 +23,7 @@ test("merges equal those of HF's own trainer on made-up text, including ties and
   }
 });
 
-/**
- * Returns the words of a line, which consist of letters. With single spaces between them, a pattern for words splits
- * the line as "first", " second", " third", ..., "\n".
- */
+/** Returns the words of a line, which a pattern splits as "first", " second", …, "\n". */
 function makeLine(random: Random): string[] {
   const alphabet = ["ab", "abc", "aé", "thequickbrownfox"][random(4)]!;
   const letter = () => alphabet[random(alphabet.length)]!;

@@ -6,7 +6,7 @@ import { pick, type Random } from "../../random.ts";
 import { wordTableOf } from "../words/generators.ts";
 import type { NaiveWords } from "./naive.ts";
 
-/** Returns words biased to hard cases: few letters, runs, repeats, equal counts, and occasionally huge counts. */
+/** Returns words of few letters, with runs, repeats and equal counts. */
 export function makeWords(random: Random): Map<string, number> {
   const alphabetSize = pick(random, [2, 2, 3, 3, 4, 8, 256]);
   const firstByte = random(250);
@@ -38,7 +38,7 @@ export function makeWords(random: Random): Map<string, number> {
   return words;
 }
 
-/** Converts naive words into a table. A naive word is a string of code points 0-255. */
+/** A naive word is a string of code points 0-255. */
 export const tableOf = (words: NaiveWords): WordTable =>
   wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
@@ -64,10 +64,7 @@ export function makeTuning(random: Random): MergeTuning {
   };
 }
 
-/**
- * Returns the number of merges, and a checksum of all their data. For texts that are too large for a naive twin, the
- * tests have the checksums that an independent JavaScript engine gave.
- */
+/** The expected checksums come from an independent JavaScript engine. */
 export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {
   const hash = createHash("sha256");
   for (const array of [left, right, counts, replacedCounts]) hash.update(array);

@@ -3,12 +3,9 @@ import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { anyTwo, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 /**
- * Does what HF's BpeTrainer does, step by step, with Maps: ids by string, counts that are updated and never
- * recomputed, and a queue entry for each time a pair is created, with the words in which it was created. `mergeCount`
- * is the number of entries that the vocabulary may gain.
+ * Does what HF's BpeTrainer does, step by step. `mergeCount` is the number of entries that the vocabulary may gain.
  *
- * The count of a merged pair is not updated, and only the words of an entry are merged. Both matter when a string
- * that is already a token is produced again: its pair can then be merged a second time. Such a merge is listed twice.
+ * A pair whose string is already a token can be merged a second time, and is then listed twice.
  */
 export function naiveHuggingface(
   words: NaiveWords,

@@ -33,7 +33,7 @@ type SeededOptions = {
   mayJoin: (left: string, right: string) => boolean;
 };
 
-/** Makes the merges of the seeds. Then counts all pairs, merges the best one, and starts over. */
+/** Makes the merges of the seeds, then repeatedly counts all pairs and merges the best. */
 export function naiveSeeded(
   compat: Compat,
   words: NaiveWords,

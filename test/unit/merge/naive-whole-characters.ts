@@ -10,7 +10,7 @@ export function isWhole(bytes: string): boolean {
   }
 }
 
-/** Whether the bytes are an unfinished character: the first bytes of some character, but not all of it. */
+/** Whether the bytes are the first bytes of some character, but not all of it. */
 export const isBegun = (bytes: string) => bytes.length < 4 && begun.has(bytes);
 const begun = new Set<string>();
 for (let point = 0x80; point < 0x110000; point += point < 0x800 ? 1 : 0x40) {

@@ -1,7 +1,7 @@
 import { keyOf, mergePair, type Pair, trainOnWords } from "../../../examples/learn.ts";
 import type { Compat, Merges } from "../../../src/tokenizer/merges.ts";
 
-// The naive trainer is `examples/learn.ts`. This file adds the limits of a training, and makes merges comparable.
+// Adds the limits of a training to `examples/learn.ts`, the naive trainer.
 
 export type NaiveOptions = {
   mergeCount: number;
@@ -13,10 +13,10 @@ export type NaiveOptions = {
 
 export const anyTwo = () => true;
 
-/** A corpus: distinct words with their counts. A word is a string of code points 0-255, one for each byte. */
+/** A corpus. A word is a string of code points 0-255, one for each byte. */
 export type NaiveWords = ReadonlyMap<string, number>;
 
-/** Maps each pair to its rank, as `encodeWord` expects. If a pair is listed twice, the later rank counts. */
+/** Maps pairs to ranks. If a pair is listed twice, the later rank counts. */
 export const ranksOf = (merges: readonly (readonly [left: string, right: string])[]) =>
   new Map(merges.map(([left, right], rank) => [keyOf(left, right), rank]));
 
@@ -36,7 +36,7 @@ export function naiveMerges(
   return [...trainOnWords(words, 256 + mergeCount, compat, mayMerge).merges];
 }
 
-/** Converts the merges of an engine. The bytes of each half become a string of code points 0-255. */
+/** Converts the merges of an engine into strings of code points 0-255. */
 export function spelledMerges(merges: Merges): Pair[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   return Array.from({ length: merges.mergeCount }, (_, k) => {

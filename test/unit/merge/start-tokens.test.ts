@@ -34,10 +34,7 @@ type NaiveOptions = {
   readonly make: (left: number, right: number) => boolean;
 };
 
-/**
- * Counts all pairs, merges the best one, and starts over. Tokens are numbered: first the start tokens, then the token
- * of each merge.
- */
+/** Start tokens have the first numbers, followed by the tokens of merges. */
 function naiveMerges(words: readonly (readonly [number[], number])[], startCount: number, how: NaiveOptions) {
   const texts = words.map(([tokens, count]) => ({ tokens: [...tokens], count }));
   const merges: { left: number; right: number; count: number }[] = [];
@@ -69,10 +66,7 @@ function naiveMerges(words: readonly (readonly [number[], number])[], startCount
   return merges;
 }
 
-/**
- * Returns distinct spellings. None is a prefix of another, so no two sequences have the same bytes. Some are long,
- * and many share long prefixes.
- */
+/** Returns distinct spellings. None is a prefix of another. */
 function makeSpellings(random: Random, count: number): string[] {
   const end = [0, 97, 200, 255][random(4)]!;
   const stem = Array.from({ length: 70 }, () => 32 + random(3));
@@ -115,13 +109,12 @@ describe("words of start tokens, with random tuning", () => {
         const random = randomNumbers(seed * 7919);
         const count = [4, 7, 30, 256, 257, 3000][random(6)]!;
         const spellings = makeSpellings(random, count);
-        // The last two start tokens occur in no word, so that their ranks can be those of the two tokens in `known`.
+        // The last two start tokens occur in no word, so that `known` can have their ranks.
         const words = makeTokenWords(random, count - 2);
         const ranks = shuffled(random, count);
         const known = [spellings[0]! + spellings[1]!, spellings[1]! + spellings[1]!];
         const knownRanks = ranks.slice(-2);
-        // More existing tokens. No merge produces them: they contain the byte 1, which no start token has. Some are as
-        // long as tokens that merges produce.
+        // No merge produces these tokens: they contain the byte 1, which no start token has.
         const neverMade = Array.from({ length: random(50) }, (_, k) => ({
           bytes: bytesOf(`\u0001${known[k % 2]!.slice(random(3))}${k}`),
           rank: 0,
@@ -196,7 +189,7 @@ describe("words of start tokens, with random tuning", () => {
         maxTokenLength,
         startTokens: { count },
       };
-      // With HF's rule, a token must be shorter than the limit, and a pair of start tokens is always allowed.
+      // With HF's rule, a token must be shorter than the limit, unless two start tokens make it.
       const isHuggingface = options.compat === "huggingface";
       const limit = (maxTokenLength ?? Infinity) - (isHuggingface ? 1 : 0);
       const sizes = Array.from({ length: count }, () => 1);
@@ -262,8 +255,7 @@ describe("edges", () => {
     let step = training.next();
     for (; !step.done; step = training.next()) sliceCount++;
     expect(step.value).toEqual(whole);
-    // Layout, counting, tallying, storing and lists take 60,000 steps each. Growing the table takes at least 57,000
-    // more.
+    // Layout, counting, tallying, storing and lists take 60,000 steps each, growing the table at least 57,000.
     expect(sliceCount).toBeGreaterThan((5 * 60_000 + 57_000) / sliceWork);
   });
   test("any number of threads finds the same pairs in a text, and so do their helpers", () => {
@@ -272,8 +264,7 @@ describe("edges", () => {
       [6, 20_000],
     ] as const) {
       const random = randomNumbers(wordLength);
-      // Many pairs occur only once, which makes the tables grow, and some are frequent. The index is rebuilt between
-      // merges.
+      // Many pairs occur only once, which makes the tables grow, and some are frequent.
       const token = () => (random(2) === 0 ? random(900) : 900 + random(12));
       const word = () => Array.from({ length: wordLength }, token);
       const words = tokenWordsOf(

@@ -45,8 +45,7 @@ function inCharacters(merges: readonly Pair[]): Pair[] {
 }
 
 describe("worked example", () => {
-  // At first "e s" and "s t" are the most frequent pairs, with 9 each. By the rule of cs336, the tie goes to the greater
-  // pair, (s, t). Then "e st" has 9; then "o w" and "l o" have 7 each, the greater one first; and so on.
+  // At first "e s" and "s t" have 9 each, and the tie goes to the greater pair, (s, t).
   const words = wordTableOf([
     ["low", 5],
     ["lower", 2],
@@ -266,8 +265,7 @@ describe("words in several memories", () => {
   });
 
   test("if a single memory proves too small later, training starts over with two: too many occurrences", () => {
-    // Each word is "ab" nine times, followed by the number of the word in two bytes. The first merge, of "a b", needs
-    // more arena than the memory has: for its own occurrences, and for those of the pairs that it creates.
+    // The first merge, of "a b", needs more arena than the memory has.
     const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
     const words = someWords(10_000, (pos) => {
       const [word, k] = [Math.floor(pos / 20), pos % 20];
@@ -304,7 +302,7 @@ describe("slices", () => {
       { ...defaultTuning, sliceWork: 50 },
     );
     const phases = Array.from(training, ({ phase }) => phase);
-    // The pairs with the highest count are sorted by the tie rule before the first merge.
+    // Pairs with the highest count are sorted before the first merge.
     expect(phases.filter((phase) => phase === "merge").length).toBeGreaterThanOrEqual(10_000 / 50);
   });
 
@@ -386,7 +384,7 @@ test("for superwords, the lists of many cells are in huge pages, and those of fe
       tuning,
     )!.memories;
     const { exports, memory } = first!;
-    // Skips 64 KB, because huge pages are requested only from a multiple of 64 KB on.
+    // Huge pages are requested only from a multiple of 64 KB on.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
   // The word has a boundary cell before and after it.

@@ -59,9 +59,7 @@ const stray = [
   "\xc3",
 ];
 
-/**
- * Returns words with many ties and repeats. Most consist of few characters, their parts, and bytes that are not text.
- */
+/** Most words consist of few characters, their parts, and bytes that are not text. */
 function makeText(random: Random): Map<string, number> {
   if (random(5) === 0) return makeWords(random);
   const pool = pools[random(pools.length)]!;

@@ -82,7 +82,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
       2,
     ]);
   }
-  // Without a unit, a number is bytes. A small one is probably a mistake, so it is refused.
+  // A small number without a unit is probably a mistake, so it is refused.
   for (const text of ["1", "10", "999"]) {
     const error = errorOf(() => sizeBytes("--size", text, 0));
     expect([error.message, error.hint]).toEqual([

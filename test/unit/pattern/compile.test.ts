@@ -259,8 +259,7 @@ describe("a pattern", () => {
         expect(error).toBeInstanceOf(UserError);
         continue;
       }
-      // Skips patterns that JavaScript treats differently. If an iteration of a repeat matches the empty string, our
-      // repeat ends, but JavaScript's fails. A pattern of assertions alone has empty matches in JavaScript.
+      // JavaScript treats these differently: empty iterations of repeats, and patterns of assertions alone.
       if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
       compiledCount++;
       const regexp = new RegExp(
@@ -463,8 +462,7 @@ const sequences: readonly (readonly [readonly string[], number])[] = [
   [[gpt2, gpt2], 1],
   [["\\s+\\S+|\\s+", gpt2], 1],
   [[gpt2, "abc|a|b", "[^b]"], 1],
-  // After "12", the first split may match "123", or leave both digits to gpt2. One automaton would have to track gpt2's
-  // ends for both cases.
+  // After "12", the first split may match "123", or leave both digits to gpt2.
   [["[0-9]{3}", gpt2], 2],
 ];
 
@@ -514,7 +512,7 @@ describe("consecutive splits", () => {
   });
 });
 
-/** Returns the ends in bytes when each split cuts the pieces of the previous one, by the textbook matcher. */
+/** Returns the ends in bytes when each split cuts the pieces of the previous one. */
 function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
   let pieces = [Array.from(text, (character) => character.codePointAt(0)!)];
   for (const source of sources) {

@@ -67,7 +67,7 @@ function fromTheRight(run: string): string[] {
   return groups;
 }
 
-/** Cuts the runs out of a text and splits each into groups. The text between runs stays whole. */
+/** Splits each run into groups. The text between runs stays whole. */
 function groupRuns(text: string, runs: RegExp, group: (run: string) => string[]): string[] {
   const pieces: string[] = [];
   let settled = 0;
@@ -87,9 +87,7 @@ const guardedRuns = new RegExp(
   "gu",
 );
 
-/**
- * Groups runs of digits. A run directly before a character of `word` is not grouped, and stays with the text around it.
- */
+/** A run directly before a character of `word` is not grouped. */
 function wordEndPieces(text: string): string[] {
   return groupRuns(text, wordEndRuns, fromTheRight);
 }
@@ -103,10 +101,7 @@ function marinPieces(text: string): string[] {
   });
 }
 
-/**
- * Cuts each run between its groups of three. With `cutsBefore`, also cuts before a run whose first group has three
- * characters. Other text stays attached.
- */
+/** With `cutsBefore`, also cuts before a run whose first group has three characters. */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {
     const groups = fromTheRight(run);

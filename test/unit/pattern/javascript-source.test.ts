@@ -32,10 +32,7 @@ function ourPieces(sources: readonly string[], text: string): string[] {
 
 const unassigned = unicode.generalCategorySet("Cn") ?? unicode.emptySet;
 
-/**
- * Returns random characters of all planes, assigned in Unicode 16. Many are white space, digits, marks, or letters
- * with case.
- */
+/** Returns random characters of all planes, assigned in Unicode 16. */
 function randomUnicode(random: (below: number) => number, lengthMax: number): string {
   const common = "  \n\r\t\u0085\u00a0\u2028\u3000\ufeff'sSſKk1٣²_-\u0301\u200d.!?/ñßİıΣςА漢カ🦊";
   let text = "";

@@ -152,16 +152,21 @@ test("a pattern that no formula fits exactly has none", () => {
   const tooFew = [
     String.raw`\w+|[^\w\s]+|\s+`,
     String.raw`\s|\S+`,
-    // Each of the following differs from a family in one thing. In this order: words of at most five letters; one
-    // contraction more; one contraction less; no (?!\S); only ASCII digits; _ as a letter; up to nine digits; 'k in
-    // place of 'm.
+    // From here on, a pattern differs from a family in one thing. Here: words of at most five letters.
     String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    // One contraction more.
     String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    // One contraction less.
     String.raw`'s|'t|'re|'ve|'m|'ll| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    // No (?!\S).
     String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+`,
+    // Only ASCII digits.
     String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|[0-9]{1,3}| ?[^\s\p{L}0-9]+[\r\n]*|${tail}`,
+    // _ as a letter.
     String.raw`[^\r\n\p{L}\p{N}]?[\p{L}_]+|\p{N}{1,3}| ?[^\s\p{L}\p{N}_]+[\r\n]*|${tail}`,
+    // Up to nine digits.
     String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,9}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
+    // 'k in place of 'm.
     String.raw`(?i:'s|'t|'re|'ve|'k|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|${tail}`,
   ];
   for (const source of tooFew)
@@ -210,10 +215,7 @@ test("the formulas cut like the automata, over whole texts and with claims about
   }
 });
 
-/**
- * The result of a formula. `begins` has the indices of the characters that begin pretokens, and always 0. `firstHard`
- * is the index of the first character from which the formula gives no result, or infinity.
- */
+/** `begins` always has 0. `firstHard` is the first index without a result, or infinity. */
 type Run = { begins: number[]; firstHard: number };
 
 function runNaively(
@@ -242,11 +244,7 @@ function runNaively(
   return { begins, firstHard: hard.includes(true) ? hard.indexOf(true) : Number.POSITIVE_INFINITY };
 }
 
-/**
- * Runs a formula character by character, as the proof does (prove-formula.ts). Where the formula looks ahead, each
- * claim about the following characters is tried. Returns a result for each sequence of claims that the text does not
- * refute.
- */
+/** Returns a result for each sequence of claims that the text does not refute. */
 function runWithClaims(
   member: Member,
   characters: readonly string[],
@@ -345,10 +343,7 @@ const operators: readonly Operator[] = [
 // biome-ignore lint/suspicious/noExplicitAny: it changes calls of any operator
 type Call = (...args: any[]) => any;
 
-/**
- * For each operator, small wrong changes of a call of it. `count` returns how many there are for a call with that many
- * operands.
- */
+/** Small wrong changes of a call. `count` is how many there are for that many operands. */
 const changes: Record<
   Operator,
   { count(operands: number): number; change(call: Call, which: number): Call }
@@ -400,10 +395,7 @@ function leaveOutOperand() {
   };
 }
 
-/**
- * Changes that still call the operator, because it may keep state, but return what one of the functions `results`
- * returns.
- */
+/** Calls the operator, which may keep state, but returns what one of `results` returns. */
 function resultIs(...results: Call[]) {
   return {
     count: () => results.length,
@@ -469,13 +461,11 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
 const explained = [
   // This operand only lets the kernel look ahead less often.
   "gpt2: and 0, change 0",
-  // The characters in `where` are from `last`, so another character follows each of them. `atEnd` is for runs that end
-  // the text.
+  // The characters in `where` are from `last`, so none ends the text, which `atEnd` is for.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe of a contraction begins a pretoken even without `first`. In `modern`, its letters begin none even
-  // without `inside`.
+  // The apostrophe begins a pretoken even without `first`; in `modern`, its letters begin none even without `inside`.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",
@@ -510,12 +500,12 @@ test("every part of every formula is needed: without it, a proof fails or more p
   expect(unnoticed.sort()).toEqual(explained.toSorted());
 });
 
-/** The operators in simple code: a mask is an array with a boolean for each character of a text. */
+/** The operators in simple code: a mask is an array of booleans. */
 function naiveOps(characters: readonly string[]): Ops<boolean[]> {
   const indices = characters.map((_, i) => i);
   const { length } = characters;
   const not = (mask: boolean[]) => mask.map((is) => !is);
-  /** Returns the first index after the run that contains i, or i if it is in none. */
+  /** Returns the first index after the run that contains i, or i. */
   const runEnd = (run: boolean[], i: number) => {
     while (i < length && run[i]) i++;
     return i;

@@ -3,9 +3,8 @@ import { chainEnds, cutText } from "../../../src/pattern/cut-text.ts";
 import { pick, type Random } from "../../random.ts";
 
 /**
- * Translates a published pattern to JavaScript by replacing text. It shares no parser and no sets with the compiler.
- * Possessive quantifiers become atomic groups, which JavaScript expresses as a look-ahead and a back-reference; and
- * \s becomes White_Space.
+ * Possessive quantifiers become a look-ahead and a back-reference, and \s becomes White_Space. Shares no parser with
+ * the compiler.
  */
 export function naiveRegExp(source: string): RegExp {
   let captures = 0;
@@ -36,10 +35,7 @@ export function naivePieces(text: string, regexps: readonly RegExp[]): string[] 
   return pieces;
 }
 
-/**
- * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between invalid bytes is cut
- * separately; with `lineWise`, each line is.
- */
+/** Each invalid byte is a pretoken. With `lineWise`, each line is cut separately. */
 export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
   const ends: number[] = [];
   let run = "";
@@ -79,14 +75,14 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
 /** Returns the ends of the pretokens, by the JavaScript twin of the kernel's scan. */
 export const pretokenEnds = cutText;
 
-/** Returns the ends of pretokens up to a cut. Of the text after the cut, only the first character is read. */
+/** Returns the ends up to a cut. After it, only the first character is read. */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;
   return chainEnds(compiled.automata, bytes.subarray(0, known), cut + 1, false);
 }
 
-/** Characters that some named pattern distinguishes. Tests of all short strings leave out many after the twentieth. */
+/** Characters that some named pattern distinguishes. */
 export const tellingCharacters = [
   ..."asZʰé1 \n\r\t'!/\u00a0\u3000\u0085\u017f\u0301中😀",
   ..."lǅß٣Ⅷ$_\u212a\u200d\ufeffかー𝒳\0",
@@ -123,9 +119,7 @@ export function randomBytes(random: Random, partCount: number): Uint8Array {
   return Uint8Array.from(parts);
 }
 
-/**
- * Returns a text of at least `sizeBytes` bytes. It consists of short pieces of many kinds, a few of which are broken.
- */
+/** Returns a text of at least `sizeBytes` bytes, of many kinds of pieces. */
 export function longText(random: Random, sizeBytes: number): Buffer {
   const words = [
     "the",

@@ -149,8 +149,7 @@ describe("a pattern that looks left", () => {
   });
 
   test("is cut only where the automaton continues like at the start of a document", () => {
-    // A pretoken ends at 2, but 2 is no safe cut: after the "a", "bc" is one pretoken, and at the start of a document
-    // "b" and "c" are two.
+    // 2 is no safe cut: "bc" is one pretoken after "a", and two at a document's start.
     const compiled = compiledPatterns.compile(["(?<=a)bc|[abc]"]);
     const bytes = Buffer.from("aabcab");
     expect(pretokenEnds(compiled, bytes)).toEqual([1, 2, 4, 5, 6]);

@@ -7,10 +7,7 @@ export function tablesOf(...sources: string[]): ScanTables {
   return compiledTables(sources, false);
 }
 
-/**
- * Returns the tables of a pattern that compiles to one automaton. With `lineWise`, a document ends after each line
- * feed.
- */
+/** With `lineWise`, a document ends after each line feed. */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
   const compiled = compiledPatterns.compile(sources, { lineWise });
   if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);

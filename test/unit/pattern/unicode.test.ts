@@ -20,8 +20,7 @@ import {
 } from "./engines.ts";
 
 /*
- * Here we query HF's engine and tiktoken's, so a test fails when a dev dependency brings another Unicode version.
- * Then use the package of that version in scripts/generate-unicode-data.ts, and update docs/internals/pattern.md.
+ * A test fails when a dev dependency brings another Unicode version. Then use it in scripts/generate-unicode-data.ts.
  */
 
 const generalCategories = Object.keys(unicode.categoryNames).filter(
@@ -99,8 +98,7 @@ test("tiktoken has our \\w, on all code points", () => {
 });
 
 test("tiktoken has our case folding, on all code points", () => {
-  // The classes are numbered. A query has the first member of each class whose number has a certain bit set, or not
-  // set.
+  // A query has the first members of classes whose number has, or lacks, a certain bit.
   const classes = unicode.caseClasses().map((members) => unicode.setOf(members));
   const text = textOf(unicode.unionOf(classes));
   for (let bit = 1; bit < classes.length; bit *= 2) {
@@ -125,7 +123,7 @@ test.each([
   const { sources } = readPreTokenizer({ type: "Sequence", pretokenizers: [step, byteLevel] }, "");
   const tree = parsePattern(sources[0]!);
   if (tree.kind !== "set") throw new Error("one character is cut at a time");
-  // The letter between two characters is never cut, so only cut characters become pieces of their own.
+  // The letter between two characters is never cut.
   const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import * as host from "../../../src/runtime/host.ts";
 
-/** Whether huge pages were requested for the start of an array; null if the system has none. */
+/** Whether huge pages were requested for an array's start; null if the system has none. */
 export function isHuge(array: Uint8Array): boolean | null {
   if (!existsSync("/sys/kernel/mm/transparent_hugepage")) return null;
   const address = host.addressOf(array);

@@ -540,8 +540,7 @@ test("killed at any instant, no kept result is lost or incomplete, and the next 
       await Bun.sleep((round * 7919) % 31);
       run.kill("SIGKILL");
       await run.exited;
-      // Taking the lock restores what the killed run left. Without an atomic exchange, the path may be missing until
-      // then.
+      // Taking the lock restores what the killed run left.
       outputLock.takeNow(placeOf(out)).release();
       const current = numberOf(out);
       publish(current + 1, 3);
@@ -569,7 +568,7 @@ test("a reader that opens the directory reads one complete result through it, du
     const n = numberOf(opened);
     seen.add(n);
     await Bun.sleep(1);
-    // The opened result may have been replaced meanwhile. It is kept, so the descriptor still leads to the same files.
+    // The opened result is kept even if it has been replaced meanwhile.
     expect(numberOf(opened)).toBe(n);
     closeSync(fd);
   }

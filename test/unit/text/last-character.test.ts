@@ -12,16 +12,13 @@ import { bothOf, encodeWith, huggingFaceIds, jsonOf, writeTokenizer } from "../t
 import { entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
 
-/**
- * Regression tests: a text lost its last bytes if a block of the kernel (16 KiB) ended inside its last character.
- * Blocks begin at the start of a text, after each special token, and where the previous block ended.
- */
+/** Regression tests: a text lost its last bytes if a block (16 KiB) ended inside its last character. */
 
 const lastCharacters = ["z", "é", "中", "\u201d", "😀", "e\u0301"];
 const names = ["gpt2", "o200k", "none"] as const;
 
 const range = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i);
-/** At small scale a block ends after every 16 bytes, so every length is near an edge. */
+/** At small scale a block ends after every 16 bytes. */
 const lengths = isSmallScale ? range(0, 201) : usualLengths();
 
 function usualLengths(): number[] {

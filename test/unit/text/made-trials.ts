@@ -1,11 +1,7 @@
 import { randomNumbers } from "../../random.ts";
 import type { TokenizerJson } from "../tokenizer/made-tokenizer.ts";
 
-/**
- * Pieces of added tokens and texts. They include characters of one to four bytes, characters that `\w` includes and
- * similar ones that it excludes, white space, and characters that normal forms change, some of them only in newer
- * versions of Unicode.
- */
+/** Pieces of added tokens and texts. */
 export const pieces = [
   ..."aehtlowx_.<>|'5",
   ...["<A>", "<A", "A>", "<|b|>", "|b|", "the", "low", "lower", "er", "'s", "<A><A>"],
@@ -77,7 +73,7 @@ export const pieces = [
   ],
 ];
 
-/** A tokenizer with random added tokens, and texts made of these, of parts of them, and of other pieces. */
+/** A tokenizer with random added tokens, and texts made of these and other pieces. */
 export type Trial = { json: TokenizerJson; texts: string[] };
 
 export function madeTrial(base: TokenizerJson, seed: number): Trial {

@@ -6,16 +6,13 @@ import type { AddedToken, Cutting } from "../../../src/text/cutting.ts";
 import * as normalForms from "../../../src/text/normalization.ts";
 import { TextNormalizer } from "../../../src/text/normalization.ts";
 
-/**
- * A section that the pattern cuts, or an added token with the white space that it strips. Text is Latin-1, one
- * character for each byte.
- */
+/** A section that the pattern cuts, or an added token. Text is Latin-1, one character for each byte. */
 export type Section = string | { readonly id: number; readonly text: string };
 
-/** A segment of a text. It ends at `end`, and begins where the previous one ends. */
+/** A segment ends at `end`, and begins where the previous one ends. */
 export type Segment = { readonly end: number; readonly isTrusted: boolean };
 
-/** A text with the segment of each byte: `labels[i]` is the index of the segment that byte i is in. */
+/** A text, and for each byte the index of the segment that it is in. */
 type Labelled = { readonly bytes: Buffer; readonly labels: readonly number[] };
 
 const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled => ({
@@ -23,10 +20,7 @@ const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled
   labels: labels.slice(start, end),
 });
 
-/**
- * Returns the sections of a text in segments. A token is recognized only within one segment, and a special token only
- * within a trusted one.
- */
+/** A token is recognized only within one segment, and a special token only if it is trusted. */
 export function naiveSections(
   cutting: Cutting,
   text: Buffer,
@@ -108,7 +102,7 @@ function spaceEnd(text: Buffer, start: number): number {
   return isSpace(codePoint) ? spaceEnd(text, start + utf8.byteCountOf(codePoint)) : start;
 }
 
-/** Cuts a text at boundaries of normal forms. A byte that is not UTF-8 is a separate part. */
+/** Cuts a text at boundaries of normal forms. Each invalid byte is a separate part. */
 function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
   const { bytes } = text;
   const starts: number[] = [];
@@ -122,7 +116,7 @@ function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
   return starts.map((start, i) => part(text, start, starts[i + 1] ?? bytes.length));
 }
 
-/** Normalizes a text. A part that changes and has bytes of several segments becomes an untrusted segment. */
+/** A part that changes and has bytes of several segments becomes untrusted. */
 function formOf(text: Labelled, normalization: string, trusts: boolean[]): Labelled {
   const formed = stretchesOf(text, TextNormalizer.of(normalization)).map((stretch): Labelled => {
     const isValid = utf8.codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;

@@ -7,7 +7,7 @@ afterEach(() => {
   WebAssembly.Memory = Memory;
 });
 
-/** Lets memories that are created from now on grow to at most this many pages of 64 KB. */
+/** Limits memories that are created from now on to this many pages of 64 KB. */
 function limitMemories(pageCount: number): void {
   WebAssembly.Memory = class extends Memory {
     constructor(wanted: WebAssembly.MemoryDescriptor) {

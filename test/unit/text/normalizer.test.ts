@@ -12,10 +12,7 @@ for (let point = 0; point < 0x30000; point++) {
   if (point < 0xd800 || point > 0xdfff) characters.push(String.fromCodePoint(point));
 }
 
-/**
- * Returns the texts whose form differs from HF's. Many are normalized at once, separated by an ASCII character, which
- * begins a new sequence in every form.
- */
+/** Many texts are normalized at once, separated by a character that begins a new sequence. */
 function differing(texts: readonly string[], form: normalForms.Step): string[] {
   const split = (text: string) => text.split("\n");
   const wanted = split(hfNormalizer(form)(texts.join("\n")));
@@ -26,7 +23,7 @@ function differing(texts: readonly string[], form: normalForms.Step): string[] {
 describe("a text has HF's normal form", () => {
   for (const form of forms) {
     test(`${form}: each character between marks that may be reordered around it`, () => {
-      // Marks of the highest and of the lowest class, so that any mark between them is moved.
+      // Marks of the highest and of the lowest class, so that marks between them move.
       const texts = characters
         .filter((character) => character !== "\n")
         .map((character) => `a\u0345${character}\u0334`);

@@ -30,10 +30,7 @@ function kernelOf(parts: ReturnType<typeof tokenizerOfJson>) {
 
 const edges = [" ", "\n", "  ", "a", "'s", "'", "12", "漢", "é", "\u0301", "Ａ", "ب", "\u3000", "!", "🙂"];
 
-/**
- * Checks that a cut is safe: the text after it has the same ends alone as in the whole text, and the text before it has
- * the same ends with other text after the character at the cut.
- */
+/** The text after a safe cut has the same ends alone as in the whole text. */
 function expectSafe(
   parts: ReturnType<typeof tokenizerOfJson>,
   text: Uint8Array,
@@ -44,6 +41,7 @@ function expectSafe(
   const after = cutText(pattern, text.subarray(cut)).map((end) => cut + end);
   const before = cutText(pattern, text).filter((end) => end < cut);
   expect(cutText(pattern, text)).toEqual([...before, cut, ...after]);
+  // Text after the character at the cut must not change the ends before it.
   const character = [...Buffer.from(text.subarray(cut)).toString()][0]!;
   const hostile = Array.from({ length: random(6) }, () => pick(random, edges)).join("");
   const other = Buffer.concat([text.subarray(0, cut), Buffer.from(character + hostile)]);

@@ -33,8 +33,7 @@ test("killed at any instant, encoding leaves no file, or the older one", async (
     [0.95, "2", false],
     [1, "2", true],
   ] as const;
-  // If a run ends before it is killed, `wholeMs` was too long: it is reduced, so all later kills come earlier. If fewer
-  // than three runs were killed, the instants are gone through again, up to five times in all.
+  // If fewer than three runs were killed, the instants are gone through again.
   for (let n = 0; n < instants.length || (killedCount < 3 && n < 5 * instants.length); n++) {
     const [share, workers, hadFile] = instants[n % instants.length]!;
     if (hadFile) writeFileSync(output, whole);

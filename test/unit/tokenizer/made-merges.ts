@@ -2,10 +2,7 @@ import { train } from "../../../examples/learn.ts";
 import type { Merges } from "../../../src/tokenizer/merges.ts";
 import { randomNumbers } from "../../random.ts";
 
-/**
- * GPT-2's pattern in JavaScript's syntax. It differs from the original for texts with U+FEFF or U+0085, which
- * JavaScript's `\s` treats differently.
- */
+/** GPT-2's pattern in JavaScript's syntax, whose `\s` treats U+FEFF and U+0085 differently. */
 export const gpt2Pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
 const syllables = [
@@ -41,10 +38,7 @@ export function madeText(seed: number, wordCount: number): string {
   return text;
 }
 
-/**
- * Returns the merges that the naive trainer learns from a text. Tokens are numbered: first the bytes, then the
- * merges.
- */
+/** Tokens are numbered: first the bytes, then the merges. */
 export function naiveMerges(text: string, mergeCount: number): Merges {
   const { merges, vocabulary } = train(text, 256 + mergeCount);
   return mergesOf(

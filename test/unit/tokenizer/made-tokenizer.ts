@@ -59,10 +59,7 @@ function madeVocabulary(compat: Compat): Vocabulary {
   return vocabularies.build({ merges, specialTokens, compat });
 }
 
-/**
- * Writes a tokenizer with three hundred merges in every format that can represent it. Returns the directory, which is a
- * new one by default.
- */
+/** Writes a tokenizer in every format that can represent it, and returns the directory. */
 export function writeTokenizer(
   pattern: PatternName,
   compat: Compat = "cs336",

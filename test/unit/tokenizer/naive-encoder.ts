@@ -2,10 +2,7 @@ import { encodeWord, wordsOf } from "../../../examples/learn.ts";
 import type { Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/**
- * Encodes text in simple code: first special tokens, the longest where several match, then GPT-2's words, then the
- * merges.
- */
+/** Finds special tokens first, the longest where several match, then GPT-2's words. */
 export function naiveEncoder(vocabulary: Vocabulary): (text: string) => number[] {
   const { specialTokens, specialIds, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;
   const tokens = Array.from(tokenIds, (_, token) => Buffer.from(tokenBytes.copy(token)).toString("latin1"));

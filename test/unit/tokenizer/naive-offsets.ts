@@ -10,11 +10,8 @@ import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
 /**
- * The positions of the tokens in a text: token i is text[starts[i] .. ends[i]). In bytes, each token is where its own
- * bytes are, so the tokens are adjacent. In characters, a token spans every character that has a byte in it, as in HF,
- * and a post-processor may trim spaces.
- *
- * "é" as two tokens is [0, 1), [1, 2) in bytes, and [0, 1) twice in characters.
+ * Token i is text[starts[i] .. ends[i]). In characters, a token spans every character that has a byte in it: "é" as two
+ * tokens is [0, 1) twice.
  */
 export type Offsets = { readonly starts: Uint32Array; readonly ends: Uint32Array };
 
@@ -23,18 +20,14 @@ export type OffsetUnit = "bytes" | "characters";
 export class OffsetFinder {
   private readonly added: ReadonlyMap<number, AddedToken>;
 
-  /** Throws a UserError for a tokenizer whose tokens may not have the bytes of the text. */
+  /** Throws a UserError if the tokens may not have the bytes of the text. */
   constructor(private readonly parts: TokenizerParts) {
     const obstacle = obstacles.toOffsets(parts);
     if (obstacle !== undefined) throw new UserError(obstacle);
     this.added = new Map(allAddedTokens(parts).map((token) => [token.id, token]));
   }
 
-  /**
-   * Returns the offsets of the ids of a text.
-   *
-   * @param notes the notes of the encoding of this text
-   */
+  /** `notes` are those of the encoding of this text. */
   find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
     const noted = readNotes(notes);
     const all = tokenStarts(this.parts.tokens, ids, noted, text.length);
@@ -80,10 +73,7 @@ export class OffsetFinder {
     return { starts, ends };
   }
 
-  /**
-   * Returns how many spaces a token begins and ends with. They are counted in the text of an added token, and in
-   * GPT-2's characters of any other token.
-   */
+  /** Spaces are counted in an added token's text, or in GPT-2's characters of another token. */
   private spacesOf(id: number): Spaces {
     const { bytes, starts } = this.parts.tokens;
     return spacesAround(
@@ -94,10 +84,7 @@ export class OffsetFinder {
 
 type Spaces = { readonly before: number; readonly after: number };
 
-/**
- * Trims the characters of a token by HF's rule: at each end, as many as the token has spaces there. With `keepsOne`, a
- * single space at the start of the text stays.
- */
+/** HF's rule: trims characters at each end, as many as the token has spaces there. */
 function trimmed(
   start: number,
   end: number,
@@ -122,7 +109,7 @@ const spelledSpace = byteCharacters.encode(Uint8Array.of(ascii.space));
 /** Keeps a byte order mark, which counts as a character. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** An added token that was found: the index of its id, and its size in bytes, including white space that it strips. */
+/** `index` is that of the id. `byteCount` includes white space that the token strips. */
 type FoundAdded = { readonly index: number; byteCount: number };
 
 /** Bytes [start, end) of a text, which became bytes [toStart, toEnd) of its normalized sections. */
@@ -158,14 +145,7 @@ export function readNotes({ list }: TextNotes): Noted {
   return { found, spaces, changes };
 }
 
-/**
- * Returns the start of each token in a text, and the end of the text. Each token is where its own bytes are, with the
- * white space that it strips, so the tokens are adjacent. A token inside a part that normalization changed is placed
- * in proportion. Returns null if the tokens do not spell the text.
- *
- * @param tokens the bytes of each id
- * @param notes the notes of the text, which has `byteCount` bytes
- */
+/** Returns the starts of the tokens and the end of the text, or null if they do not spell it. */
 export function tokenStarts(
   { starts: tokenBytes }: Pick<TokenTable, "starts">,
   ids: ArrayLike<number>,
@@ -189,10 +169,7 @@ export function tokenStarts(
   return all.at(-1) === byteCount ? all : null;
 }
 
-/**
- * Converts positions in the normalized text to positions in the text. Inside a changed part, positions are scaled in
- * proportion.
- */
+/** Converts positions in the normalized text. Inside a changed part, they are scaled in proportion. */
 function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
   if (changes.length === 0) return positions;
   let next = 0;

@@ -64,10 +64,7 @@ test("cuts that no merge crosses change no id, in any script and in random bytes
 
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
 
-/**
- * Returns merges that produce each of the texts: the bytes of each character are merged from left to right, and then
- * the characters. The ids of the new tokens begin at 256.
- */
+/** Returns merges that produce each of the texts. New ids begin at 256. */
 function mergesThatMake(...texts: string[]): RankedMerges {
   const left: number[] = [];
   const right: number[] = [];
@@ -99,7 +96,7 @@ function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer
 test.skipIf(isSmallScale)(
   "pretokens of sixteen bytes and more are cut, wherever they are among others, and no shorter ones",
   () => {
-    // No token spans two characters, so each 漢 and each é has a cut on both sides.
+    // No token spans two characters, so 漢 and é have cuts on both sides.
     const kernel = new EncodingKernel(
       encodingModels.build({ byteIds, merges: mergesThatMake("漢", "é") }),
       true,
@@ -148,8 +145,7 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
-    // Next to an ASCII character, a cut is removed if the byte on its other side is the first or the last one of a
-    // whole token.
+    // Next to ASCII, a cut is removed if the byte on its other side begins or ends a whole token.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
     // These pretokens do not contain the whole token.
@@ -159,7 +155,7 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
 });
 
 test("a merge across several characters on one side is recognized by the bytes next to the cut, on either side", () => {
-  // These characters have two bytes each, so three bytes on one side of a cut are from two characters.
+  // Three bytes on one side of a cut are from two characters of two bytes.
   const fromLeft = new EncodingKernel(
     encodingModels.build({ byteIds, merges: mergesThatMake("ба", "бав") }),
     true,
@@ -179,7 +175,7 @@ test("a cached answer for two characters is not used for two others with nearly 
   const madeCharacter = () => 0x1000 + random(0x4000);
   const isThreeBytes = (codePoint: number) =>
     codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
-  // The hashes of the two pairs have the same slot of the cache, and differ in one of the 15 bits of the tag.
+  // The pairs' hashes have the same slot, and differ in a bit of the tag.
   for (let bit = 0; bit < 15; bit++) {
     for (let found = 0; found < 3; ) {
       const merged = [madeCharacter(), madeCharacter()] as const;
@@ -188,8 +184,7 @@ test("a cached answer for two characters is not used for two others with nearly 
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // In this token, the last byte of `apart[0]` is directly before the first byte of `apart[1]`, but the token has
-      // neither character as a whole.
+      // This token has the last byte of `apart[0]` before the first of `apart[1]`, but neither character.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);

@@ -65,7 +65,7 @@ test("another version, a truncated image and a wrong checksum are refused", () =
     expect(refusalOf(whole.slice(0, size))).toBe('"x.image" is a damaged tokenizer image');
 });
 
-/** Returns the image with up to three changed numbers, in the header or in a part. */
+/** Returns the image with up to three changed numbers. */
 function damage(random: Random): Uint8Array {
   const image = whole.slice();
   const view = new DataView(image.buffer);

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import * as vocabularies from "../../../src/tokenizer/vocabulary.ts";
 import { mergesOf } from "./made-merges.ts";
 
-// The merges are "a b", "ab c", "d e", "abc de". Under `huggingface`, two of them spell special tokens and add no
-// entry.
+// The merges are "a b", "ab c", "d e", "abc de".
 const merges = mergesOf([97, 256, 100, 257], [98, 99, 101, 258]);
 
 test("a smaller vocabulary has the first merges, up to its size", () => {

@@ -40,10 +40,7 @@ const wordy: EncodingParts = {
   ],
 };
 
-/**
- * A tokenizer whose texts may be cut only at the added tokens that are found before normalization: others are searched
- * for in the normalized text.
- */
+/** A tokenizer whose texts may be cut only at added tokens that are found before normalization. */
 const normal: EncodingParts = {
   ...gpt2,
   normalization: "NFKC",

@@ -89,8 +89,7 @@ const exampleWords = new Map([
 ]);
 
 test("an intermediate token is absorbed by later merges, so that it occurs less often than the last merged pair", () => {
-  // The merges are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6. "st", "ow", "west" and "ne" are absorbed
-  // completely, and "est" has 3 left.
+  // The merges are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
   const found = [256, 257, 258, 259, 260, 261, 262].filter(
     (token) => tokenCounting.markIntermediates(tokenCounts)[token],
@@ -99,7 +98,7 @@ test("an intermediate token is absorbed by later merges, so that it occurs less 
   expect(found).toEqual([256, 257, 258, 260, 261]);
   // A byte is never an intermediate token, even if it is absorbed like "s".
   expect([tokenCounts.endCounts[115], tokenCounting.markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
-  // "aaa" has "a a" twice, of which one is replaced. The token is rarer than its pair, but no merge absorbed it.
+  // "a a" occurs twice in "aaa", and one is replaced. No merge absorbed the token.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
   expect([
     overlapping.pairCounts[0],
@@ -189,8 +188,7 @@ test("half the size is found even if some merges add no token, and is absent bel
   const { half } = tokenCounting.factsOf(tokenCounts, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
-  // The 428 tokens are 256 bytes, the special token "ab", and the tokens of the first 172 merges, of which "a b" adds
-  // none.
+  // 256 bytes, the special token "ab", and 172 merges, of which "a b" adds no token: 428.
   expect(half).toEqual({
     vocabSize: 428,
     bytesPerToken: tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[428 - 256]!,

@@ -20,7 +20,7 @@ function decodeNaively(table: TokenTable, ids: Iterable<number>) {
 
 const randomBytes = (length: number) => Uint8Array.from({ length }, () => random(256));
 
-/** Returns random tokens of up to 17 bytes, a few long ones, and ids without a token. */
+/** Returns random tokens, a few of them long, and ids without a token. */
 const randomTable = () =>
   tokenTables.build(
     Array.from(

@@ -19,11 +19,7 @@ const letters = ["a", "e", "é", "ü", "д", "у", "漢", "字", "는", "다", "
 const madeWord = (lengthMax: number) =>
   Array.from({ length: 1 + random(lengthMax) }, () => pick(letters)).join("");
 
-/**
- * Returns a tokenizer.json with `ignore_merges`. Merges join the bytes of most letters, and some random pairs of
- * tokens. The words in `wholes` are tokens, most of them without merges. Sometimes there is one more such token, which
- * may end within a character.
- */
+/** Returns a tokenizer.json with `ignore_merges`. The words in `wholes` are tokens, most without merges. */
 function madeJson(): { json: TokenizerJson; wholes: string[] } {
   const json = jsonOf(writeTokenizer("gpt2"));
   const { vocab } = json.model;
@@ -53,14 +49,11 @@ function madeJson(): { json: TokenizerJson; wholes: string[] } {
   return { json, wholes };
 }
 
-/** Returns a text of one to four parts, each a whole token or a random word. */
+/** Returns one to four parts, each a whole token or a random word. */
 const madeNeighbours = (wholes: readonly string[]) =>
   Array.from({ length: 1 + random(4) }, () => (random(2) === 0 ? pick(wholes) : madeWord(3))).join("");
 
-/**
- * Encodes by the definition of `ignore_merges`: a pretoken that is a token has its id; otherwise merges apply by
- * rank.
- */
+/** By `ignore_merges`, a pretoken that is a token has its id; otherwise merges apply. */
 function encodeNaively({ model: { vocab, merges } }: TokenizerJson, pretoken: string): number[] {
   const text = byteCharacters.encode(Buffer.from(pretoken));
   if (text in vocab) return [vocab[text]!];

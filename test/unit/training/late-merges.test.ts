@@ -28,7 +28,7 @@ function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number }
 /** Each merge is [left, right, merged]. The lowest rank comes first. */
 type Merges = readonly (readonly number[])[];
 
-/** Returns merges of letters, spaces and merged tokens. No two of them make the same token. */
+/** No two merges make the same token. */
 function madeModel(
   count: number,
   letters: string,
@@ -229,8 +229,7 @@ test("merges of a byte and a space are late if the byte is visible, at any posit
 });
 
 test("segments of every length, at every position, are merged like in plain merging", () => {
-  // A segment of late-merges.ts: it consists of these symbols, and ends at commas or a line feed. Merges may join any
-  // two tokens, also equal ones.
+  // A segment consists of these symbols, and ends at commas or a line feed.
   const symbols = ["a", "b", " "];
   const merges: number[][] = [];
   const ids = [0x61, 0x62, 0x20];
@@ -295,7 +294,7 @@ test("a tokenizer with superwords encodes like plain merging, and like HF with i
 
 test("ordinary vocabularies have no late merges", async () => {
   const home = scratch();
-  // The bytes of these Unicode spaces are merged before any merge with a space, as in real vocabularies.
+  // As in real vocabularies, bytes of Unicode spaces are merged before merges with a space.
   const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
   for (const pattern of ["gpt2", "cl100k", "o200k"]) {
     const { mergeCount, lateRank } = factsOf(

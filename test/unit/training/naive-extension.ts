@@ -1,10 +1,7 @@
 import { countPairs, encodeWord, mergePair } from "../../../examples/learn.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/**
- * A naive twin of extending a tokenizer, with Maps, and strings in GPT-2's characters. It counts all pairs, merges the
- * best one, and starts over. A token is its string.
- */
+/** A naive twin of extending a tokenizer. A token is its string in GPT-2's characters. */
 
 export type NaiveBase = {
   readonly vocab: ReadonlyMap<string, number>;
@@ -13,16 +10,13 @@ export type NaiveBase = {
   readonly ignoresMerges: boolean;
 };
 
-/** Returns the tokens of a pretoken. The pair with the lowest rank is merged first, from the left. */
+/** Returns the tokens of a pretoken. The lowest rank is merged first, from the left. */
 export function naiveTokens({ vocab, merges, ignoresMerges }: NaiveBase, pretoken: string): string[] {
   if (ignoresMerges && vocab.has(pretoken)) return [pretoken];
   return encodeWord(pretoken, ranksOf(merges));
 }
 
-/**
- * Returns the merges that make `newTokenCount` tokens which the base does not have, or fewer if no pair is left. Of
- * equally frequent pairs, the one with the smaller strings comes first.
- */
+/** Returns the merges that make `newTokenCount` tokens which the base lacks, or fewer. */
 export function naiveExtension(
   base: NaiveBase,
   words: ReadonlyMap<string, number>,

@@ -88,9 +88,7 @@ describe("training agrees with the naive twin", () => {
 });
 
 test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
-  // At first, "e s" and "s t" are the most frequent pairs, with 9 each in widest and newest; "s t" is the greater
-  // one. Then "e st" has 9. Then "o w" and "l o" have 7 each in low and lower; "o w" is the greater one, and so on.
-  // Special tokens keep words separate.
+  // "e s" and "s t" have 9 each, and the greater one is merged first. Special tokens keep words separate.
   const words = { low: 5, lower: 2, widest: 3, newest: 6 };
   const content = Object.entries(words)
     .flatMap(([word, count]) => Array(count).fill(word))
@@ -109,8 +107,7 @@ test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
 
 test("bytes per token come from the tokens into which the corpus is cut at the end", async () => {
   const trained = await trainOn("aaaaa bb", { mergeCount: 2 });
-  // The words are "aaaaa" and " bb". "a a" gives aa aa a; then "aa aa" gives aaaa a. So there are 2 + 3 tokens for 8
-  // bytes.
+  // The words "aaaaa" and " bb" become aaaa a and 3 bytes: 5 tokens for 8 bytes.
   expect([...trained.tokenCounts.tokensAfter]).toEqual([8, 6, 5]);
 });
 

@@ -1,5 +1,5 @@
-// Files that are truncated, written, replaced or removed while they are mapped. For more runs of the binary: CUTS=500
-// CUTS_SEED=7 node scripts/test.mjs test/unit/words/mapped-files.test.ts
+// Files that change while they are mapped. For more runs of the binary: CUTS=500 CUTS_SEED=7 node scripts/test.mjs
+// test/unit/words/mapped-files.test.ts
 
 import { afterEach, describe, expect, test } from "bun:test";
 import {
@@ -221,7 +221,7 @@ test(
 );
 
 const messages = {
-  // While a file is being truncated, which takes long on a busy machine, only its modification time has changed.
+  // While a file is being truncated, only its modification time has changed.
   cut: /^bpe: error: ".*" (shrank \(it ended at byte \d+ of \d+\)|was changed) while it was read\n/,
   written: /^bpe: error: ".*" was changed while it was read\n/,
   replaced: /^bpe: error: ".*" was replaced while it was read\n/,
@@ -235,10 +235,7 @@ const start = (path: string) =>
     stdout: "ignore",
   });
 
-/**
- * Returns a run's exit code and signal, the number of pretokens that it reported, and, if it failed, its stderr without
- * progress lines.
- */
+/** Returns a run's exit code, signal, reported pretokens and, if it failed, stderr without progress. */
 async function finished(run: ReturnType<typeof start>) {
   const stderr = await new Response(run.stderr).text();
   const code = await run.exited;

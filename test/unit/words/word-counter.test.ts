@@ -34,7 +34,7 @@ function expectSame(words: readonly Uint8Array[], note = ""): void {
   expectCounts(countOf(words), naive, note);
 }
 
-/** Returns words of up to `lengthMax` bytes over few letters, so that they repeat and are prefixes of one another. */
+/** Returns words over few letters, so that they repeat and are prefixes of others. */
 function randomWords(seed: number, wordCount: number, letters: number, lengthMax = 40): Uint8Array[] {
   const random = randomNumbers(seed);
   return Array.from({ length: wordCount }, () => {
@@ -129,10 +129,7 @@ test("words that differ in a single byte, at any position, are distinct", () => 
 describe("words that differ in a regular way", () => {
   const bits64 = (1n << 64n) - 1n;
   const [multiplier0, multiplier1] = [0x9e3779b97f4a7c15n, 0xc2b2ae3d27d4eb4fn];
-  /**
-   * For each of the kernel's three tables: the number of eight-byte parts of a slot, and the hash of the key that
-   * begins at `slots[pos]`.
-   */
+  /** A slot's number of eight-byte parts, and the hash of the key at `slots[pos]`. */
   const tables: [slotParts: number, hashAt: (slots: BigUint64Array, pos: number) => bigint][] = [
     [2, (slots, pos) => slots[pos]! * multiplier0],
     [
@@ -145,7 +142,7 @@ describe("words that differ in a regular way", () => {
     [1, (slots, pos) => slots[pos]! << 32n],
   ];
 
-  /** Returns the average number of slots that a search for a key of the table examines. */
+  /** Returns the average number of slots that a search for a key examines. */
   function meanProbes({ kernel: { exports, memory } }: WordCounter, kind: number): number {
     const [slotParts, hashAt] = tables[kind]!;
     const slots = new BigUint64Array(
@@ -279,8 +276,7 @@ test.skipIf(isSmallScale)("a table grows although all its keys but one have wrap
   const multiplier = 0x9e3779b97f4a7c15n;
   let inverse = 1n;
   for (let i = 0; i < 6; i++) inverse = BigInt.asUintN(64, inverse * (2n - multiplier * inverse));
-  // Words of seven bytes whose hashes begin with sixteen ones. The lowest byte of the key is the word's length, 7,
-  // which determines the lowest byte of the hash.
+  // Words whose hashes begin with sixteen ones. The length, 7, determines the hash's lowest byte.
   const lowestByte = (7n * multiplier) & 255n;
   const words = Array.from({ length: 3500 }, (_, i) => {
     const key = (0xffffn << 48n) | (BigInt(i) << 8n) | lowestByte;

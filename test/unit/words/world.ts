@@ -25,7 +25,7 @@ export type RunOptions = {
   readonly workerCountFor?: (textBytes: number) => number;
   readonly wordBytesMax?: number;
   readonly limitBytes?: number;
-  /** By how many milliseconds the cache's clock is ahead, so that files look older to it; by default 10,000. */
+  /** By how many milliseconds the cache's clock is ahead; by default 10,000. */
   readonly laterMs?: number;
   readonly version?: string;
   /** Called when the words are counted, before they are all stored. */
@@ -42,7 +42,7 @@ export type Ran = {
   readonly hashedBytes: number;
 };
 
-/** Returns a budget with this much memory for the words of each thread, and without any other limit. */
+/** Returns a budget with this much memory for each thread's words, and no other limit. */
 const budgetOf = (wordBytesMax: number) =>
   Object.assign(new MemoryBudget(1e15), {
     wordBytesMax: (threadCount: number) => threadCount * wordBytesMax,
@@ -100,7 +100,7 @@ export async function countPlain(paths: readonly string[], specialTokens: readon
   return { words: entriesOf(words), statistics };
 }
 
-/** Returns a text of words, some of which occur in no other text, with occasional bytes that are not UTF-8. */
+/** Returns a text of words, with occasional bytes that are not UTF-8. */
 export function randomText(seed: number, wordCount: number): Buffer {
   const random = randomNumbers(seed);
   const words = Array.from({ length: wordCount }, () => {

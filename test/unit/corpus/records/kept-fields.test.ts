@@ -50,10 +50,7 @@ const refusal = async (lines: readonly string[], fields: readonly keptField.Fiel
 
 const id = [{ name: "id" }];
 
-/**
- * Returns a number as JSON. Digits in JSON are kept exactly, but JavaScript's digits of a whole number from 2^53 on are
- * inexact, so such a number gets an exponent. JavaScript would write -0 as 0.
- */
+/** Whole numbers from 2^53 on get an exponent, because JavaScript's digits of them are inexact. */
 const numberOf = (value: number) =>
   Object.is(value, -0)
     ? "-0.0"

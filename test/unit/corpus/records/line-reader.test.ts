@@ -43,7 +43,7 @@ const snippets = [
   '"\\/',
 ];
 
-/** Returns texts, some of which begin or end with a part of a special token, and a file with a record for each. */
+/** Returns texts, and a file with a record for each. */
 function madeJson(seed: number, recordCount: number) {
   const random = randomNumbers(seed);
   const texts = Array.from({ length: recordCount }, () =>
@@ -148,8 +148,7 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
         ]);
       }
     }
-    // Threads that have ended release their memories, up to 4 GB each, only a moment later. The engine limits the size
-    // of all memories together.
+    // The engine limits all memories together, and ended threads release theirs a moment later.
     await Bun.sleep(300);
     Bun.gc(true);
   });

@@ -179,7 +179,7 @@ describe("the texts of a Parquet file", () => {
     const referred = largest("referred.parquet", Array(500).fill(long), {});
     expect(referred).toBeGreaterThan(long.length);
     expect(referred).toBeLessThan(long.length + 100);
-    // This encoding stores only how a text differs from the previous one, so a small page can have many long texts.
+    // This encoding stores differences between texts, so a small page can have many long texts.
     const shared = Array.from({ length: 400 }, (_, i) => `${long}${i}`);
     const differing = largest("differing.parquet", shared, {
       encoding: "DELTA_BYTE_ARRAY",
@@ -291,8 +291,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
   }
 
   test("values with a shared prefix longer than the previous value, or longer than the page", () => {
-    // Encodes two integers as DELTA_BINARY_PACKED: blocks of 128 values in 4 miniblocks, 2 values in total, the first
-    // value, the difference, and miniblocks with a width of 0 bits.
+    // DELTA_BINARY_PACKED: 128 values in a block, 4 miniblocks, 2 values, the first, the difference, and widths of 0.
     const integers = (first: number, second: number) => {
       const zigzag = (value: number) => (value << 1) ^ (value >> 31);
       return [0x80, 1, 4, 2, zigzag(first), zigzag(second - first), 0, 0, 0, 0];
@@ -345,7 +344,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     for (let run = 0; run < 500; run++) {
       const bytes = whole.slice();
       for (let flips = 1 + chance(3); flips > 0; flips--) {
-        // Half of the damage is in the last 600 bytes, which are metadata, where it matters most.
+        // Half of the damage is in the last 600 bytes, which are metadata.
         const at = chance(2) === 0 ? chance(bytes.length) : bytes.length - 1 - chance(600);
         bytes[at] = bytes[at]! ^ (1 << chance(8));
       }
@@ -390,10 +389,7 @@ test("runs and bit-packed groups are decoded, and nothing is read after their en
 
 const draw = randomNumbers(4);
 
-/**
- * Returns a random block of LZ4 and its content. Its literals and matches are short or long, and some matches overlap
- * themselves.
- */
+/** Returns a random LZ4 block and its content. Some matches overlap themselves. */
 function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {
   const packed: number[] = [];
   const plain: number[] = [];
@@ -437,8 +433,7 @@ test("blocks of LZ4 are decompressed, alone and after their sizes", () => {
 });
 
 test("a block whose first bytes could be sizes is read as a block", () => {
-  // A block of 16 literals: two bytes with their number, then the literals. Read as two sizes, its first eight bytes
-  // would be 0xf0014141 and 0x41414141.
+  // Read as two sizes, the first eight bytes would be 0xf0014141 and 0x41414141.
   const plain = new Uint8Array(16).fill(0x41);
   expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
   const high = new Uint8Array(20).fill(0xff);
