@@ -17,8 +17,7 @@ import { inspectInput } from "./inspect-input.ts";
 import { defaultTextField } from "./json-shape.ts";
 
 /**
- * A line of a plan: a range, as JSON. Each line can be checked independently. So lines may be shuffled, split among
- * machines, and joined with lines of other plans. Only the format `part` of `bpe encode` needs consecutive lines.
+ * A line of a plan: a range, as JSON.
  *
  *   FIELD                  MEANING
  *   path                   the file, as typed, or as found in a typed directory or by a glob
@@ -68,7 +67,7 @@ export type PlannedCutting = {
   readonly normalization?: Normalization | null | undefined;
 };
 
-/** Digests of the options. Special tokens are a set here: their order affects ids, not cuts. */
+/** Special tokens are a set here: their order affects ids, not cuts. */
 const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: PlannedCutting) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
@@ -76,7 +75,7 @@ const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: P
   normalization: normalization ?? undefined,
 });
 
-/** This number is part of every digest, so that the lines of another version of the plan's format do not match. */
+/** Part of a line's digest, so that lines of another version of the format do not match. */
 const formatVersion = 1;
 
 export const digestLine = (line: Partial<Line>) =>
@@ -107,10 +106,7 @@ export type PlanOptions = PlannedCutting & {
   readonly keepsTextsWhole: boolean;
 };
 
-/**
- * Throws a UserError for a stream, which other machines cannot read, and for a file that is named twice, whose bytes
- * would be counted twice.
- */
+/** Throws a UserError for a stream, and for a file that is named twice. */
 export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
@@ -136,7 +132,7 @@ export function noFileToPlan(path: string): UserError {
   );
 }
 
-/** Yields the ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
+/** Yields the ranges of the plan, in order. */
 export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range, void> {
   const { inputs, pattern, normalization = null, rangeSizeBytes, keepsTextsWhole } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
@@ -150,7 +146,7 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
   }
 }
 
-/** Returns a function that makes the plan's line for a range. It must be called with the ranges in their order. */
+/** Returns a function that makes a range's line; call it with the ranges in order. */
 export function lineMaker(options: PlanOptions): (range: Range) => Line {
   const digests = digestOptions(options);
   let index = 0;
@@ -179,7 +175,7 @@ export type PlannedRanges = {
 };
 
 /**
- * Reads lines of one or several plans, and checks them against the files and against the options of this run.
+ * Reads lines of plans, and checks them against the files and the options.
  *
  * @param source where the text comes from, for messages
  */
@@ -243,7 +239,7 @@ export function read(
   return { inputs, ranges };
 }
 
-/** Reads the lines of a whole plan, in their order. The files that they name are not accessed. */
+/** Reads the lines of a whole plan, in their order, without accessing the files. */
 export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {
     const fail = (what: Message, hint?: Message): never => {
@@ -262,11 +258,7 @@ export function readLines(text: string, source: string): Line[] {
   );
 }
 
-/**
- * Refuses a range whose ends `bpe plan` would not have chosen. A digest can be forged, so the bytes at the ends are
- * checked as far as they can be. Records are cut after line feeds. A text is cut before special tokens, or inside a
- * document; a cut at the edge of the file is not inside a document.
- */
+/** Refuses a range whose ends `bpe plan` would not have chosen: a digest can be forged. */
 function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
   const isText = input.format === "text";
@@ -368,8 +360,7 @@ function checkField(line: Line, input: Input, asked: string | undefined, fail: F
 
 function inspect({ path, inputFormat: format, textField }: Line, fail: Fail): Input {
   try {
-    // The content was checked when the plan was made, so it is not checked again; `checkFile` then refuses a changed
-    // file.
+    // The content was checked when the plan was made; `checkFile` refuses a changed file.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.parts.message, error.parts.hint);
@@ -397,22 +388,16 @@ function checkFile(line: Line, input: Input, fail: Fail): void {
   }
 }
 
-/**
- * Whether a copy of a file has the time of its original. scp and tar may truncate the time to whole milliseconds or
- * seconds.
- */
+/** scp and tar may truncate a copy's time to whole milliseconds or seconds. */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||
   copyMs === 1000 * Math.floor(originalMs / 1000);
 
-/** A difference of two microseconds is allowed for the resolution of some clocks, and for rounding times to doubles. */
+/** Allows for the resolution of some clocks, and for rounding times to doubles. */
 const microsecondsMs = 0.002;
 
-/**
- * Refuses overlapping ranges, which would be counted twice. Links are followed, because one file may have several
- * paths.
- */
+/** Refuses overlapping ranges. Links are followed, because one file may have several paths. */
 function checkOverlaps(
   { inputs, ranges }: PlannedRanges,
   lineNumbers: readonly number[],

@@ -4,22 +4,15 @@ import { asOption, type FileWindow, files, machine, messages, phrase, scaled, Us
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 import { releaseText, type TextMaker } from "./text-memory.ts";
 
-/**
- * Limits the memory of one thread for a text and for the line, page or dictionary that contains it. A reader calls
- * `claim` before it allocates. If that returns true, the reader can yield, so that its caller frees other memory.
- */
+/** Limits the memory of one thread for a text and the line, page or dictionary that contains it. */
 export class TextMemory {
-  /** The memory in bytes that the reader has allocated, or is about to allocate; 0 if less than `smallBytes`. */
+  /** The last claim; 0 if it was less than `smallBytes`. */
   claimedBytes = 0;
 
   /** @param bytesMax the maximum that may be claimed; by default there is no limit */
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
-  /**
-   * Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed before these bytes are
-   * allocated. Throws a UserError if the claim exceeds `bytesMax`; its message names the text with `what()` ("x.jsonl"
-   * line 5).
-   */
+  /** Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed first. */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
@@ -38,19 +31,13 @@ const smallBytes = scaled(1 << 23, 128);
 /** Smaller claims are never refused. This matters only at small scale, where even the smallest windows claim memory. */
 const limitedBytes = scaled(0, 1 << 23);
 
-/**
- * Where the bytes of an input come from. Offsets are relative to the beginning of the input, even if the source begins
- * later. In an input that was decompressed they count decompressed bytes.
- */
+/** Where the bytes of an input come from. Offsets count (decompressed) bytes from the input's beginning. */
 export interface ByteSource {
   /** The path of the input, for errors. */
   readonly path: string;
   /** The offset after the last byte, or after the last byte that has arrived so far. */
   readonly sizeBytes: number;
-  /**
-   * Reads up to `wantedBytes` bytes from `offsetByte` into `into` at `atPos`. Returns how many were read: 0 only if the
-   * next bytes have not arrived yet.
-   */
+  /** Returns how many bytes were read: 0 only if the next bytes have not arrived yet. */
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
   /** The file, if the source is one. */
   readonly file?: FileSource;
@@ -173,25 +160,14 @@ export class MemorySource implements ByteSource {
 /** The maximum size of a window. Positions in a text are 31-bit integers. */
 const windowBytesMax = 2 ** 30;
 
-/**
- * How a reader maps parts of large files into the memory of its text, instead of reading them. The parts begin at the
- * text's start. While a file is mapped, only the kernel may read the text.
- */
+/** How a reader maps parts of large files into the memory of its text (docs/internals/reading.md). */
 export type Mapping = {
   readonly window: FileWindow;
   /** The smallest size of a file that is mapped. Smaller files are faster to read. */
   readonly fileBytesLeast: number;
 };
 
-/**
- * Reads a range of bytes through a window: `text` holds the bytes of the source from `baseByte` on, of which `limit`
- * are valid. `advance` moves the window to the bytes that are still needed. The window grows only if these fill more
- * than half of it.
- *
- * With a `Mapping`, parts of a large file are mapped into the window, from the start of a memory page, so the text may
- * begin before the range does. A mapped window does not grow; bytes that need a larger window are read into memory
- * instead. docs/internals/reading.md explains what is mapped, and why.
- */
+/** Reads a range of bytes through a window: `text` holds `limit` bytes of the source, from `baseByte` on. */
 export class RangeReader {
   text: Text;
   /** The offset in the source of the text's position 0. */
@@ -207,8 +183,7 @@ export class RangeReader {
 
   /**
    * @param tooLong creates the error for kept bytes that fill more than half of the largest window
-   * @param mapping how large files are mapped; if absent, all files are read. `mapping.window` must be the memory of the
-   * texts that `makeText` returns
+   * @param mapping how large files are mapped; `window` must be the memory of the texts that `makeText` returns
    */
   constructor(
     private capacityBytes: number,
@@ -252,9 +227,8 @@ export class RangeReader {
   }
 
   /**
-   * Moves the window so that it begins at `keepPos` (if mapped, at the start of the page that contains it), and reads
-   * as many of the following bytes as fit and have arrived. Returns by how much positions decrease; the first time this
-   * may be negative, because a page may begin before the range.
+   * Moves the window to `keepPos`, or the start of its page. Returns by how much positions decrease (negative:
+   * increase).
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -263,18 +237,12 @@ export class RangeReader {
     return this.baseByte - baseBefore;
   }
 
-  /**
-   * Returns an upper bound of the window's size after `advance(keepPos)`: twice the present size if the kept bytes fill
-   * more than half of it.
-   */
+  /** Returns an upper bound of the window's size after `advance(keepPos)`. */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
-  /**
-   * Returns the error to throw in place of `error`: if the kernel failed because the mapped file has changed, an error
-   * that says so, otherwise `error` itself.
-   */
+  /** Replaces an error of the kernel if the mapped file has changed. */
   explain(error: unknown): unknown {
     if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
     try {
@@ -290,6 +258,7 @@ export class RangeReader {
     const keepByte = this.baseByte + keepPos;
     const pageByte = window.pageStart(keepByte);
     const byteCount = Math.min(this.mappedBytesMax, this.endByte - pageByte);
+    // A mapped window does not grow.
     const isHalfFull = this.baseByte + this.limit - pageByte > this.mappedBytesMax >> 1;
     if (!isHalfFull && window.map(this.mapped!.fd, pageByte, byteCount)) {
       this.baseByte = pageByte;

@@ -26,9 +26,9 @@ export type RangeStatistics = {
   /** The number of documents that begin in the range and have at least one byte. */
   documentCount: number;
   invalidByteCount: number;
-  /** The offset of the range's first invalid byte, from the start of the input's text; -1 if all bytes are valid. */
+  /** The offset of the range's first invalid byte, from the start of the input's text; or -1. */
   firstInvalidByte: number;
-  /** The CRC-32 of the range's text; absent if it was not requested, or if the runtime cannot compute it. */
+  /** The CRC-32 of the range's text; absent if it was not requested or cannot be computed. */
   crc32?: number | undefined;
 };
 
@@ -37,7 +37,7 @@ export type TaskTextsOptions = {
   readonly windowBytes?: number | undefined;
   /** The memory for texts that do not fit into a window; by default without a limit. */
   readonly memory?: TextMemory;
-  /** How files are mapped into the taker's text. Given only if nothing but the kernel reads that text. */
+  /** How files are mapped into the taker's text. Then only the kernel may read that text. */
   readonly mapping?: Mapping | undefined;
   /** Whether statistics have checksums. */
   readonly hasChecksums?: boolean | undefined;
@@ -46,10 +46,7 @@ export type TaskTextsOptions = {
 };
 
 const windowBytesUsual = scaled(1 << 20, 64);
-/**
- * The memory per byte of a window that has grown. Such a window holds one pretoken, and the word table and the sorting
- * of words have copies of it.
- */
+/** The memory per byte of a window that has grown: its pretoken is copied twice. */
 const memoryPerWindowByte = 3;
 
 /** Reads the texts of one thread's tasks, from any source, and sends them through a chain. */
@@ -64,7 +61,7 @@ export class TaskTexts {
   private records: { readonly offsetByte: number } | undefined;
   /** The capacity of the window, unless a pretoken needs more. */
   private readonly capacityBytes: number;
-  /** Reads or maps windows directly into the taker's text; undefined if the text is changed before it is taken. */
+  /** Reads or maps windows into the taker's text; undefined if the text is changed before. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
   /** The offset up to which the current range has been pushed. */
@@ -77,7 +74,7 @@ export class TaskTexts {
     const { inputs, windowBytes, memory = new TextMemory(), mapping } = options;
     const { pretokens, taker, isDirect } = chain;
     this.memory = memory;
-    // Half a window must be larger than the bytes that are kept for the next one, or reading would make no progress.
+    // Half a window must be larger than the bytes that are kept for the next one.
     const leastBytes = 4 * (pretokens.tokenBytesMax + textParts.lookaheadBytes);
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
     this.pushed = new Uint8Array(isDirect ? 0 : TextChain.pushedBytes);
@@ -97,10 +94,7 @@ export class TaskTexts {
     return windows.baseByte + chain.pretokens.keepPos;
   }
 
-  /**
-   * Processes the text of a task. From time to time it yields how many of the task's bytes are done. Returns the
-   * statistics of the range that ends with the task; undefined if the range continues in the next task.
-   */
+  /** Yields how many of the task's bytes are done. The result is undefined if the range continues in the next task. */
   take(task: Task): Generator<number, RangeStatistics | undefined> {
     if (task.kind === "chunk") return this.chunks.take(task);
     const source = this.file.of(task.inputIndex);
@@ -118,10 +112,7 @@ export class TaskTexts {
     return this.takeRecords(this.pages.read(source, pages, input), source.path);
   }
 
-  /**
-   * Loads the reader of Parquet and its packages. They are loaded on demand, because that takes about 10 ms, and most
-   * runs read no Parquet.
-   */
+  /** Loaded on demand, because that takes about 10 ms. */
   private loadParquet(): ParquetReader {
     const loaded =
       require("./records/parquet/parquet-reader.ts") as typeof import("./records/parquet/parquet-reader.ts");
@@ -145,10 +136,7 @@ export class TaskTexts {
     return new loaded.LineReader(this.options.windowBytes, this.memory, this.batch);
   }
 
-  /**
-   * Processes a range of plain text, and yields how many of its bytes are done. It also yields when it needs bytes that
-   * have not arrived yet. The caller then appends them to `source`, and sets the end of `range` once it is known.
-   */
+  /** Yields how many bytes of the range are done. Also yields while bytes have not arrived yet. */
   private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;
     const documentsBefore = pretokens.documentCount;
@@ -206,10 +194,7 @@ export class TaskTexts {
     }
   }
 
-  /**
-   * If a range ends inside a document, lets the character after the cut decide where the last pretoken ends. Returns by
-   * how much the range's statistics must then be corrected.
-   */
+  /** Lets the character after a cut decide where the last pretoken ends. Returns the correction of the statistics. */
   private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: textParts.TextPart) {
     if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
     const { pretokens } = this.chain;
@@ -220,10 +205,7 @@ export class TaskTexts {
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }
 
-  /**
-   * Claims memory for a window that will grow or has grown. Returns true if the caller of `take` should free memory
-   * before the window grows.
-   */
+  /** Claims memory for a window that grows. Returns true if the caller should free memory first. */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
   }
@@ -273,7 +255,7 @@ export class TaskTexts {
     return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, ...found };
   }
 
-  /** Pushes a long record, and claims memory for pending text in addition to the memory of the record's reader. */
+  /** Pushes a long record, and claims memory for pending text. */
   private *pushRecord(start: number, end: number, bytesDone: number, path: string): Generator<number, void> {
     const { chain, memory } = this;
     const { bytes } = this.batch.text;
@@ -286,10 +268,7 @@ export class TaskTexts {
     memory.claimedBytes = readerBytes;
   }
 
-  /**
-   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields;
-   * within a batch, it may repeat the number that was yielded last.
-   */
+  /** Takes each record as a text. Within a batch, it may yield the last number again. */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
@@ -347,10 +326,7 @@ class ChunkedRanges<Result> {
     private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
   ) {}
 
-  /**
-   * Processes a chunk. Yields how many of its bytes are done. Returns the result for the range that ends with the
-   * chunk; undefined if the range continues in the next chunk.
-   */
+  /** Yields how many of the chunk's bytes are done. The result is undefined if the range continues. */
   *take(chunk: tasks.ChunkTask): Generator<number, Result | undefined> {
     const { source, range, work } = this.unfinished ?? this.begin(chunk);
     source.append(chunk.bytes);

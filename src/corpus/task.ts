@@ -7,10 +7,7 @@ import { TextMemory } from "./range-reader.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { openTextStream } from "./text-stream.ts";
 
-/**
- * A unit of work of a thread: a range of a file; a chunk of an input that is read in order, such as a stream or a
- * compressed file; or pages of a Parquet file.
- */
+/** A unit of work of a thread: a range of a file, a chunk of a stream, or pages of Parquet. */
 export type Task = RangeTask | ChunkTask | PagesTask;
 
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
@@ -19,12 +16,9 @@ export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: bo
 export type ChunkTask = Range & {
   readonly kind: "chunk";
   readonly endsInput: boolean;
-  /** Bytes [startByte, endByte) of the text and, if the chunk ends inside a document, a few bytes that follow. */
+  /** Bytes [startByte, endByte) of the text and, after a cut inside a document, a few that follow. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /**
-   * Whether the range continues in the next task, because the chunk has no cut or may not be cut. That task must go to
-   * the same thread.
-   */
+  /** Whether the range continues in the next task, which must go to the same thread. */
   readonly continues: boolean;
   /** How many bytes of the input are in this chunk, before any decompression, for progress. */
   readonly inputBytes: number;
@@ -49,12 +43,9 @@ export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
-/**
- * Whether the task may block a thread's event loop for long, because more than `longBytes` may be in one line, in one
- * page, or between two cuts. The parts of a line may be in several chunks, so a chunk may take long unless it is the
- * whole input.
- */
+/** Whether more than `longBytes` may be in one line, in one page, or between two cuts. */
 export function mayTakeLong(task: Task, longBytes: number): boolean {
+  // The parts of a line may be in several chunks.
   if (task.kind === "chunk") return task.startByte > 0 || !task.endsInput;
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
@@ -66,10 +57,8 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 }
 
 /**
- * Plans the tasks for the given ranges, or for all of each input, in order. The task that reaches the end of an input
- * has `endsInput`, even if the task is empty. Without `cutting` no range is cut, but an input that is read in order
- * still has chunks, each of which continues in the next. Yields to the event loop while searching for cuts. The user of
- * a chunk must return its memory to `buffers`.
+ * Plans the tasks for the given ranges, in order. Without `cutting`, no range is cut. The user of a chunk must return
+ * its memory to `buffers`.
  */
 export async function* plan(
   inputs: readonly Input[],
@@ -126,12 +115,10 @@ async function* planPages(
 /** The target size of a chunk: its words are counted in about 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/** The number of following bytes in a chunk that ends inside a document: one character, and some to spare. */
+/** The following bytes in a chunk that ends inside a document: one character, and some to spare. */
 const lookaheadBytes = 8;
 
-/**
- * A pool of buffers of finished chunks. Buffers are reused, because using fresh memory costs more than reading into it.
- */
+/** Reuses buffers of finished chunks: using fresh memory costs more than reading into it. */
 export class ChunkBuffers {
   private free: ArrayBuffer[] = [];
   private sizeBytes = 0;
@@ -143,18 +130,13 @@ export class ChunkBuffers {
     return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
   }
 
-  /**
-   * Returns a buffer to the pool. A buffer of another size than the last one taken is left to the garbage collector.
-   */
+  /** Returns a buffer to the pool. One of another size is left to the garbage collector. */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
   }
 }
 
-/**
- * Reads an input once and in order, in chunks. It reads only when the caller requests a chunk, so the caller limits the
- * memory. A chunk in which no cut is found continues in the next one. Without `cutting`, no cuts are searched for.
- */
+/** Reads an input in chunks, each when the caller requests it. A chunk without a cut continues in the next one. */
 export async function* planChunks(
   input: Input,
   inputIndex: number,
@@ -181,7 +163,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // The few bytes of a small input are copied, so that no buffer of the full size is transferred for them.
+        // A small input is copied, so that no buffer of the full size is transferred.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;
@@ -243,7 +225,7 @@ class ChunkSequence {
 }
 
 type ChunkCutter = {
-  /** The number of bytes that must be known before and after the searched bytes, to find cuts in these. */
+  /** The bytes that must be known before and after the searched bytes. */
   readonly contextBytes: number;
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };

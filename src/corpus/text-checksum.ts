@@ -1,9 +1,7 @@
 import { host, scaled } from "#runtime";
 import type { ByteSource, RangeReader } from "./range-reader.ts";
 
-// The checksum of a text: its CRC-32, as in gzip and zip. It detects accidental changes only: anybody can make another
-// text with the same checksum. The checksum of a whole can be computed from those of its parts, so it does not depend
-// on how the text was cut. It takes some 2 % of the time of counting; SHA-256 would take a fifth.
+// CRC-32 detects accidental changes only. It takes some 2 % of the time of counting; SHA-256 would take a fifth.
 
 /** The checksum of the text added so far; undefined if the runtime has no CRC-32. */
 export class TextChecksum {
@@ -17,10 +15,7 @@ export class TextChecksum {
 /** The number of mapped bytes that are read at a time: they stay in the processor's cache. */
 const blockBytes = scaled(1 << 16, 16);
 
-/**
- * Adds the text of a range, window by window. Only the kernel may read mapped pages (src/runtime/file-window.ts), so
- * their bytes are read again, from the system's page cache.
- */
+/** Only the kernel may read mapped pages, so their bytes are read again. */
 export class RangeChecksum extends TextChecksum {
   /** Allocated for mapped windows only: large arrays make the runtime collect garbage. */
   private block: Uint8Array | undefined;

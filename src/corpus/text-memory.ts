@@ -2,16 +2,12 @@ import type { Text } from "#bytes";
 import { host } from "#runtime";
 
 /**
- * Makes a text with a capacity of `capacityBytes` bytes plus padding. The memory may be that of the previous text that
- * the same function made; its bytes are then kept. The caller may copy from the previous text, and must not use it
- * after that.
+ * Makes a text of `capacityBytes` bytes plus padding. The memory may be that of the function's previous text, with its
+ * bytes; the caller may only copy from that text.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 
-/**
- * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small
- * memory is left to the collector.
- */
+/** Frees memory at once, because the next garbage collection may be far away. */
 export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
   if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) host.releaseMemory(buffer);
 }

@@ -26,10 +26,7 @@ export interface ByteStream {
 /** Milliseconds to wait before an empty pipe is read again, if another program has made that pipe non-blocking. */
 const retryMs = 5;
 
-/**
- * Opens the raw bytes of an input, compressed or not. A thread of the runtime waits for the bytes, so signals are
- * handled while a pipe has no writer or no data.
- */
+/** A thread of the runtime waits for a pipe, so signals are handled meanwhile. */
 async function openByteStream(input: Input): Promise<ByteStream> {
   if (input.path === "-") return new InputStream(standardInput, input);
   try {
@@ -81,11 +78,7 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
     ),
   );
 
-/**
- * Functions that open inputs in a way of their own: inputs without a path (texts in memory), and streams that are
- * already open, because their first bytes were read to detect the format. The functions are in a map of their own,
- * because inputs are plain data, which is sent to threads.
- */
+/** Separate from the inputs, which are plain data that is sent to threads. */
 const openers = new WeakMap<Input, () => ByteStream>();
 
 /** Registers how `openTextStream` opens this input. A copy of the input is opened by its path instead. */
@@ -93,7 +86,7 @@ export function registerOpener(input: Input, open: () => ByteStream): void {
   openers.set(input, open);
 }
 
-/** Opens the text of an input, which is read once and in order. The first bytes of a stream show its compression. */
+/** Opens the text of an input, which is read once and in order. */
 export async function openTextStream(input: Input): Promise<ByteStream> {
   const open = openers.get(input);
   if (open !== undefined) return open();
@@ -122,8 +115,7 @@ export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =
 const magicBytesMax = 4;
 
 /**
- * Reads the beginning of a stream, at most `bytesMax` bytes, until `isEnough` accepts what was read. Returns the
- * beginning as `head`, and as `whole` a stream of all bytes, from the first one on.
+ * Reads `head`, at most `bytesMax` bytes, until `isEnough` accepts it. `whole` has all bytes, those of `head` included.
  */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
@@ -164,16 +156,7 @@ const outputChunkBytesLeast = scaled(1 << 12, 64);
 /** The size of output chunks for a small file, as a multiple of the file's size. Small chunks save memory. */
 const expectedRatio = scaled(8, 1);
 
-/**
- * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. (Node decodes only
- * the first frame, so there a second frame is an error.) The decoder is a stream of `node:zlib`, which works on a
- * thread of the runtime. It leaves two questions open:
- *
- *   - *What follows the last member?* The decoder ends there, and `bytesWritten` tells where. Zeros after a gzip member
- *     are padding, which tapes leave; anything else is an error.
- *   - *Does a zstd file end in the middle of a frame?* To find out, the decoder is given one more frame, the sentinel,
- *     and must return its content.
- */
+/** The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
   /** Settles once the decoder has consumed all of the input, and the bytes after the last member were checked. */
@@ -256,7 +239,7 @@ export class DecompressedStream implements ByteStream {
     this.wake();
   }
 
-  /** Feeds the input to the decoder chunk by chunk, and waits after each chunk until the decoder has consumed it. */
+  /** Feeds the input to the decoder, and waits after each chunk until it is consumed. */
   private async feed(): Promise<void> {
     const chunk = new Uint8Array(Math.min(chunkBytesMax, this.compressedBytes));
     let fedBytes = 0;
@@ -278,14 +261,12 @@ export class DecompressedStream implements ByteStream {
     return new Promise((resolve) => this.decoder.write(bytes, () => resolve()));
   }
 
-  /**
-   * Reads the rest of the input, from `pos` of the chunk, where the decoder has ended. Throws if anything but padding
-   * follows.
-   */
+  /** Throws if anything but padding follows at `pos`: zeros after a gzip member, which tapes leave. */
   private async checkPadding(chunk: Uint8Array, pos: number, chunkBytes: number): Promise<void> {
     let from = pos;
     for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
+      // Node decodes only the first frame.
       if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
         throw multipleFramesError(this.path);
       if (!isPadding)
@@ -294,13 +275,10 @@ export class DecompressedStream implements ByteStream {
     }
   }
 
-  /**
-   * Feeds the sentinel to a decoder that has consumed all of its input. The sentinel is written byte by byte. If it
-   * were written at once, a decoder in the middle of a frame's header would take the rest of the sentinel for that
-   * frame's content.
-   */
+  /** Tests whether a zstd file ends within a frame: then the decoder does not return the sentinel's content. */
   private async writeSentinel(): Promise<void> {
     this.textBytes = this.outputBytes + this.decoder.readableLength;
+    // Byte by byte, so that a decoder within a frame's header does not take it for content.
     for (const byte of sentinelFrame) {
       await this.write(Uint8Array.of(byte));
       if (this.isClosed || this.failure !== undefined) return;
@@ -319,11 +297,7 @@ const sentinelFrame = Buffer.concat([
   sentinel,
 ]);
 
-/**
- * Rewrites a JSON file with an array or a sequence of records into lines: whitespace between tokens becomes spaces, and
- * the separator of two records becomes a line feed. No byte is added or removed, so offsets are those of the file, and
- * line n is record n. This stream checks the syntax around the records; the reader of lines checks each record.
- */
+/** Rewrites JSON records into lines. No byte is added or removed, so offsets are those of the file. */
 export class JsonLinesStream implements ByteStream {
   private state: State = state.start;
   private isArray = false;

@@ -9,9 +9,7 @@ import { checkFiles } from "./file-checks.ts";
 import { objectOf } from "./subject.ts";
 import { readTrainingRecord } from "./training-record.ts";
 
-/**
- * The result of checking files without training: how they differ, which were checked, and what could not be checked.
- */
+/** `notes` says what could not be checked. */
 export type CheckedFiles = {
   readonly differences: readonly Difference[];
   readonly fileNames: readonly string[];
@@ -109,10 +107,7 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
   }
 }
 
-/**
- * Checks the merges of the files against their checksum in the record. Reads them from merges.txt or tokenizer.json. A
- * directory with neither is not checked: rank files, for example, contain no merges.
- */
+/** Checks the merges against the record. A directory without merges.txt and tokenizer.json is not checked. */
 function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   const found = mergesIn(directory);
   if (found === undefined) return [];

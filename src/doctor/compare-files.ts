@@ -22,10 +22,7 @@ export function absence(path: string): string | null {
   return files.stat(path) === undefined ? "is missing" : "is not a regular file";
 }
 
-/**
- * Compares a file with what training would write. Returns how the file differs, or null if it is equal. Yields to the
- * event loop between chunks.
- */
+/** Returns how a file differs from what training would write; null if it is equal. */
 async function compareFile(path: string, { chunks }: outputFiles.OutputFile): Promise<string | null> {
   const absent = absence(path);
   if (absent !== null) return absent;

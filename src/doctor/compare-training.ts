@@ -16,9 +16,7 @@ export type Comparison = {
   readonly notes: string[];
 };
 
-/**
- * Compares a recorded result with what the same training gives now: first inputs, merges and files, then the records.
- */
+/** Compares a recorded result with what the same training gives now. */
 export async function compareResult(recorded: RecordedTraining, finished: Finished): Promise<Comparison> {
   const { product } = finished;
   const differences = compareInputs(recorded, finished);
@@ -50,7 +48,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   return { differences, fileNames, notes };
 }
 
-/** Compares the names of files in a record with those that training writes, without images and the record itself. */
+/** Compares file names in a record with those that training writes. */
 function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
   const isOther = (name: string) => ![recordedFiles.recordName, imageFile.name].includes(basename(name));
   return [
@@ -102,10 +100,7 @@ function recordIn(directory: string, name: string, differences: Difference[]): j
   }
 }
 
-/**
- * Compiles the image again from the files next to it, and compares. An image of another build has a different layout,
- * so it is not compared.
- */
+/** An image of another build has a different layout, so it is not compared. */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageFile.name);
   const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
@@ -173,10 +168,7 @@ export function compareChecksums(directory: string, json: json.JsonObject, folde
   });
 }
 
-/**
- * Returns an option of a record without the pattern's JavaScript form. That form is derived from the expressions, and
- * another version of bpe may derive it differently.
- */
+/** Drops the pattern's JavaScript form: another version of bpe may derive it differently. */
 function withoutJavaScript(name: string, value: unknown): unknown {
   if (name === "superwords" && value !== undefined) {
     const { wordPattern, ...rest } = objectOf(value);

@@ -4,16 +4,10 @@ import { runToEnd } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
-/**
- * A script is reported only if the corpus has few tokens of unknown script (parts of characters): at most this share of
- * the script's own tokens.
- */
+/** The maximum tokens of unknown script (parts of characters), as a share of a script's own. */
 const unknownShareMax = 0.05;
 
-/**
- * Returns, from the counts in tokens.tsv, the tokens and bytes of each script in the corpus that a tokenizer was
- * trained on. Scripts whose counts are too inexact are left out. Without counts, the list is empty.
- */
+/** Returns the counts of scripts in the corpus of the training, except those that are too inexact. */
 export function corpusScripts(parts: TokenizerParts): ScriptCounts[] {
   const written = runToEnd(writtenCounts.read(parts));
   if (written === null) return [];

@@ -172,7 +172,7 @@ function checkNormalized(loaded: Loaded): Finding[] {
   ];
 }
 
-/** The number of texts that are normalized in one call, one per line. No normalization step works across line ends. */
+/** The number of lines that are normalized in one call. Normalization does not cross line ends. */
 const normalizedTexts = 256;
 
 function changedBy(normalization: Normalization, ids: readonly number[], textOf: (id: number) => string) {
@@ -185,10 +185,7 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
   return changed;
 }
 
-/**
- * Returns the ids of tokens that encoding can give, and that are valid UTF-8 of two or more bytes. Leaves out added
- * tokens.
- */
+/** Returns tokens that encoding can give, and that are valid UTF-8 of two or more bytes. */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
@@ -206,10 +203,7 @@ const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(token
 
 /** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
-/**
- * The maximum number of tokens to try in all contexts. If there are more, only every n-th token is tried. The share of
- * tried tokens that are cut is then taken as the share of all tokens that are cut.
- */
+/** The maximum number of tokens to try in all contexts. Of more, every n-th is tried. */
 const inContextMax = 2000;
 
 function checkFit(path: string, loaded: Loaded): Finding[] {

@@ -68,10 +68,6 @@ const indent = 9;
 /** The maximum number of a finding's tokens that are printed. */
 const shownTokens = 8;
 
-/**
- * Formats the diagnosis for people to read: what was found and, for each finding, what shows it, why it
- * matters, and what to do.
- */
 function diagnosisLines(diagnosis: Diagnosis, columns: number | null): styling.Line[] {
   const { path, fingerprint, errors, warnings, notes, findings } = diagnosis;
   const counts = [

@@ -38,10 +38,7 @@ export async function checkFiles(
   return found;
 }
 
-/**
- * Loads the tokenizer of a file. If its format cannot store the pattern and the normal form, uses those of `first`.
- * Returns the reason if the file cannot be loaded.
- */
+/** If the format cannot store pattern and normal form, uses those of `first`. */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;
   try {
@@ -58,10 +55,7 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
   }
 }
 
-/**
- * Returns lines about the first part of the probe text whose ids differ; null if none do. Special tokens are read as
- * text.
- */
+/** Returns lines about the first part of the probe text whose ids differ; null if none do. */
 export function differenceOnProbe(
   { parts: a, encode }: Pick<Loaded, "parts" | "encode">,
   b: TokenizerParts,

@@ -19,10 +19,7 @@ export type LookedUp = {
   readonly changed: readonly Difference[];
 };
 
-/**
- * Finds the files that a training read, and compares them with the record: word counts and the files of a base by their
- * checksums, uncompressed text inputs by their size.
- */
+/** Finds the files that a training read, and compares them with the record. */
 export async function findSources(
   record: VerifiedRecord,
   moved: Readonly<Record<string, string>>,

@@ -18,15 +18,12 @@ export function checkModelFile(subject: Subject): Finding[] {
   ];
 }
 
-/**
- * Whether each token has an id of its own, and no merge is repeated. The scan that made this model has already refused
- * repeated keys, and merges without their tokens.
- */
+/** The scan has already refused repeated keys, and merges without their tokens. */
 function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): boolean {
   const { ids } = vocab.spelled;
   const isTaken = new Uint8Array(vocab.idMax + 1);
   for (const id of ids) if (isTaken[id]++ > 0) return false;
-  // Equal merges have the same result, so each merge is compared only with earlier ones of that result, which are few.
+  // Equal merges have the same result, so only merges of one result are compared.
   const lastRank = new Int32Array(vocab.idMax + 1).fill(-1);
   const earlier = new Int32Array(merged.length);
   for (let rank = 0; rank < merged.length; rank++) {
@@ -151,7 +148,7 @@ function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
 
 function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
   const missing = byteCharacters.characters.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
-  // If more than 200 bytes are missing, the model is of another kind, which spells bytes differently or has no bytes.
+  // If more are missing, the model is of another kind, which spells bytes differently.
   if (missing.length === 0 || missing.length > 200) return [];
   const occurring = missing.filter((byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1);
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
@@ -179,10 +176,6 @@ function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
   ];
 }
 
-/**
- * Checks the loaded model: tokens and merges that no text uses, equal tokens, missing ids, and the size of
- * the model.
- */
 export function checkModel({ path, model }: Subject, loaded: Loaded): Finding[] {
   return [
     ...checkReached(path, loaded),
@@ -215,9 +208,7 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
   ];
 }
 
-/**
- * Whether the file is a SentencePiece model, which lists pieces and no merges. `bpe` reads such files, but writes none.
- */
+/** `bpe` reads files of SentencePiece, but writes none. */
 const hasPieces = ({ description }: Loaded["parts"]) => description.kind === "tokenizer.model";
 
 function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding[] {
@@ -247,7 +238,7 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
 
 function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[] {
   const { tokens } = parts;
-  // If merging begins with characters, a character and its byte token have equal bytes, which is not a fault.
+  // If merging begins with characters, a character and its byte token have equal bytes.
   if (parts.model.beginning !== undefined) return [];
   const first = new Map<string, number>();
   const equal: number[] = [];
@@ -275,11 +266,7 @@ function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[
   ];
 }
 
-/**
- * Returns the ids of tokens that may have equal bytes, ascending. The same bytes always merge to the same token, so of
- * equal tokens at most one is reached by merging. The tokens that merging does not reach are few; the other tokens are
- * compared with them by length, first and last bytes.
- */
+/** Returns tokens that may have equal bytes. Merging reaches at most one of equal tokens. */
 function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], reaches: Uint8Array): number[] {
   const keyOf = (id: number) => {
     const [start, end] = [starts[id]!, starts[id + 1]!];

@@ -35,10 +35,7 @@ const privateKinds: readonly { name: string; matches: (text: string) => boolean 
   { name: "a long number", matches: (text) => /^\s?\d{8,}$/.test(text) && isVaried(text.trim(), 4) },
 ];
 
-/**
- * Whether a text has at least `least` different characters, and is not a part of a sequence such as
- * 0123456789abcdef.
- */
+/** Whether a text has at least `least` different characters, and is no part of a sequence like 0123456789. */
 function isVaried(text: string, least: number): boolean {
   return new Set(text).size >= least && !"0123456789abcdef0123456789ABCDEF0123456789".includes(text);
 }

@@ -103,7 +103,7 @@ function checkRoles({ config, map, template, path }: Subject, ids: Ids): Finding
   return found;
 }
 
-/** Checks that tokenizer.json and tokenizer_config.json state the ids that HF's `tokenizers` gives to added tokens. */
+/** Checks that the files state the ids that HF's `tokenizers` gives to added tokens. */
 function checkDecoder({ config, json }: Subject, ids: Ids): Finding[] {
   const wrong: string[] = [];
   for (const { content, id } of objectsIn(json?.added_tokens)) {

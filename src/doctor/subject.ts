@@ -11,15 +11,9 @@ export type Subject = {
   readonly path: string;
   readonly isDirectory: boolean;
   readonly source: tokenizerFiles.Source;
-  /**
-   * The tokenizer.json; null for other formats, or if it is not a JSON object. If it was scanned, `model.vocab` and
-   * `model.merges` are empty.
-   */
+  /** The tokenizer.json, or null. If it was scanned, `model.vocab` and `model.merges` are empty. */
   readonly json: json.JsonObject | null;
-  /**
-   * The vocabulary and merges of the tokenizer.json; null if the file is not of the usual form or is wrong, and for
-   * other formats.
-   */
+  /** Vocabulary and merges of a tokenizer.json of the usual form; otherwise null. */
   readonly scanned: ScannedModel | null;
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;
@@ -52,10 +46,7 @@ const companions = {
   model: "config.json",
 } as const;
 
-/**
- * Reads the files. Each of `companions` that is not a JSON object becomes a finding. Throws a UserError if there is no
- * tokenizer.
- */
+/** Throws a UserError if there is no tokenizer. Wrong companions become findings. */
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
   const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const findings: Finding[] = [];
@@ -111,10 +102,7 @@ export function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Returns the chat template: from a file of its own, or from the configuration, where it may be a list of
- * named templates.
- */
+/** The configuration may have a list of named templates. */
 function templateOf(path: string, isWhole: boolean, config: json.JsonObject | undefined): string | undefined {
   const file = join(path, "chat_template.jinja");
   if (isWhole && files.isFile(file)) return new TextDecoder().decode(files.readBytes(file));
@@ -124,10 +112,7 @@ function templateOf(path: string, isWhole: boolean, config: json.JsonObject | un
   return value.map((each) => (each as { template?: unknown } | null)?.template ?? "").join("\n");
 }
 
-/**
- * Whether a model looks like one of SentencePiece: it has `byte_fallback`, or spells a space as U+2581 and not as
- * U+0120.
- */
+/** Whether a model looks like one of SentencePiece. */
 export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
   objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));
 

@@ -8,14 +8,11 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
 // Checks of texts, and of the corpus that a tokenizer was trained on.
 
-/** The minimum number of documents. Among fewer, it is normal that only one document is about a certain subject. */
+/** The minimum number of documents: among fewer, a subject often has only one. */
 const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
-/**
- * The minimum share of the tokens that `checkDocuments` finds, among all tokens that occur. Fewer are usually names
- * that only one document mentions.
- */
+/** The minimum share of the found tokens among those that occur. Fewer are usually names. */
 const shareMin = 0.01;
 const shownDocuments = 5;
 
@@ -65,10 +62,7 @@ const bytesMin = 10_000;
 /** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
 
-/**
- * Finds scripts that take many tokens for the same content. Scripts need different numbers of bytes for the same
- * sentence, so the tokens per byte of each script are multiplied by `sentenceBytesOf` the script.
- */
+/** Finds scripts that take many tokens for the same content, judged by the sentence in `languages`. */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
     .flatMap((script) => {
@@ -103,7 +97,7 @@ export function checkScripts(scripts: readonly ScriptCounts[], text: string): Fi
 /** A script is unlike the corpus if its tokens per byte are more than this many times those in the corpus. */
 const unlikeRatio = 1.5;
 
-/** Finds scripts that take more tokens per byte than in the corpus that the tokenizer was trained on. */
+/** Finds scripts that take more tokens per byte than in the corpus of the training. */
 export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly ScriptCounts[]): Finding[] {
   const unlike = scripts.flatMap((script) => {
     const own = corpus.find(({ name }) => name === script.name);
@@ -134,10 +128,7 @@ export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly S
 const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
-/**
- * Returns the mean length in bytes of one and the same sentence in those of `languages` that use a script; undefined if
- * none does.
- */
+/** Returns the mean length in bytes of the sentence in languages that use a script. */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages
     .map(({ text }) => Buffer.from(text))

@@ -4,7 +4,7 @@ import { idWriters } from "#ids";
 import { files } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
-/** How often each token occurs in texts, in how many documents, and how many tokens each script takes. */
+/** How often tokens occur in texts, in how many documents, and how many tokens scripts take. */
 export type Counted = {
   readonly counts: Float64Array;
   readonly idCount: number;
@@ -28,10 +28,7 @@ export type CountedInput = {
 
 export type ScriptCounts = { readonly name: string; readonly tokens: number; readonly bytes: number };
 
-/**
- * Counts the tokens of documents. Documents end as in `bpe encode`: at the end of a record, at the end of an input of
- * plain text, and, in plain text, after the token that ends documents.
- */
+/** Counts the tokens of documents, which end as in `bpe encode`. */
 export class TextSurvey implements idWriters.IdSink {
   private readonly counts: Float64Array;
   private readonly documentCounts: Uint32Array;
@@ -111,21 +108,18 @@ export class TextSurvey implements idWriters.IdSink {
   }
 }
 
-// Classes of tokens: 0 for a token that has not been classified yet, and one for each script, from `firstScript` on.
+// Classes of tokens: 0 if not classified yet, and one for each script, from `firstScript` on.
 /** A token whose bytes are not whole characters. */
 const incomplete = 1;
 const special = 2;
 const firstScript = 3;
 
-/** The maximum number of pending bytes, which are not whole characters yet. If there are more, all are dropped. */
+/** The maximum number of bytes that are not whole characters yet. Of more, all are dropped. */
 const pendingBytesMax = 64;
 /** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
 const packedBytesMax = 4;
 
-/**
- * Counts tokens and bytes by script. A token and all its bytes count for the script of its first letter. Consecutive
- * tokens that are parts of characters are joined first, and their text is classified as one token's would be.
- */
+/** A token counts for the script of its first letter. Consecutive parts of characters are joined first. */
 class ScriptSurvey {
   private readonly names: string[] = [];
   private readonly tokens: number[] = [];

@@ -5,10 +5,7 @@ import type { RecordedInput, VerifiedRecord } from "./training-record.ts";
 
 // Turns the record of a training into the request that makes the same tokenizer.
 
-/**
- * The paths of what a training read: its inputs and word counts files, in order, its base, and the tokenizer of
- * `--like`.
- */
+/** The paths of what a training read. */
 export type FoundSources = {
   readonly inputs: readonly string[];
   readonly counts: readonly string[];
@@ -38,7 +35,7 @@ function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<R
   const { options } = record;
   const { superwords, compat, specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText } = options;
   const model: Partial<NonNullable<typeof options.model>> = options.model ?? {};
-  // An empty text means that no token has the role. Without a text, training would choose a token by its name.
+  // An empty text means that no token has the role; otherwise a token's name may give it one.
   const roles = Object.fromEntries(modelSettings.roleNames.map((role) => [role, model[role] ?? ""]));
   return {
     ...{ specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText, like, ...roles },
@@ -66,10 +63,7 @@ const hasCorpus = ({ inputs, counts }: VerifiedRecord) => inputs.length + counts
 const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
-/**
- * Returns the value of `--pattern` for a recorded pattern; undefined for a pattern that only a file can state: a
- * sequence of expressions, or an expression that would be read as a name.
- */
+/** Returns the value of `--pattern`; undefined for a pattern that only a file can state. */
 function typedPattern({
   name,
   regex,
@@ -82,7 +76,7 @@ function typedPattern({
 function extension(record: VerifiedRecord, { base }: FoundSources): Partial<RequestedTraining> {
   const { options } = record;
   const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
-  // Documents may end at special tokens that the tokenizer does not get. The word counts state these.
+  // Documents may end at special tokens that the tokenizer does not get.
   const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
   // A rank file, or vocab.json and merges.txt, has no pattern.
   const isBare = /^rank file|.+ and .+/.test(record.base!.kind);

@@ -14,16 +14,14 @@ export type Verification = {
   readonly format: "bpe-verification";
   readonly version: 1;
   readonly path: string;
-  /** False if anything differs from the record, null if nothing differs but nothing was trained, otherwise true. */
+  /** False if anything differs, null if nothing differs but nothing was trained, otherwise true. */
   readonly verified: boolean | null;
   /** Whether the tokenizer was trained again. */
   readonly trained: boolean;
   readonly merges: number;
   /** Bytes of text that were read again; 0 without training. */
   readonly textBytes: number;
-  /**
-   * The inputs. `path` is recorded; `place` is the current path, or null if the input is missing or was not looked for.
-   */
+  /** `path` is recorded; `place` is the current path, or null if it was not found or looked for. */
   readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
   /** Files that were compared. */
   readonly files: readonly string[];
@@ -43,10 +41,7 @@ export type VerifyRun = {
   readonly checkFiles: () => Promise<CheckedFiles>;
 };
 
-/**
- * Verifies a training: repeats it in memory and compares the result. If a source is missing or has changed, or with
- * `filesOnly`, checks the files without training. Writes nothing.
- */
+/** Repeats a training in memory, and compares the result. If a source is missing or has changed, only checks files. */
 export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
   const startMs = performance.now();
   const { record, directory } = recorded;
@@ -131,9 +126,6 @@ function inputNotes({ inputs }: RecordedTraining["record"]): string[] {
   return [`the record has no checksum of ${which}: only sizes were compared`];
 }
 
-/**
- * Returns a note if another version of bpe made the record, because it may write different files from the same merges.
- */
 function buildNotes({ version, commit }: RecordedTraining["record"]): string[] {
   if (version === programVersion.build.version && commit === programVersion.build.commit) return [];
   const nameOf = (made: string, at: string) => (at === "unknown" ? made : `${made} (${at.slice(0, 9)})`);

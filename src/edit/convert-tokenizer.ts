@@ -78,8 +78,7 @@ const refusalOf =
 /** Throws a UserError if the files of a format would give a token another id than the original files. */
 function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
   const refuse = refusalOf(before, format);
-  // SentencePiece's control pieces are compared only by their names, below: one of them, the unknown piece, decodes to
-  // another text than its name.
+  // SentencePiece's unknown piece decodes to another text than its name.
   const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {
@@ -97,10 +96,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
   if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have different ids");
 }
 
-/**
- * Like `checkSameMerges`, for a tokenizer whose merging begins with characters: throws a UserError if merges, the
- * tokens to begin with, or added tokens would differ.
- */
+/** Like `checkSameMerges`, for a tokenizer whose merging begins with characters. */
 function checkSameCharacters(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -126,14 +122,11 @@ function checkSameCharacters(
     refuse("its added tokens would match different text");
 }
 
-/**
- * Returns the parts to compare. In them, control tokens, which are never found in a text, are added tokens like all
- * others.
- */
+/** Returns the parts to compare, with control tokens as added tokens. */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));
-  // A whole token with the text of an added token is left out: where the added token is found, it is no pretoken.
+  // Where an added token is found, its text is no pretoken.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
     wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),
@@ -156,9 +149,7 @@ export type Conversion = Opened & {
   readonly guard?: stagedFile.Guard;
 };
 
-/**
- * Writes a tokenizer in other formats. Before the files are published, they are loaded and compared with the original.
- */
+/** Writes a tokenizer in other formats. The files are compared with the original before they are published. */
 export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = stagedFile.noGuard } = options;
   const thread = jobs.start<ReturnType<typeof convertingJob>>("converting");

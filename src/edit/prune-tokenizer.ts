@@ -24,10 +24,7 @@ type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; 
 /** Consecutive bytes of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
-/**
- * The job that prunes. It runs in a thread of its own, because a large tokenizer takes seconds without a yield. It
- * sends the contents of the files in parts.
- */
+/** Pruning a large tokenizer takes seconds without a yield. The contents of files are sent in parts. */
 export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;
   const all: Made[] = [];
@@ -74,7 +71,7 @@ export function pruningJob(tell: jobs.Tell<Piece>) {
 
 type Opened = Awaited<ReturnType<typeof openFiles>>;
 
-/** Loads the tokenizer separately from its files in each format, and checks that all are the same tokenizer. */
+/** Loads the tokenizer from its files in each format, and checks that all are the same. */
 async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   const sources: tokenizerFiles.Source[] = [];
   for (const file of tokenizerFiles.findAt(path)) sources.push(await tokenizerFiles.readSource(file));
@@ -130,9 +127,8 @@ export type Pruned = Pick<Pruning, "unreachableCount"> & {
 };
 
 /**
- * Removes the tokens that the texts need least, or the tokens after the first merges. Writes the result in
- * the formats of the tokenizer. Before the files are published, they are loaded and compared with the
- * intended result.
+ * Removes the tokens that the texts need least, or those after the first merges. The files are compared with the
+ * intended result before they are published.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const { path, loadOptions, parts, counts, sizes, guard = stagedFile.noGuard } = options;

@@ -19,12 +19,8 @@ export type Pruning = {
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes all unreachable tokens. Then repeatedly
- * removes the rarest token (of equally rare tokens, the one with the highest id) and adds its occurrences to its parts,
- * which may be removed next. A token stays as long as it is a part of a kept token that merging reaches. Bytes and
- * added tokens are kept.
- *
- * No kept token loses a part of its derivation, so all kept tokens remain reachable.
+ * Removes unreachable tokens first, then repeatedly the rarest token, which passes its occurrences on to its parts.
+ * Parts of kept tokens that merging reaches are kept, so kept tokens remain reachable.
  *
  * @param counts occurrences of each id in a text
  */
@@ -49,7 +45,7 @@ export function chooseTokens(
     useCounts[left[id]!]!++;
     useCounts[right[id]!]!++;
   }
-  /** The tokens that may be removed, the rarest first; among equally rare ones, the one with the highest id. */
+  /** The tokens that may be removed, the rarest first; of equally rare ones, the highest id first. */
   const leaves = new Heap();
   const pushIfLeaf = (id: number) => {
     if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, -id);
@@ -93,22 +89,16 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
   return { size, newIds, mergeCount };
 }
 
-/**
- * Describes how a tokenizer cuts and changes text. Patterns with two names, such as llama3 and gpt4, give the same
- * description, because the files of one directory may use either.
- */
+/** Patterns with two names give the same description: the files of one directory may use either. */
 export function describeCutting(parts: TokenizerParts): string {
   const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
-  // If merging begins with characters, the pattern depends on the merges, which may be fewer in one of two tokenizers.
+  // If merging begins with characters, the pattern depends on the merges.
   const form = model.beginning === undefined ? patternForms.common({ name, sources }) : "characters";
   return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }
 
-/**
- * Checks the tokenizer loaded from the written files: it must have exactly the kept tokens, each reachable and with its
- * new id, and must cut text as before. Throws a UserError that says what the format cannot hold.
- */
+/** Checks that the written files have the kept tokens, with their new ids, and cut text as before. */
 export function checkPruned(
   before: TokenizerParts,
   after: TokenizerParts,

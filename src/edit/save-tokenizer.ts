@@ -15,10 +15,7 @@ export type Saving = {
   readonly guard: stagedFile.Guard;
 };
 
-/**
- * Copies the files of a tokenizer into a directory, all of them or none. Before the copy is published, it is loaded and
- * compared with the original, so that settings from options or from other files are not lost.
- */
+/** Copies a tokenizer's files, all or none. The copy is compared with the loaded tokenizer before it is published. */
 export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   placesToWrite.checkDirectory(output);
   const lock = outputLock.takeNow(outputPlaces.placeOf(output));

@@ -11,9 +11,8 @@ import {
 } from "#tokenizer";
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
-// Truncates a tokenizer to its first merges, and maps its ids to ids of the truncated tokenizer. The mapped ids of a
-// text equal the ids that the truncated tokenizer gives the text: docs/internals/encode.md, "The first merges", says
-// why.
+// The mapped ids of a text are those that the truncated tokenizer gives it: docs/internals/encode.md, "The first
+// merges".
 
 /**
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank
@@ -38,10 +37,7 @@ function birthsOf(
 const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolean) =>
   Uint32Array.from(reaches.keys()).filter((id) => is(reaches[id]!, id));
 
-/**
- * Chooses the tokens of as many first merges as `sizeWanted` allows. Bytes and added tokens are kept; unreachable
- * tokens are removed.
- */
+/** Chooses the tokens of as many first merges as `sizeWanted` allows, bytes and added tokens. */
 export function firstTokens(
   parts: TokenizerParts,
   derivations: derivation.Derivations,
@@ -72,9 +68,8 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens: tokens that only a whole pretoken becomes, without merges. Each gets a birth before
- * the merges that produce tokens of higher ids. Throws a UserError if there are whole tokens and ids are not in the
- * order of the merges.
+ * Gives a whole token a birth before the merges that produce tokens of higher ids. Throws a UserError if ids are not in
+ * the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -100,9 +95,8 @@ function placeWholes(
 }
 
 /**
- * Throws a UserError unless `small` has exactly the first merges of `big`, and cuts text and finds added
- * tokens alike. Only merges that end the derivation of a token are compared, because no other merge is ever
- * applied. Returns the derivations of `big`.
+ * Throws a UserError unless `small` has exactly the first merges of `big`, and cuts text alike. Returns the derivations
+ * of `big`.
  */
 export function checkFirstMerges(
   big: TokenizerParts,
@@ -122,10 +116,7 @@ export function checkFirstMerges(
 
 type Refuse = (what: string) => never;
 
-/**
- * Compares the merges of two tokenizers in which a token may have different ids. If they differ, calls `refuse` with
- * the difference. `derivedBefore` are the derivations of the first tokenizer.
- */
+/** Calls `refuse` with the difference if the merges differ. The ids of tokens may differ. */
 export function checkSameMerges(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -221,16 +212,10 @@ function wholesOf({ model }: TokenizerParts): string[] {
   return Array.from(ids, (_, t) => text.slice(starts[t], starts[t + 1]));
 }
 
-/**
- * The pieces of each id of one tokenizer: the ids of another tokenizer that spell the same token. The pieces of id i
- * are ids[starts[i] .. starts[i + 1]). An id that no text produces has no pieces.
- */
+/** The pieces of id i are ids[starts[i] .. starts[i + 1]). An id that no text produces has none. */
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
-/**
- * Maps each id of a tokenizer to its pieces in the tokenizer of its first merges. The pieces are the same in any text.
- * Throws a UserError if `small` does not have the first merges of `big`, or if the pieces of an id depend on the text.
- */
+/** Maps each id to its pieces in the tokenizer of the first merges, if these are the same in any text. */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
   if (!tokenTables.haveAllBytes(big.model.byteIds, big.tokens))

@@ -9,9 +9,8 @@ import {
 } from "#tokenizer";
 
 /**
- * Converts a loaded tokenizer to the form in which a training is written. The result has the merges that end the
- * derivation of a token, because no other merge is ever applied (docs/internals/encode.md, "The first merges").
- * `others` holds the tokens that are neither bytes, nor special, nor made by such a merge.
+ * The result has the merges that end the derivation of a token: no other merge is ever applied. `others` holds the
+ * tokens that are neither bytes, nor special, nor made by such a merge.
  */
 export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;

@@ -1,19 +1,15 @@
 import { scaled } from "#runtime";
 import { decoding, TextEncoding, type TokenizerParts, tokenTables } from "#tokenizer";
 
-/*
- * Ids are canonical if decoding them and encoding the text gives the same ids: encode(decode(ids)) = ids. A
- * model can also sample other ids, such as "hel" "lo" where the vocabulary has "hello".
- */
+/** Ids are canonical if encode(decode(ids)) = ids. */
 
 /** @internal The first place where the ids of a text are not canonical. */
 export type NoncanonicalPlace = {
   /** The index of the first id that differs. */
   readonly index: number;
   /**
-   * The given and the canonical ids from the first difference on, up to the first position at which both lists have
-   * spelled the same bytes. If that position is more than `excerptIds` ids away, each list has at least that many ids
-   * instead.
+   * The ids from the first difference on, up to the first position at which both lists have spelled the same bytes, but
+   * not much more than `excerptIds`.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];
@@ -21,22 +17,14 @@ export type NoncanonicalPlace = {
 
 /** How many ids from the first difference on are searched for the end of `given` and `canonical`. */
 const excerptIds = 256;
-/**
- * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. A limit of ids would not bound
- * memory, because a file may repeat the id of a very long token.
- */
+/** A limit of ids would not bound memory: a file may repeat the id of a very long token. */
 const sliceBytesMax = scaled(1 << 20, 16);
 
-/**
- * @internal Compares ids with the canonical ones as they are read, text after text. Memory does not grow with
- * a text.
- */
+/** @internal Compares ids with the canonical ones as they are read, in constant memory. */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: decoding.TokenDecoder;
-  /**
-   * The given ids that have not been compared yet. After a difference was found: the given ids from the difference on.
-   */
+  /** The ids that were not compared yet, or, after a difference, those from the difference on. */
   private given: number[] = [];
   /** The canonical ids from the first difference on; undefined before a difference is found. */
   private canonical: number[] | undefined;
@@ -50,10 +38,7 @@ export class CanonicalCheck {
     this.decoder = new decoding.TokenDecoder(parts.tokens);
   }
 
-  /**
-   * Takes the next ids of the text. Throws an error for an id without a token; the error has the position of the id
-   * among all ids taken.
-   */
+  /** Throws an error for an id without a token, with its position among all ids taken. */
   take(ids: Uint16Array | Uint32Array): void {
     const { tokens } = this.parts;
     for (let start = 0; start < ids.length; ) {
@@ -79,7 +64,7 @@ export class CanonicalCheck {
     this.takenCount += ids.length;
   }
 
-  /** Ends the text. Returns the first place where its ids are not canonical, or null. The next text may follow. */
+  /** Ends the text. Returns the first place where its ids are not canonical, or null. */
   end(): NoncanonicalPlace | null {
     this.encoding.end();
     this.isInside = false;

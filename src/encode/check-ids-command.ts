@@ -79,8 +79,7 @@ class CheckedDocuments {
     for (let start = 0; start < count; ) {
       const at = this.endId === undefined ? -1 : ids.indexOf(this.endId, start);
       const end = at < 0 ? count : at + 1;
-      // If special tokens are text, the id that ends documents was added after encoding, so it is not
-      // checked.
+      // If special tokens are text, the id that ends documents was added after encoding.
       const isText = at < 0 || !this.parts.specialTokensAsText;
       this.check.take(ids.subarray(start, isText ? end : at));
       if (at >= 0) this.finishDocument();

@@ -10,10 +10,7 @@ function* idsOf({ read }: idFormats.FormattedIds) {
   for (const { ids } of read()) yield ids;
 }
 
-/**
- * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. A limit of ids would not bound
- * memory, because a file may repeat the id of a very long token.
- */
+/** A limit of ids would not bound memory: a file may repeat the id of a very long token. */
 const sliceBytesMax = 1 << 22;
 
 /** `bpe decode`: writes the bytes of ids while the ids are read. */

@@ -45,16 +45,14 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const named =
     plan === undefined ? inputFiles.find(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
-  // 3. Start threads now, so that they get ready while the tokenizer loads. With a plan, the size of its ranges is
-  // known only after loading, so no threads start here.
+  // 3. Start threads while the tokenizer loads. With a plan, the size of its ranges is not known yet.
   const budget = new machine.MemoryBudget(asked.memoryLimit);
   const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(corpusInputs.expectedTextBytes(named.inputs)) : 1;
   const workers =
     namedThreads > 1 ? corpusEncoding.startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
-    // The table of tokens is needed for the id type of some formats, and for the tokenizer's fingerprint in
-    // the manifest of shards.
+    // The id type of some formats and the fingerprint in the manifest need the table of tokens.
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
     const parts = await givenTokenizers.open(tokenizer, isDecoded, output);
     const found = plan === undefined ? await inputFiles.inspectStreams(named, reading) : named;
@@ -140,7 +138,7 @@ function summarize(
   );
 }
 
-/** Returns the line of the summary about documents and files, if the files store documents or are shards. */
+/** Returns the line about documents and files, if the files store documents or are shards. */
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
@@ -152,7 +150,7 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, optionTables.Option][];
 
-/** The shard size of the format `part`, in ids. After an interruption, at most about as many are encoded again. */
+/** The shard size of `part`, in ids. After an interruption, about as many are encoded again. */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<
@@ -160,10 +158,7 @@ type AskedIds = Pick<
   "output" | "idType" | keyof typeof idFiles
 >;
 
-/**
- * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which
- * receives decimal numbers, and for a pipe, which receives raw ids.
- */
+/** Returns undefined for stdout, which receives decimal numbers, and for a pipe, which receives raw ids. */
 export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;
   if (output === undefined) {

@@ -24,15 +24,9 @@ export type AskedFiles = {
   /** The path without number and ending. */
   readonly base: string;
   readonly format: idFormats.IdFormat;
-  /**
-   * A shard ends with the document that reaches this number of ids. If undefined, there is only one shard, and its name
-   * has no number.
-   */
+  /** A shard ends with the document that reaches this number; undefined for one shard without a number. */
   readonly shardSize: number | undefined;
-  /**
-   * The special token that ends documents in plain text. If undefined, this is a token with a usual name, if the
-   * tokenizer has one.
-   */
+  /** The special token that ends documents in plain text; if undefined, one with a usual name. */
   readonly documentEnd: string | undefined;
   /** Fields of records that are stored next to the ids of each record. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
@@ -40,7 +34,7 @@ export type AskedFiles = {
   readonly ifChanged?: boolean | undefined;
 };
 
-/** Returns the paths to lock: the paths of the files or, for shards, the path of the manifest. */
+/** Returns the paths to lock: those of the files, or that of the manifest. */
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 
@@ -110,10 +104,7 @@ export async function encodeIntoFiles(
   return { ...encoded, idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
-/**
- * Throws a UserError for a range that is not all of a plain text: it may begin or end within a document, and the format
- * can store only whole documents. Records are whole in every range.
- */
+/** Refuses ranges of parts of a plain text: the format can store only whole documents. */
 function refuseParts(
   inputs: readonly Input[],
   ranges: readonly Range[] = [],
@@ -130,13 +121,10 @@ function refuseParts(
   );
 }
 
-/** Whether a file of this format may begin and end within a document. Joining parts makes such documents whole. */
+/** Whether a file of this format may begin and end within a document. */
 export const isPart = ({ name }: idFormats.IdFormat) => name === "part";
 
-/**
- * Returns the facts that identify an input. The content of a stream is unknown, so no later run can continue
- * with it.
- */
+/** The content of a stream is unknown, so no later run can continue with it. */
 function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
   const facts = {
     path,
@@ -154,14 +142,9 @@ export type ReportShards = (done: number, total: number) => void;
 
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: idWriters.IdType;
-  /**
-   * The id after which a document ends in plain text, in addition to the end of the text; undefined if there is none.
-   */
+  /** The id after which a document ends in plain text, if there is one. */
   readonly documentEndId: number | undefined;
-  /**
-   * What the run reads, which its files must not overwrite: the inputs to encode or, for `bpe ids join` and `bpe ids
-   * truncate`, files of ids.
-   */
+  /** What the run reads, which its files must not overwrite. */
   readonly inputs: readonly (Input | writtenPlaces.RunInput)[];
   readonly ranges?: readonly Range[] | undefined;
   /** Returns everything that determines the content of shards; it is stored as JSON. */
@@ -189,11 +172,7 @@ export class IdFiles implements idWriters.IdSink {
   /** The publication of complete shards, one after the other, in the background. */
   private publishing: Promise<void> | undefined;
   private error: unknown;
-  /**
-   * Where encoding could continue, and how many ids and documents after that position were written or skipped. The
-   * position is the start of the current task. In an input that can be read only from its first byte, it is the start
-   * of the task's range.
-   */
+  /** Where encoding could continue, and how many ids and documents after that were written or skipped. */
   private point: Point;
   /** How many more ids to skip, because they are in existing shards. */
   private skippedIds: number;
@@ -203,8 +182,8 @@ export class IdFiles implements idWriters.IdSink {
   private hasEnded: boolean;
 
   /**
-   * Verifies existing shards, and continues after them. Shards that are damaged, incomplete or of another run are
-   * removed with `ifChanged`; otherwise they are an error.
+   * Verifies existing shards, and continues after them. Unusable shards are removed with `ifChanged`; otherwise they
+   * are an error.
    */
   static async open(options: IdFilesOptions): Promise<IdFiles> {
     if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
@@ -245,10 +224,7 @@ export class IdFiles implements idWriters.IdSink {
     return [{ ...first, startByte: byte, startsInside }, ...others];
   }
 
-  /**
-   * Whether `point` is at the start of the first range: in a new run, or if ids that are in existing shards are encoded
-   * again and skipped.
-   */
+  /** Whether `point` is at the start of the first range. */
   get isAtStart(): boolean {
     return this.point.rangeIndex === 0 && this.point.byte === 0;
   }
@@ -309,8 +285,7 @@ export class IdFiles implements idWriters.IdSink {
     const { rangeIndex } = this.point;
     const isCut = corpusInputs.canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
-    // Encoding can continue here only in an input that can be read from any byte. In any other input it continues at
-    // the first byte.
+    // Encoding can continue here only in an input that can be read from any byte.
     if (!endsRange && !isCut) return;
     const place = endsRange
       ? { rangeIndex: rangeIndex + 1, byte: 0, startsInside: false }
@@ -346,15 +321,11 @@ export class IdFiles implements idWriters.IdSink {
     return this.shard;
   }
 
-  /**
-   * Publishes the current shard, if there is one, after all earlier ones. `next` is where to continue; null
-   * at the end.
-   */
+  /** Publishes the current shard after all earlier ones. `next` is where to continue; null at the end. */
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // Fixes the types of the columns now. In the background, this might happen only after values of the next shard have
-    // decided the type of a column that has only nulls so far.
+    // In the background, values of the next shard might decide the type of a column first.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
@@ -435,17 +406,14 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   }
 }
 
-/**
- * Removes shards, the last one first, and then the manifest. If the removal is interrupted, the next run with
- * `ifChanged` finds the manifest and removes the other shards. Shards that follow the listed ones are removed as well,
- * up to a gap in their numbers.
- */
+/** Removes shards, the last one first, then the manifest: an interrupted removal can be repeated. */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.entries.find(
     ({ name }) => name === (manifest?.request as { format?: unknown })?.format,
   );
   const pathsOf = (n: number) => [format, former ?? format].flatMap((each) => shardPaths(base, each, n));
   let count = manifest === undefined ? 0 : manifest.shards.length + 1;
+  // Shards after the listed ones are removed, too, up to a gap in their numbers.
   while (pathsOf(count).some((path) => files.stat(path) !== undefined)) count++;
   const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
   keepFrom(paths, inputs);
@@ -517,13 +485,11 @@ class OpenShard {
     });
   }
 
-  /**
-   * Publishes the files of a shard, the ids first. Before that, removes companion files of a former shard, so
-   * that they are never found next to the new ids.
-   */
+  /** Publishes the files of a shard, the ids first. */
   async publish(): Promise<Shard> {
     this.writer.finish();
     for (const file of this.files) await file.settle();
+    // Companion files of a former shard must not be found next to the new ids.
     for (const path of this.paths.slice(1)) rmSync(path, { force: true });
     for (const file of this.files) file.publish();
     this.unregister();

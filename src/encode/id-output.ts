@@ -9,9 +9,7 @@ export function idOutputFile(path: string | undefined): string | undefined {
   return path;
 }
 
-/**
- * Refuses an output that cannot hold an .npy file, whose head is rewritten at the end: only a regular file allows that.
- */
+/** Refuses an output other than a regular file for .npy, whose head is rewritten at the end. */
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || stagedFile.placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {

@@ -8,10 +8,7 @@ import { isPart, pathsToLock } from "./id-files.ts";
 import { joinIdsOptions } from "./ids-options.ts";
 import { joinParts } from "./join-parts.ts";
 
-/**
- * `bpe ids join`: takes parts that several machines encoded, and joins them into the files that one machine would have
- * written.
- */
+/** `bpe ids join`: joins parts that several machines encoded. */
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = optionTables.readTyped(joinIdsOptions, invocation.options);

@@ -13,9 +13,7 @@ import {
 } from "./id-files.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
-// Several machines encode the ranges of a plan into parts. Joined in the order of the plan, the parts give
-// the files that one machine would write, byte for byte: the same ids and ends of documents, in the same
-// order.
+// Joined in the order of the plan, the parts give the files that one machine would write.
 
 const count = schema.wholeNumber(0);
 /** The checked fields of a part's request. */
@@ -153,10 +151,7 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
 
 const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);
 
-/**
- * Returns the parts in the order of the plan. Throws a UserError if a line of the plan is in no part or in
- * two parts, or if the parts were encoded differently.
- */
+/** Returns the parts in the order of the plan; refuses missing and repeated lines, and different options. */
 function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPath: string): Part[] {
   const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);
   let line = 0;
@@ -207,7 +202,7 @@ function checkWhole(plan: readonly planFile.Line[], planPath: string): void {
   });
 }
 
-/** Returns the inputs of all parts in the order of the plan, as a run on one machine would have them. */
+/** Returns the inputs of the parts in the order of the plan. */
 function inputsOf(parts: readonly Part[]): unknown[] {
   const byPath = new Map<string, unknown>();
   for (const { manifest, asked } of parts) {

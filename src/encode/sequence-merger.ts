@@ -70,7 +70,7 @@ const merged = 0xffffffff;
 const workPerSlice = scaled(1 << 14, 16);
 
 /**
- * PairTable: the rank of each pair of ids. The kernel has a similar table (src/kernel/encode/pair-ranks.ts).
+ * PairTable: the rank of each pair of ids.
  *
  *   ARRAY    TYPE         LENGTH          MEANING
  *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full; 0 in a free slot. The

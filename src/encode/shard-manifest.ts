@@ -5,9 +5,7 @@ import type { idFormats } from "#ids";
 import { files, host, systemError, UserError, yieldToEventLoop } from "#runtime";
 import { fileChecksum, trustedFiles } from "#store";
 
-// `NAME.json` lists the shards, the run that wrote them, and where to continue. The manifest and the shards
-// are used only if they belong to this user, or to someone whom the owner of the directory allows to write,
-// and if their checksums match.
+// `NAME.json` lists the shards, the run that wrote them, and where to continue.
 
 const count = schema.wholeNumber(0);
 
@@ -23,13 +21,11 @@ const shard = schema.object({
 });
 export type Shard = schema.Checked<typeof shard>;
 
-/**
- * Where encoding continues after a shard: at a byte where a task ended or, if `byte` is 0, at the start of a range. The
- * shards already have the next `ids` ids and `documents` documents after that position.
- */
+/** Where encoding continues. The shards already have the next `ids` ids and `documents` documents after that. */
 const point = schema.object({
   /** The index of the range. */
   rangeIndex: count,
+  /** 0 at the start of a range. */
   byte: count,
   startsInside: schema.flag,
   ids: count,
@@ -62,7 +58,7 @@ const manifestFields = schema.object({
 });
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run. */
+/** Thrown for shards and manifests that are missing, damaged, or of another run. */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {

@@ -48,9 +48,7 @@ type TokenCounts = {
   readonly tokenizer: string;
   /** The files in the order in which they were named and found. */
   readonly files: readonly FileTokens[];
-  /**
-   * The named directories. Each has the sums of its files, which are consecutive from index `firstFile` of `files` on.
-   */
+  /** Sums of the named directories, whose files are consecutive from index `firstFile` on. */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
   readonly skipped: inputSearch.FoundInputs["skipped"];
@@ -101,7 +99,7 @@ const tokensOf = (found: corpusEncoding.EncodedTask, hasRecords: boolean): Token
   invalidBytes: found.invalidByteCount,
 });
 
-/** Formats numbers like `wc`: a line for each file, a line after the files of each named directory, and the total. */
+/** Formats numbers like `wc`, with a line after the files of each named directory. */
 function tableOf({ files, directories, total }: TokenCounts): styling.Line[] {
   const rows: (readonly [name: string, tokens: Tokens])[] = [];
   const endingAt = Map.groupBy(directories, (directory) => directory.firstFile + directory.files);

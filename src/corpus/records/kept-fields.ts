@@ -9,10 +9,7 @@ export type Kind = (typeof kinds)[number];
 /** A field, and the type of its column if given: `score:double`. */
 export type Field = { readonly name: string; readonly kind?: Kind | undefined };
 
-/**
- * The value of a kept field. A bigint is a whole number; a number may have a fraction. Objects and lists are stored as
- * JSON.
- */
+/** A bigint is a whole number; a number may have a fraction. Objects and lists are JSON. */
 export type Value = string | bigint | number | boolean | null;
 
 /** The approximate size of a value in memory. */
@@ -26,10 +23,7 @@ export function kindOf(value: Value): Kind | null {
   return typeof value === "bigint" ? "int" : "double";
 }
 
-/**
- * Converts the JSON text of a value; undefined for a string with a lone surrogate. For a field declared as text, keeps
- * numbers, true and false as they are written in the JSON.
- */
+/** Converts the JSON text of a value; undefined for a string with a lone surrogate. */
 export function keptValue(json: string, { kind }: Field): Value | undefined {
   if (json === "null") return null;
   if (json[0] === '"') {
@@ -50,12 +44,9 @@ const kindNames: Record<Kind, string> = {
 
 const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/**
- * The columns of kept fields. A column whose type was not given takes the type of its first value other than null. null
- * fits every column.
- */
+/** A column whose type was not given takes the type of its first value other than null. */
 export class Columns {
-  /** The type of each column; null: it was not given, and no value other than null has come so far. */
+  /** The type of each column; null if it is not known yet. */
   readonly kinds: (Kind | null)[];
 
   /** @param kinds the kinds in earlier shards */
@@ -66,7 +57,7 @@ export class Columns {
     this.kinds = fields.map(({ kind = null }, k) => kinds?.[k] ?? kind);
   }
 
-  /** Converts a value to the type of column k. Throws a UserError if the value does not fit the column. */
+  /** Converts a value to the type of column k. Throws a UserError if it does not fit. */
   convert(k: number, value: Value): Value {
     const own = kindOf(value);
     if (own === null) return value;

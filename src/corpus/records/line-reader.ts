@@ -8,12 +8,9 @@ import { RecordBatch } from "./record-batch.ts";
 
 /** A parser of records that begin at the start of a line. */
 type RecordLines = {
-  /** The position of the first record in an input's first window: after a byte-order mark, if the format allows one. */
+  /** The position of the first record: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
-  /**
-   * Appends the complete records in text[pos .. end) to the batch. Stops at an invalid line. There is a line feed at
-   * `end` - 1, or, if the last line lacks its line feed, at `end`.
-   */
+  /** Appends the records in text[pos .. end) to the batch. A line feed is at `end` - 1 or `end`. */
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
   readonly tooLongHint: string;
 };
@@ -31,10 +28,7 @@ export type LineRange = Range & {
   readonly linesBefore?: number;
 };
 
-/**
- * The settings of an input whose records consist of lines (`jsonl`, `fasta`), or are turned into lines by
- * `JsonLinesStream` (`json`).
- */
+/** The settings of an input whose records are read as lines: `jsonl`, `fasta` or `json`. */
 export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
 /** Reads the records in a range of an input that consists of lines, window by window. */
@@ -54,11 +48,7 @@ export class LineReader {
     return this.window?.baseByte ?? 0;
   }
 
-  /**
-   * Reads the records of a range into `batch`, one window at a time. Yields the number of bytes that are done: after
-   * each window, and with an empty batch before it allocates much memory (`TextMemory`). While a stream is still
-   * arriving, `range.endByte` is above every offset. The caller sets it between two yields, when the stream has ended.
-   */
+  /** Reads the records of a range into `batch`, window by window. Yields the number of bytes that are done. */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
     const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField, keptFields);
@@ -74,6 +64,7 @@ export class LineReader {
     for (let end = 0; ; ) {
       // The kept bytes are the beginning of one record.
       const keptBytes = reader.limit - end;
+      // While a stream is still arriving, the caller may change the end.
       reader.endByte = range.endByte;
       // Counts the old window if it is replaced, the new one, and the texts of the records in it.
       const wantedBytes = reader.bytesAfter(end);
@@ -85,7 +76,7 @@ export class LineReader {
       }
       reader.advance(end);
       const { text, limit, atEnd } = reader;
-      // The last line of a file may lack its line feed. The bytes after `limit` are not text, so one can be put there.
+      // The last line of a file may lack its line feed. The bytes after `limit` are not text.
       if (atEnd && text.bytes[limit - 1] !== ascii.lineFeed) text.bytes[limit] = ascii.lineFeed;
       end = atEnd ? limit : recordStart(text.bytes, keptBytes, limit, separator);
       batch.restart(end);
@@ -102,10 +93,7 @@ export class LineReader {
   }
 }
 
-/**
- * Returns the start of the last record in the bytes; 0 if no record begins after position 0. The caller knows that none
- * begins in the first `knownBytes` bytes, except at 0.
- */
+/** Returns the start of the last record. None but the first begins in the first `knownBytes` bytes. */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
   const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(separator);
@@ -130,7 +118,6 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
   return new UserError(`a record is longer than ${keptBytes} bytes ${place}`, { hint: tooLongHint });
 }
 
-/** Parses JSON lines: each line that is not blank is an object, and one of its fields is the record's text. */
 class JsonLines implements RecordLines {
   readonly tooLongHint = "write each JSON object on a line of its own";
   private readonly cursor: LineCursor;
@@ -165,7 +152,7 @@ class JsonLines implements RecordLines {
   }
 }
 
-/** Appends the records of the lines up to `end`; stops at an invalid line. Returns the number of valid lines. */
+/** Appends the records of the lines up to `end`; stops at an invalid line. */
 function readLines(
   text: Text,
   end: number,
@@ -245,9 +232,7 @@ function faultText(fault: number, textField: string): string {
 const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(ascii.lineFeed, end - 2) + 1, end);
 
-/**
- * Returns the hint for a fault. `line`, which returns the line with the record, is called only if the hint needs it.
- */
+/** `line` returns the line with the fault. */
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
@@ -275,11 +260,7 @@ function textFields(line: Uint8Array): string {
   return `fields of this record that are strings: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
-/*
- * `readLine` reads a line of JSON. It checks all of the line, as JSON.parse does, and unescapes the text of one
- * top-level field. The functions that it calls stop at a line feed, which no JSON token contains. They do not check for
- * the end of the bytes: a line feed must follow the last line.
- */
+/** The parsing functions stop at a line feed. They do not check for the end of the bytes. */
 
 export const lineFault = {
   none: 0,
@@ -323,10 +304,7 @@ export const fieldName = (name: string): FieldName => ({
   quoted: new TextEncoder().encode(JSON.stringify(name)),
 });
 
-/**
- * The byte that an escape represents, by the letter after the backslash; 0 if the escape is invalid. `u` is handled
- * separately.
- */
+/** The byte of an escape, by the letter after the backslash; 0 if invalid. `u` is handled separately. */
 const escapes = new Uint8Array(256);
 for (const [letter, byte] of Object.entries({
   b: 8,
@@ -347,11 +325,7 @@ for (let value = 0; value < 16; value++) {
   digits[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/**
- * Reads the line at `cursor.pos` and writes the text of the field to `out` from `cursor.outPos` on: at most as many
- * bytes as the line has. If a field occurs twice, the last one counts. Sets `cursor.fault`. Moves the cursor to the
- * next line if the line is blank or an object, even if its field has a fault.
- */
+/** Writes the text of the last such field to `out`: at most as many bytes as the line has. */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
   const outStart = cursor.outPos;
@@ -533,10 +507,7 @@ function skipString({ bytes, view }: Text, start: number): number {
   }
 }
 
-/**
- * Skips a string like `skipString`, and writes its text to `out` from `cursor.outPos` on. Sets `fault` for a lone
- * surrogate, and continues.
- */
+/** Skips a string like `skipString`, and writes its text to `out`. */
 function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
   let { outPos } = cursor;
   for (let pos = start; ; ) {
@@ -592,10 +563,7 @@ const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 
-/**
- * Parses FASTA: a line that begins with `>` starts and names a record, and the lines up to the next such line are its
- * sequence. The record's text is the sequence alone, without line ends and blanks, with its case unchanged.
- */
+/** Parses FASTA. A record's text is its sequence, without line ends and blanks. */
 class FastaLines implements RecordLines {
   readonly tooLongHint = "split the sequence into shorter records";
 

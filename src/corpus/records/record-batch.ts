@@ -4,8 +4,7 @@ import { releaseText, type TextMaker } from "../text-memory.ts";
 import type * as keptField from "./kept-fields.ts";
 
 /**
- * RecordBatch: the concatenated texts of some records, without separators, as a reader of records makes them. A record
- * is a document, so no pretoken crosses its ends. Every text is valid UTF-8.
+ * RecordBatch: the concatenated texts of some records, without separators. Every text is valid UTF-8.
  *
  *   FIELD    TYPE         LENGTH       MEANING
  *   text     Text         ends[last]   bytes of all texts
@@ -43,10 +42,7 @@ export class RecordBatch {
     this.ends[this.count++] = end;
   }
 
-  /**
-   * Appends bytes [start, end) as a record. Creates no view of these bytes, because views of many short records would
-   * be gigabytes of garbage.
-   */
+  /** Creates no view of the bytes: views of many short records would be gigabytes of garbage. */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));
   }

@@ -25,10 +25,7 @@ type Column = {
   })[];
 };
 
-/**
- * A position in a column: the page that was read last, and the start of the next page. The next rows are mostly in one
- * of these two pages.
- */
+/** A position in a column: the page that was read last, and the start of the next page. */
 type Place = {
   chunk: Column["chunks"][number] | undefined;
   /** The position of the next page in the file. */
@@ -40,7 +37,7 @@ type Place = {
   values: ArrayLike<unknown>;
 };
 
-/** Reads the columns of a Parquet file that are kept next to the texts. The library `hyparquet` decodes their pages. */
+/** Reads the columns of a Parquet file that are kept next to the texts. */
 export class KeptColumnReader {
   readonly path: string;
   private readonly columns: readonly Column[];
@@ -118,7 +115,7 @@ export class KeptColumnReader {
   }
 }
 
-/** The estimated memory of a decoded value: its element of an array, and the object that the element refers to. */
+/** The estimated memory of a decoded value: an element of an array, and its object. */
 const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

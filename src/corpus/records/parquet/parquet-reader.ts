@@ -21,10 +21,7 @@ import {
   valueCountOf,
 } from "./plan-pages.ts";
 
-/**
- * The maximum bytes of text in a batch, unless one text is longer. A page may repeat a text of its dictionary any
- * number of times.
- */
+/** The maximum bytes of text in a batch, unless one text is longer. */
 const batchSizeBytes = scaled(1 << 20, 64);
 /** The maximum rows in a batch. A page may have many millions of empty texts. */
 const batchRowsMax = scaled(1 << 16, 3);
@@ -43,7 +40,7 @@ export class ParquetReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** Reads the texts of a page group into `batch`, some at a time. Yields how many of the group's bytes are done. */
+  /** Reads the texts of a page group into `batch`. Yields how many of the group's bytes are done. */
   *read(
     source: FileSource,
     group: PageGroup,
@@ -63,7 +60,7 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // The size of the batch is added once its texts are known: one text may be as long as the page.
+        // The size of the batch is added below: one text may be as long as the page.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
@@ -82,7 +79,7 @@ export class ParquetReader {
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }
-        // The arrays are freed at once, because pages with many rows would leave garbage faster than it is collected.
+        // Pages with many rows would leave garbage faster than it is collected.
         releaseText(values.starts);
         releaseText(values.ends);
         row += valueCount;
@@ -92,10 +89,7 @@ export class ParquetReader {
     }
   }
 
-  /**
-   * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free memory
-   * before it is allocated. In that case the batch, which has been processed, is emptied.
-   */
+  /** Claims memory for a page. If the caller of `read` should free memory, empties the batch, and returns true. */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
@@ -132,7 +126,7 @@ export class ParquetReader {
     for (let v = first; v < end; v++) batch.append(bytes, starts[v]!, ends[v]!);
   }
 
-  /** Checks that each text is valid UTF-8: the joined texts must be valid, and none may begin inside a character. */
+  /** Each text is valid if the joined texts are, and none begins inside a character. */
   private checkTexts(path: string, firstRow: number, textField: string): void {
     const { text, ends, count, byteCount } = this.batch;
     let isValid = isUtf8(text.bytes.subarray(0, byteCount));
@@ -151,12 +145,10 @@ export class ParquetReader {
   }
 }
 
-/**
- * Returns the memory of a page and its values. A value has a start, an end and an index in the dictionary; if it is
- * optional, also a level. Each of these numbers takes four bytes.
- */
+/** Returns the memory of a page and its values. */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
+  // A value has a start, an end, an index in the dictionary and, if it is optional, a level.
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
 
 /**
@@ -183,13 +175,10 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
   return plainValues(page, 0, count);
 }
 
-/** Called with the size of decoded values that need memory besides that of the page (delta encodings). May throw. */
+/** Called with the size of values that need memory besides that of the page. May throw. */
 type ClaimValues = (bytes: number) => void;
 
-/**
- * Decodes the values of a page. Throws `NullValue` if a row has no value, and errors of any kind if the page is
- * damaged.
- */
+/** Throws `NullValue` if a row has no value, and errors of any kind if the page is damaged. */
 export function pageValues(
   { header }: Page,
   packed: Uint8Array,
@@ -272,10 +261,7 @@ function plainValues(page: Uint8Array, start: number, count: number): PageValues
   return { bytes: page, starts, ends };
 }
 
-/**
- * Reads values in RLE_DICTIONARY encoding: a byte with the bit width of the indices, then the indices into the
- * dictionary.
- */
+/** Reads values in RLE_DICTIONARY encoding: the bit width of the indices, in a byte, then the indices. */
 function dictionaryIndexValues(
   page: Uint8Array,
   start: number,
@@ -292,7 +278,7 @@ function dictionaryIndexValues(
   const ends = new Int32Array(count);
   for (let v = 0; v < count; v++) {
     const index = indices[v]!;
-    // In a damaged page, a value of four bytes may have its top bit set, and is read as a negative number.
+    // In a damaged page, a value of four bytes may have its top bit set.
     if (index < 0 || index >= dictionary.starts.length)
       throw new Error(`a page refers to value ${index >>> 0} of its dictionary, which does not exist`);
     starts[v] = dictionary.starts[index]!;
@@ -303,9 +289,8 @@ function dictionaryIndexValues(
 }
 
 /**
- * Reads values in one of two encodings. DELTA_LENGTH_BYTE_ARRAY has the lengths of all values, as delta-packed
- * integers, and then the bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`) stores a value without the prefix
- * that it shares with the previous value, and has the lengths of these prefixes in front.
+ * Reads values in DELTA_LENGTH_BYTE_ARRAY: all lengths, delta-packed, then all bytes. DELTA_BYTE_ARRAY first has the
+ * lengths of the prefixes that values share with the previous value.
  */
 function deltaValues(
   page: Uint8Array,
@@ -357,8 +342,8 @@ function deltaValues(
 const valueBytesMax = 2 ** 31 - 1;
 
 /**
- * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, in bytes [start, end). The bytes are a sequence of
- * runs. A run begins with a header, a varint, whose lowest bit tells its kind:
+ * Decodes `out.length` integers of Parquet's RLE/bit-packing hybrid, which is a sequence of runs. A run begins with a
+ * header, a varint, whose lowest bit tells its kind:
  *
  *   0   RLE: one value follows, in as many whole bytes as `bitWidth` needs; it is repeated header >> 1 times
  *   1   bit-packed: header >> 1 groups follow, of eight values of `bitWidth` bits each, lowest bits first

@@ -76,10 +76,7 @@ function textColumnOf(
   return { isOptional, chunks };
 }
 
-/**
- * The memory, in bytes, that each byte of metadata may take: the library may create an object for every five bytes.
- * Measured: 57.
- */
+/** The library may create an object for every five bytes. Measured: 57 bytes of memory per byte. */
 const memoryPerMetadataByte = 60;
 
 export function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
@@ -120,7 +117,7 @@ const cutOff = (path: string) =>
     hint: copyHint,
   });
 
-/** Returns the top-level columns. `schema` lists a tree, parents before children; its first element is the root. */
+/** Returns the top-level columns. `schema` lists a tree, parents before children, from the root on. */
 export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
@@ -203,10 +200,7 @@ export type InputPages = PageGroup & {
 /** The compressed size at which a group is complete. Its text is about two to four times as large. */
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
-/**
- * Plans the page groups of a Parquet file, in order, by reading only the metadata and the headers of pages. From time
- * to time it yields undefined, so that the caller can let the event loop run.
- */
+/** Plans the page groups of a Parquet file, in order. Sometimes yields undefined, for the event loop. */
 export function* planInputPages(
   input: Input,
   memory = new TextMemory(),
@@ -288,27 +282,22 @@ function* planChunk(
   if (group !== undefined) yield group;
 }
 
-/**
- * Returns an upper bound of the decoded size of a page. With `DELTA_BYTE_ARRAY` texts share prefixes, so each text may
- * be as long as the whole decompressed page.
- */
+/** Returns an upper bound of the decoded size of a page. */
 function decodedBytesMax({ header, dataByte, endByte }: Page): number {
   const { encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {};
+  // Texts that share prefixes may all be as long as the page.
   const copies = encoding === "DELTA_BYTE_ARRAY" ? valueCountOf(header) : 1;
   return Math.max(endByte - dataByte, header.uncompressed_page_size * copies);
 }
 
-/** Thrown if a page has no value for one of its rows; `index` is relative to the first row of the page. */
+/** Thrown if a row has no value; `index` is relative to the first row of the page. */
 export class NullValue extends Error {
   constructor(readonly index: number) {
     super("a value is null");
   }
 }
 
-/**
- * Runs code that decodes a Parquet file. Passes on UserErrors, and errors for lack of memory. Any other error becomes a
- * UserError that names the file, because the library throws errors of all kinds for damaged data.
- */
+/** Turns errors into a UserError that names the file: the library throws errors of all kinds for damaged data. */
 export function readAsParquet<Value>(path: string, read: () => Value): Value {
   try {
     return read();
@@ -319,7 +308,7 @@ export function readAsParquet<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** Runs code that decodes a page whose first row is `firstRow`. A null becomes an error that names its row. */
+/** Runs code that decodes a page. A null becomes an error that names its row. */
 export function readRowsAsParquet<Value>(
   path: string,
   firstRow: number,
@@ -370,10 +359,7 @@ function* pagesOf(source: FileSource, startByte: number, endByte: number) {
   }
 }
 
-/**
- * The number of bytes of a header that are read first. Most headers have a few dozen bytes; those with statistics of
- * long texts have more.
- */
+/** The number of bytes of a header that are read first. Most headers have a few dozen bytes. */
 const headerBytes = scaled(1 << 12, 16);
 
 /** Returns the page that begins at `startByte`, in a column chunk that ends at `chunkEndByte`. */
@@ -405,7 +391,7 @@ export function pageAt(source: FileSource, startByte: number, chunkEndByte: numb
   }
 }
 
-/** Returns the number of values in a data page, which is also its number of rows; 0 for a page of another kind. */
+/** Returns the number of rows in a data page; 0 for a page of another kind. */
 export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: PageHeader) =>
   type === "DATA_PAGE"
     ? data_page_header!.num_values
@@ -413,13 +399,10 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
       ? data_page_header_v2!.num_values
       : 0;
 
-/** The maximum of each size and number in the header of a page. Positions in a page are 31-bit integers. */
+/** The maximum of a size in the header of a page. Positions are 31-bit integers. */
 const pageBytesMax = 2 ** 30;
 
-/**
- * Throws unless the header has all sizes that its kind of page needs, and all are valid, because the library does not
- * check them.
- */
+/** The library does not check the sizes in a header. */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
   const sizes: unknown[] = [header.compressed_page_size, header.uncompressed_page_size];
@@ -442,10 +425,7 @@ type Decompress = (bytes: Uint8Array, sizeBytes: number) => Uint8Array;
 /** Options for `node:zlib`: the size of its chunks, and the maximum size of the result. */
 type Limits = { readonly chunkSize: number; readonly maxOutputLength: number };
 
-/**
- * Returns a function that decompresses into one chunk of `node:zlib`. The chunk has one byte more than the result;
- * otherwise the runtime would allocate a second chunk.
- */
+/** Returns a function that decompresses into one chunk of `node:zlib`. */
 const native =
   (decompress: (bytes: Uint8Array, limits: Limits) => Uint8Array): Decompress =>
   (bytes, sizeBytes) =>
@@ -453,6 +433,7 @@ const native =
     sizeBytes === 0
       ? new Uint8Array(0)
       : decompress(bytes, {
+          // With one byte less, the runtime would allocate a second chunk.
           chunkSize: Math.max(chunkBytesLeast, sizeBytes + 1),
           maxOutputLength: sizeBytes,
         });
@@ -473,10 +454,7 @@ export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
 
 const isKnownCodec = (codec: CompressionCodec) => decompressors[codec] !== undefined;
 
-/**
- * Returns the memory in bytes of a page, from its compressed and its decompressed size. Snappy's decompressor needs the
- * decompressed size twice.
- */
+/** Returns the memory in bytes of a page. Snappy's decompressor needs the decompressed size twice. */
 export function pageMemoryBytes(compressedBytes: number, codec: CompressionCodec, sizeBytes: number): number {
   if (codec === "UNCOMPRESSED") return compressedBytes;
   const takesTwice = codec === "SNAPPY";
