@@ -42,7 +42,7 @@ const repositories: Readonly<Record<string, string>> = {
 /** A tokenizer's path, and its name in messages. */
 export type FoundTokenizer = { readonly name: string | undefined; readonly path: string };
 
-/** Finds a tokenizer: at the typed path, or by name in a cache. A tokenizer found by its path has no name. */
+/** Finds a tokenizer at the typed path, or by name in a cache. */
 export function findTokenizer(typed: string): FoundTokenizer {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };
   const known = publishedTokenizers.find(({ names }) => names.includes(typed));

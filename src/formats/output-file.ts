@@ -65,10 +65,7 @@ export type TokenizerFormat = {
 
 /** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
-  /**
-   * Inserts the new tokens, after the added tokens that the vocabulary lacks. A chunk may be empty, and only end a
-   * slice of the work.
-   */
+  /** Inserts the new tokens. A chunk may be empty, and only end a slice of the work. */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;

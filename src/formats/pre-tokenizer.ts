@@ -155,10 +155,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
 const isolatedHint =
   "it drops text, which decoding could not restore; behavior Isolated cuts in the same places and keeps all text";
 
-/**
- * Rewrites an expression so that a match includes the text next to it or, for Contiguous, the next matches. `invert`
- * exchanges the sides.
- */
+/** Rewrites an expression so that a match includes text next to it. `invert` exchanges the sides. */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;
   switch (behavior) {

@@ -21,7 +21,7 @@ export type WrittenTokenCounts = {
   readonly lastPairCount: number;
 };
 
-/** Returns null if the files are missing, or do not fit the tokenizer. Yields between slices of some 10 ms. */
+/** Returns null if the files are missing, or do not fit the tokenizer. A slice takes some 10 ms. */
 export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
   const { path } = description;

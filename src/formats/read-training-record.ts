@@ -126,7 +126,7 @@ export function readInputs(path: string): string[] {
   );
 }
 
-/** Reads the record of a tokenizer. It is only used for display and for defaults, so a bad record is no error. */
+/** Reads the record of a tokenizer, for display and defaults. So a bad record is no error. */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
   fields: schema.Check<Fields>,

@@ -50,9 +50,7 @@ function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown 
   return Object.fromEntries(members);
 }
 
-/**
- * Renames tokens in a file next to the tokenizer. Refuses a chat template with an old text, because it is a program.
- */
+/** Renames tokens in a file next to the tokenizer. Refuses a chat template with an old text. */
 export function rename(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;
   const refuseIn = (template: string) => {

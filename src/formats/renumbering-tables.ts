@@ -13,10 +13,7 @@ import { Chunk, type OutputFile } from "./output-file.ts";
 
 const idsName = "ids.tsv";
 
-/**
- * Returns `ids.tsv`, which tells how to renumber embeddings. It has a row for each old id that has a token,
- * ascending, with `old`, `new` (empty if the token was removed), and `token` in byte-to-character form.
- */
+/** Returns `ids.tsv`, with a row for each old id that has a token. `new` is empty if it was removed. */
 export const ofIds = (tokens: TokenTable, numbering: changes.Numbering): OutputFile => ({
   name: idsName,
   chunks: () => idRows(tokens, numbering),
@@ -37,12 +34,10 @@ function* idRows(tokens: TokenTable, { newIds }: changes.Numbering): Generator<U
 }
 
 /**
- * Yields a table that maps each token of a new tokenizer to tokens of an old one, for the rows of an embedding. It has
- * a row for each new id that has a token, ascending. `new` is that id. `old` is the old id of the same token or, if
- * there is none, the old ids of its pieces, separated by spaces. `token` is the token in byte-to-character form.
+ * Yields a table that maps each token of a new tokenizer to tokens of an old one. `old` is the id of the same token or,
+ * if there is none, the ids of its pieces.
  *
- * A token's text is encoded like any text, but without a prefix space. Bytes that are not whole characters
- * are merged as one pretoken.
+ * A token's text is encoded like any text, but without a prefix space.
  */
 export function* ofPieces(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
   const idOf = idsByToken(old);

@@ -4,8 +4,8 @@ import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabular
 import { Chunk } from "./output-file.ts";
 
 /**
- * The kernel writes rows (src/kernel/vocabulary-rows.ts). Where it stops, `append` writes one row. A chunk is valid
- * until the next chunk of any file is requested.
+ * Where the kernel stops writing rows, `append` writes one. A chunk is valid until the next chunk of any file is
+ * requested.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */

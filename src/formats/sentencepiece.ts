@@ -10,10 +10,8 @@ import type { ScannedModel } from "./scan-tokenizer-json.ts";
 import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sentencepiece-proto.ts";
 
 /**
- * Reads SentencePiece's `tokenizer.model`; refuses it unless it is BPE. Ids are those of the package `sentencepiece`.
- *
- * The file has scores instead of merges. The merge that makes the piece with the highest score is applied first, the
- * leftmost among equal scores.
+ * Reads SentencePiece's `tokenizer.model`, if it is BPE. It has scores instead of merges: the merge that makes the
+ * piece with the highest score is applied first, the leftmost among equal scores.
  */
 function read(
   [{ path, bytes }]: SourceFiles,
@@ -112,8 +110,8 @@ function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): voi
 const isRun = (text: string) => /^\u2581{2,}$/.test(text);
 
 /**
- * Returns the ids of the user-defined runs of U+2581: element i is that of the run of i + 2 marks. SentencePiece finds
- * the longest run at a position, and never merges it with its neighbours.
+ * Returns the ids of the user-defined runs of U+2581: element i is that of i + 2 marks. SentencePiece does not merge a
+ * run with its neighbours.
  */
 function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];
@@ -135,7 +133,7 @@ const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =
     own === kind ? [{ id, content: text, ...cuttings.plainSpecial, special: kind !== "user-defined" }] : [],
   );
 
-/** Derives the merges: those that make `runs`, then one for each way to split a normal piece into two pieces. */
+/** Derives the merges: those that make `runs`, then one for each way to split a normal piece. */
 function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: string): ScannedModel {
   const ids: Record<string, number> = Object.create(null);
   const halves = new Map<string, number>();

@@ -21,8 +21,7 @@ import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
- * Loads Mistral's `tekken.json` as mistral-common does. Ids are ranks after the special tokens. Tokens beyond the
- * vocabulary size are ignored.
+ * Loads Mistral's `tekken.json`. Ids are ranks after the special tokens. Tokens beyond the vocabulary size are ignored.
  */
 function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);

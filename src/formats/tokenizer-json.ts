@@ -200,10 +200,7 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
     : { add_bos_token: false };
 }
 
-/**
- * Returns the fields of roles and, unless `--like` gave a configuration, the special tokens. A token that keeps its
- * role is copied from the configuration.
- */
+/** Returns the fields of roles and special tokens. A token that keeps its role is copied from `--like`. */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
   const given = modelSettings.roleNames.filter(
@@ -497,10 +494,7 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
 
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
-/**
- * Reads `added_tokens` as HF does, which ignores their ids. Contents outside the vocabulary get the numbers after it.
- * The last of equal entries counts.
- */
+/** Reads `added_tokens` as HF does, which ignores their ids. The last of equal entries counts. */
 function readAddedTokens(
   value: unknown,
   vocab: TokenIds,

@@ -28,7 +28,7 @@ export function tokensTsv(vocabulary: Vocabulary, tokenCounts: tokenCounting.Tok
   };
 }
 
-/** A few large steps are fast before the code is compiled, so the text of many rows is gathered first. */
+/** The text of many rows is gathered: a few large steps are fast before the code is compiled. */
 function* rows(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
   const { startCount, createdCounts, endCounts } = tokenCounts;
@@ -94,7 +94,7 @@ export const tokensTsvFiles = (
     ? [tokensTsv(vocabulary, tokenCounts)]
     : [];
 
-/** Returns an upper bound of the size of `tokens.tsv`. Its exact size would take 2 % of a training on 100 MB. */
+/** Returns an upper bound of the size. The exact size would take 2 % of a training on 100 MB. */
 export function tokensTsvBytesMax(
   { size, tokenBytes, specialTokens }: Vocabulary,
   { tokensAfter }: tokenCounting.TokenCounts,

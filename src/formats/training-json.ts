@@ -77,7 +77,7 @@ export type Ids = RunRecord &
     readonly tokenCount: number;
   };
 
-/** A pattern. `name` is null if it has none, and `regex` a list if it is a sequence of splits. */
+/** A pattern. `name` may be null. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = {
   readonly name: string | null;
   readonly regex: string | readonly string[];

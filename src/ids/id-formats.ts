@@ -226,7 +226,7 @@ export type FormattedIds = {
   read(): Generator<IdDocuments>;
 };
 
-/** Finds the format by ending, head and companion files. `needed` is the type of ids that do not state one. */
+/** Finds the format by ending, head and companion files. `needed` is for ids without a stated type. */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;
   const at = (name: IdFormat["name"]) => {

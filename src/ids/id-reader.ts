@@ -130,10 +130,7 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
   }
 }
 
-/**
- * Refuses ids that seem to be halves of 32-bit ids. The upper half of an id below 2^20 is below 16. Fewer than 8 ids
- * may look like halves by chance.
- */
+/** Refuses ids that seem to be halves of 32-bit ids below 2^20. A few ids may look so by chance. */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;
   const isUpper = (id: number) => id <= upperMax;
@@ -268,8 +265,8 @@ function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: numb
 }
 
 /**
- * Reads documents: the file, if it is binary, otherwise its lines. Refuses an id that is not below `idLimit`. Yields
- * the number of bytes read so far, of text or of ids in memory.
+ * Reads documents: a binary file is one, in other files each line is one. Yields the number of bytes read so far, of
+ * text or of ids in memory.
  */
 export async function* readSequences(
   path: string,

@@ -7,9 +7,9 @@ import { keptField } from "#corpus";
 import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
-/** A row group ends with a document, once ids + rows + bytes of kept fields / 4 reach this number. */
+/** A row group ends once its ids + rows + bytes of kept fields / 4 reach this number. */
 const groupIds = scaled(1 << 20, 64);
-/** The size of a page is a signed 32-bit field. Levels take fewer than 16 bytes for each of at most `groupIds` rows. */
+/** The size of a page is a signed 32-bit field. A row has fewer than 16 bytes of levels. */
 const pageIdsMax = 2 ** 29 - 1 - 4 * groupIds;
 
 /** The column `input_ids`: a list of int32 in the layout of pyarrow and `datasets`, without nulls. */
@@ -32,10 +32,7 @@ const elementOf = (name: string, kind: keptField.Kind): SchemaElement => ({
   ...fieldTypes[kind],
 });
 
-/**
- * Writes a row for each document. The library makes levels and values one by one, in some 100 ns for an id, so the
- * pages of ids are built here.
- */
+/** Writes a row for each document. Pages of ids are built here, because the library takes some 100 ns for an id. */
 export class ParquetIds implements IdWriter {
   idCount = 0;
   private readonly bytes = new ByteWriter();

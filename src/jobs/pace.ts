@@ -4,8 +4,7 @@ import { yieldToEventLoop } from "#runtime";
 const sliceMs = 10;
 
 /**
- * Decides when to yield to the event loop. Time is measured, because a caller's iterator may take a second for a short
- * text.
+ * Decides when to yield to the event loop. A caller's iterator may take a second for a short text, so time is measured.
  */
 export class Pace {
   private turnedMs = performance.now();

@@ -61,11 +61,10 @@ const reportIntervalMs = 50;
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
- * Runs the tasks of a job. The sink gets results in the order of the tasks. Returns the final results of the threads
- * that had a task, in no particular order.
+ * Runs the tasks of a job. The sink gets results in the order of the tasks. The returned results of threads are in no
+ * particular order.
  *
- * The main thread leaves a task that may take long to a new worker, so that it can handle signals. `report` is called
- * at intervals, and between slices.
+ * The main thread leaves a task that may take long to a new worker, so that it can handle signals.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -132,8 +131,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // Signals are handled here: with 100,000 special tokens, preparing the tasks and posting the first ones take 0.1 s
-    // each.
+    // Signals are handled here, because preparing and posting many special tokens may take 0.2 s.
     await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers get their tasks before this thread begins its own.
@@ -291,8 +289,7 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the next tasks; none if there are no more, or if the taker leaves the next one. Waiting takers resume in
-   * the order of their tasks.
+   * Returns the next tasks; none if the taker leaves the next one. Waiting takers resume in the order of their tasks.
    */
   next(taker: number): Promise<tasks.Task[]> {
     const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
@@ -378,10 +375,7 @@ export type Sink<Part extends OutputPart, Found> = {
   write?(part: Part): void;
   /** Called after each task. `found` is undefined if there was nothing to do. */
   endTask(task: tasks.Task, found: Found | undefined): void;
-  /**
-   * Returns a promise that resolves once the sink can take more, or undefined if it can now. It does not reject: the
-   * next `write` throws.
-   */
+  /** Returns a promise if the sink cannot take more yet. It does not reject: the next `write` throws. */
   drain?(): Promise<void> | undefined;
 };
 
@@ -536,7 +530,7 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never>
   finish?(leavesMemory: boolean): Generator<undefined, void>;
   /** The thread's final result. */
   readonly rest: Rest;
-  /** Does this thread's share of a round of combining. If it returns false, in the first round, nothing is combined. */
+  /** Does this thread's share of a round of combining. If it returns false, nothing is combined. */
   share?(share: Share<Common>): Generator<undefined, boolean>;
   /** Called when the shares are done. Afterwards `rest` is this thread's part of the combined result. */
   endShare?(): Generator<undefined, void>;
@@ -583,7 +577,7 @@ export type StartThread<Setup, Part extends OutputPart, Found, Rest, Common = ne
 export type Thread = {
   /** A number that no other thread of the job has. */
   readonly index: number;
-  /** Whether the job has one thread more than planned, because the main thread does no tasks, or has left one. */
+  /** Whether the job has one thread more than planned. */
   readonly isExtra: boolean;
 };
 
@@ -609,7 +603,7 @@ export type TaskNews<Part extends OutputPart, Found> =
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job at work. Adds the place in the text to an error that is a bug. */
+/** One thread of a job. Adds the place in the text to an error that is a bug. */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,
@@ -712,9 +706,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 /** With this many bytes of unwritten output, a thread waits before it sends more. */
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
-/**
- * The output of one thread, until it is written. Memory is reused last in, first out, because it is still in the cache.
- */
+/** The output of one thread. Memory is reused last in, first out, because it is still in the cache. */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
   private readonly spares: ArrayBuffer[] = [];

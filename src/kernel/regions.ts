@@ -80,17 +80,14 @@ export function layOut(): void {
   reserveArrays();
 }
 
-/** Lays out a memory for one text of at most `textBytes` bytes, without tables of words. The text is at the end. */
+/** Lays out a memory for one text of at most `textBytes` bytes at its end, without tables of words. */
 export function layOutForText(textBytes: u32): void {
   shortStart = <usize>memory.size() * pageBytes;
   textStart = (shortStart - textBytes - pageBytes) & ~(pageBytes - 1);
   reserveArrays();
 }
 
-/**
- * Lays out a second set of tables inside the text's region, which must be all zeros. Other threads may read the first
- * set.
- */
+/** Lays out more tables inside the text's region, which must be zeros. Other threads may read the first set. */
 export function layOutInText(): void {
   sixteenth = ((shortStart - textStart) / 16) & ~(pageBytes - 1);
   layOutTables(textStart);

@@ -119,7 +119,7 @@ function encodeCut(first: u32, endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Merges the first bytes of the text as one word. Returns the number of ids, or -1 if memory runs out. */
+/** Merges the first bytes of the text as one word. Returns the number of ids, or -1. */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
   if (count === noRoom) return -1;
@@ -198,10 +198,7 @@ function emit(word: u32, wordCount: u32): u32 {
 /** After `resolve` returned `missing`: the number of ids at `wordIds`, or `noRoom`. */
 let unkeptCount: u32 = 0;
 
-/**
- * Returns the result of a word that was missing, and may have been cached since. If it returns `missing`, the ids are
- * at `wordIds`.
- */
+/** Returns the result of a word that was missing. If it returns `missing`, the ids are at `wordIds`. */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {
     const key = shortKey(start, length);

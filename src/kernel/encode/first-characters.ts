@@ -54,7 +54,7 @@ export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;
 }
 
-/** Whether the bytes may contain part of a mark. Joins store it as a space, so they do not have its bytes. */
+/** Whether the bytes may contain part of a mark. Joins have the byte of a space instead. */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;
   if (left === mark || left >> 8 === (mark & 0xffff) || left >> 16 === (mark & 255)) return true;

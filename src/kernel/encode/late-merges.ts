@@ -164,7 +164,7 @@ function markChunk<T>(first: usize, count: u32): void {
   }
 }
 
-/** Finds the last of `count` ids that is no joint. Returns its index + 1, or 0 if all ids are joints. */
+/** Finds the last of `count` ids that is no joint. Returns its index + 1, or 0. */
 function lastEnd(count: u32): u32 {
   for (let base = <i32>((count - 1) & ~63); base >= 0; base -= 64) {
     let ends = ~load<u64>(joints + (base >> 3));

@@ -200,10 +200,7 @@ export function heapedRoomBytes(symbolCount: u32): u64 {
   return 32 * <u64>symbolCount;
 }
 
-/**
- * Merges ids in place. `room`, a multiple of 8, has `heapedRoomBytes` free bytes. Merges are written to `trace`, unless
- * it is 0.
- */
+/** `room`, a multiple of 8, has `heapedRoomBytes` free bytes. Merges are written to `trace`, unless it is 0. */
 export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: usize): u32 {
   const heap = room;
   const spans = room + 24 * <usize>symbolCount;

@@ -42,7 +42,7 @@ let finer: usize = 0;
 let lineEnds: usize = 0;
 
 const never: u32 = 0;
-/** There is a cut. The value is the size of an element of `finer`, so adding a cut needs no branch. */
+/** There is a cut. An element of `finer` has this size, so adding a cut needs no branch. */
 const always: u32 = 4;
 const unknown: u32 = 1;
 /** The two bytes next to the position do not decide. */
@@ -157,7 +157,7 @@ export function beginCuts(first: u32, count: u32): void {
   nextCut = findPretokenToCut(next);
 }
 
-/** Lists the start of the next part, and ends and cuts after it. Returns how many, 0 when all is done. */
+/** Lists the start of the next part, and ends and cuts after it. Returns how many. */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
   lineEndsEnd = lineEnds;
@@ -337,8 +337,7 @@ function isCut(start: u32, at: u32, end: u32): bool {
   const left = <u32>load<u8>(textStart + at - 1);
   const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
-  // Between two non-ASCII characters, the whole characters decide. Otherwise `byContext` means that a whole token may
-  // begin or end here.
+  // Between non-ASCII characters, the characters decide. Otherwise a whole token may begin or end here.
   if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
   return place === always;
 }
@@ -439,9 +438,7 @@ export function reserveJoins(model: EncodingModel): bool {
   return joins !== 0;
 }
 
-/**
- * Adds the joins of the merges that are not late. `firsts` and `lasts` are scratch. Returns false if `findEdges` does.
- */
+/** Adds the joins of merges that are not late. `firsts` and `lasts` are scratch. */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
   if (mayBeLate) findLateRank(model, firsts, lasts);

@@ -130,10 +130,7 @@ export function isRankOf(rank: i32, left: i32, right: i32): bool {
   return firstTied !== 0 || load<u64>(halves + (rank << 3)) === bothOf(left, right);
 }
 
-/**
- * Writes guesses for the pairs of at most 64 ids (`scannedBytesMax`). Those that pass the filter are listed first,
- * without branches.
- */
+/** Writes guesses for at most 64 ids. Pairs that pass the filter are listed first, without branches. */
 export function guessPairs(ids: usize, count: u32, ranks: usize): void {
   // This memory is free while words are merged (regions.ts).
   const candidates = middleKeysStart;

@@ -192,7 +192,7 @@ export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   return result | ((<u64>count) << (isNarrow ? narrowCountShift : wideCountShift));
 }
 
-/** The address of the next id. There is room for an id for each remaining byte, and 8 bytes more. */
+/** The address of the next id. There is room for an id for each remaining byte, and 8 bytes. */
 export let idsEnd: usize = 0;
 
 export function beginIds(start: usize): void {

@@ -1,5 +1,5 @@
-// Functions for generated loops. Bit i of a mask is byte i of a block. `Ops` in src/pattern/mask-formulas.ts specifies
-// them.
+// Functions for generated loops, specified by `Ops` in src/pattern/mask-formulas.ts. Bit i of a mask is byte i of a
+// block.
 
 /** Returns the top bit of each byte of four vectors, as a mask. */
 export function topBits(v0: v128, v1: v128, v2: v128, v3: v128): u64 {
@@ -22,7 +22,7 @@ export function letters(v: v128): v128 {
   return within(v128.or(v, i8x16.splat(0x20)), 97, 26);
 }
 
-/** Extends seeds upwards to the end of their run. They must be bits of `run`. The addition carries through a run. */
+/** Extends seeds, which are bits of `run`, upwards to the end of their run, by the carry of the addition. */
 export function spread(seeds: u64, run: u64): u64 {
   return (((seeds + run) ^ run) | seeds) & run;
 }

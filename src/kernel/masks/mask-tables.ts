@@ -100,8 +100,7 @@ function kindMaskAt(kind: u32): usize {
   return tables + kindMasksAt + ((<usize>kind) << 3);
 }
 
-// The rest classifies non-ASCII characters by kind. Those whose kind follows from the first bytes are classified all at
-// once, others one by one.
+// If the first bytes determine the kind, characters are classified all at once, otherwise one by one.
 
 /** The continuation bytes (0x80 to 0xBF) of the block that was classified last. */
 export let continuationBytes: u64 = 0;

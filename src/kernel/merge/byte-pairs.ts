@@ -31,8 +31,7 @@ export function bytePairAt(part: u32, key: u32): BytePair {
 }
 
 /**
- * Whether some pair may have the left half `half`, or the right half `half` - 256. Always true with several memories,
- * because pairs of other memories have records, too.
+ * Whether some pair may have the left half `half`, or the right half `half` - 256. Always true with several memories.
  */
 export function isHalf(half: u32): bool {
   if (memoryCount > 1) return true;

@@ -47,8 +47,7 @@ export enum Added {
 }
 
 /**
- * Adds the pairs that may merge and reach the threshold. The arena may use `slack` times the size of the lists. Room
- * for records is certain: there are at most 65,536 pairs.
+ * Adds the pairs that may merge and reach the threshold. Room for records is certain: there are at most 65,536 pairs.
  */
 export function addBytePairs(slack: f64): i32 {
   const rightCount = listRightHalves();

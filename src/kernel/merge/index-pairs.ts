@@ -121,10 +121,7 @@ function batchOf(index: u32): usize {
   return pairBatches + batchBytes * index;
 }
 
-/**
- * Collects the pairs of marked cells that begin in the next `batchCells` cells, before `until`. Returns the end of the
- * batch.
- */
+/** Collects pairs of marked cells that begin in the next `batchCells` cells. Returns the end of the batch. */
 function collect<T>(part: Part, index: u32, until: u32): usize {
   const job = theJob();
   const shift = 32 - job.sketchBits;
@@ -300,10 +297,10 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 }
 
 /**
- * Doubles the number of home slots in place. Returns false, and sets `part.isFull`, if the stretch is too small.
+ * Doubles the number of home slots in place. Returns false if the stretch is too small.
  *
- * The old slots are moved to the end, and read from front to back. The new home of a pair is at or before its old slot,
- * which is free once it was read, so there is room.
+ * The old slots are moved to the end, and read from front to back. A pair's new home is at or before its old slot,
+ * which is free by then.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {

@@ -31,9 +31,8 @@ import {
 } from "./word-layout";
 
 /**
- * Prepares the layout of the words (word-layout.ts). A first walk adds up the cells of the words of each count, which
- * determine their positions. Rare words are tallied by part, so that each thread can lay out one; frequent words are
- * listed in `order`.
+ * Prepares the layout of the words (word-layout.ts). The cells of the words of each count determine their positions.
+ * Rare words are tallied by part, so that threads can lay them out.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;

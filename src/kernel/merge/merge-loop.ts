@@ -66,9 +66,8 @@ let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Starts the engine with the start tokens. A merge with more entries than `workOfSlice` is large. A list may be cleaned
- * once its pair has lost more than `shareToClean` of its count (occurrences.ts). `doSmallerWin`: smaller bytes win a
- * tie.
+ * A merge with more entries than `workOfSlice` is large. A list may be cleaned once its pair has lost more than
+ * `shareToClean` of its count.
  */
 export function startEngine(
   mergesWanted: u32,
@@ -179,7 +178,7 @@ function takeTop(): u32 {
   return id;
 }
 
-/** Makes the token of a pair that was not taken from the queue. Sharing code with `takeTop` costs 5 %. */
+/** Makes the token of a pair that was not queued. Sharing code with `takeTop` costs 5 %. */
 function writeMerge(left: u32, right: u32, count: u64): u32 {
   const id = addToken(left, right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
@@ -197,9 +196,7 @@ export function startLargeMerge(): void {
   startMerge(largePair, takeTop());
 }
 
-/**
- * Begins to merge a pair that need not be on top. The threshold must be 1: a pair without a record has no occurrences.
- */
+/** Begins to merge any pair. The threshold must be 1, so that a pair without a record has no occurrences. */
 export function startNamedMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, writeMerge(left, right, pairAt(largePair).count));
@@ -233,8 +230,8 @@ export function followMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). The threshold is
- * 1, so an engine has a record of every pair in its words that may be merged.
+ * Parity-aware merges: one engine for each language (src/merge/parity-merges.ts). The threshold is 1, so pairs that may
+ * be merged have records.
  */
 
 /** Once the maximum is reached, the index is rebuilt without pairs that no longer occur. */
@@ -245,7 +242,7 @@ export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
-/** Returns the count of the best pair, which becomes the large pair; 0 if there is none; -1 if `work` was used up. */
+/** Returns the count of the best pair; 0 if there is none; -1 if `work` was used up. */
 export function bestCount(work: i32): f64 {
   workLeft = work;
   if (!settleTop()) return workLeft <= 0 ? -1 : 0;

@@ -7,8 +7,8 @@ import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
 
 /**
- * One merge: walks the list of occurrences (neighbours.ts), then the distinct neighbours, then writes the lists of the
- * created pairs. The first and the last step may be done in slices, by several threads.
+ * One merge: walks the list of occurrences, then the distinct neighbours, then writes lists. The first and the last
+ * step may use slices and several threads.
  */
 let pairInWork: u32 = noPair;
 /** The number of parts into which the list of `pairInWork` is cut. */
@@ -155,8 +155,8 @@ export function hasRoomForNewPairs(): bool {
 }
 
 /**
- * Lowers the counts of old pairs, creates pairs that reach `threshold`, and resets the sums to 0. Returns the weight of
- * the merged occurrences. The new lists must fit.
+ * Lowers the counts of old pairs, and creates pairs that reach `threshold`. The new lists must fit. Returns the weight
+ * of the merged occurrences.
  */
 export function settleNeighbours(threshold: u64): f64 {
   const merge = currentMerge();

@@ -153,10 +153,7 @@ export let entryCapacityMax: u32 = 0;
 /** The offset of this memory's first word in the tokens of all words. */
 export let firstWordStart: u32 = 0;
 
-/**
- * Describes the words in this memory. `firstStart` is the offset of the first one in the tokens of all words. `cells`
- * is a maximum.
- */
+/** `firstStart` is the offset of the first word in the tokens of all words. `cells` is a maximum. */
 export function describeWords(
   count: u32,
   firstStart: u32,
@@ -179,10 +176,7 @@ export let hasNumbers: bool = false;
 /** The number of ids that `numbers` maps. */
 let numberCount: u32 = 0;
 
-/**
- * `first` is where the regions begin if the words are records here, else 0. `idLimit` is the number of ids that
- * `numbers` maps, or 0.
- */
+/** If the words are records here, the regions begin at `first`. `numbers` maps `idLimit` ids. */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
   firstByte = first;
@@ -384,9 +378,7 @@ export class Pair {
   /** Token ids of the halves. */
   left: u32;
   right: u32;
-  /**
-   * The current weight of its occurrences; 0 if it was merged or dropped. Only the first memory keeps it up to date.
-   */
+  /** The current weight of the pair; 0 if it was merged or dropped. Only the first memory keeps it up to date. */
   count: u64;
   /** `count` when the list was written or last cleaned. The more it has fallen, the more entries are stale. */
   listCount: u64;

@@ -153,10 +153,7 @@ function doWork<T>(part: Part, index: u32): bool {
   }
 }
 
-/**
- * Works on open parts until there is none for a while, or `shareMax` is reached. Returns false when merging is over;
- * otherwise the helper calls it again from its event loop.
- */
+/** Works on open parts for a while. Returns false when merging is over; otherwise the helper calls it again. */
 export function helpMerging(): bool {
   const job = theJob();
   for (let shareDone: u64 = 0; shareDone < shareMax; ) {

@@ -53,10 +53,8 @@ export function sumAt(someSums: usize, id: u32): Sum {
 }
 
 /**
- * Merges the live occurrences among the next `work` entries. Returns true while entries are left.
- *
- * Positions are staged in the list itself, from the start of the part: the list is read for the last time, and writing
- * never overtakes reading.
+ * Merges the live occurrences among the next `work` entries. Positions are staged in the list itself: it is read for
+ * the last time, and writing never overtakes reading.
  */
 export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const x = merge.left;
@@ -133,10 +131,7 @@ function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32,
   return seenCount + u32(isNew);
 }
 
-/**
- * Loads the cells that the walk will read, so that cache misses overlap. The result keeps the loads from being
- * optimized away.
- */
+/** Loads cells ahead, so that cache misses overlap. The result keeps the loads from being optimized away. */
 function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
   let sum: u32 = 0;
   for (let entry = block; entry < blockEnd; entry += 4) {

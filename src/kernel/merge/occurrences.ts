@@ -62,8 +62,8 @@ let cleanBelow: f64 = 0;
 let livingCount: u32 = 0;
 
 /**
- * Begins to free space for `need` entries: drops lists below the threshold. `compactSome` moves the others together. If
- * that does not free enough, it cleans lists whose pair lost more than `cleanShare` of its count.
+ * Begins to free space for `need` entries. Drops lists below the threshold; if that is not enough, cleans lists whose
+ * pair lost more than `cleanShare`.
  */
 export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;

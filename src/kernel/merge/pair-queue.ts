@@ -118,7 +118,7 @@ export function startQueue(): void {
   memory.fill(buckets, 0, headOf(bucketCount + 1) - buckets);
 }
 
-/** The number of bits after the highest one that select the bucket. Up to 127, each count has its own. */
+/** The bits after the highest one that select the bucket. Up to 127, each count has its own. */
 const bucketBits: u64 = 6;
 
 /** Returns the bucket of a count, which rises with the count. Counts of 64 bits have buckets up to 3,775. */

@@ -101,9 +101,7 @@ export function startGrowth(): void {
   nextToInsert = 0;
 }
 
-/**
- * Inserts the next `work` records; returns false after the last. Counts never rise, so pairs with count 0 are left out.
- */
+/** Inserts the next `work` records. Counts never rise, so pairs with count 0 are left out. */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);
   for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);

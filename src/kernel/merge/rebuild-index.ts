@@ -138,7 +138,7 @@ function startCounting(): void {
   }
 }
 
-/** Does the next `work` units of counting: cells of each part, or slots, or records. Returns a value of `Counted`. */
+/** Does the next `work` cells, slots or records of counting. Returns a value of `Counted`. */
 export function countPairsSome(work: u32): i32 {
   if (stage === Stage.walk) {
     if (walk(Work.countPairs, work)) return Counted.some;
@@ -299,8 +299,8 @@ export function writePairsSome(work: u32): bool {
 }
 
 /**
- * Assigns to each part its section of the lists. Parts are processed from last to first: each takes the end of what is
- * left of a list. Returns true when all are done.
+ * Assigns sections of the lists to the parts, from last to first: each takes the end of what is left. Returns true when
+ * all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {

@@ -40,7 +40,7 @@ import { pairAt } from "./pair-table";
  *                                                            is a start token, else its id. If it spells a
  *                                                            special (below): the special's `key`
  *
- * Bytes are compared as the numbers in `startBytes`. JavaScript has mapped them if the order is not that of byte values.
+ * Bytes are compared as the numbers in `startBytes`, which are mapped if the order is not that of byte values.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
@@ -254,9 +254,8 @@ function findPlace(id: u32): void {
 }
 
 /**
- * Finds the place of a token that begins with the long token `left`. The tokens with that prefix follow `left`, so the
- * walk starts there. Bytes are read only if the next token shares as much with the last one (`shared`) as the new token
- * does (`sharedBelow`). So a token of megabytes is cheap to insert.
+ * Finds the place of a token that begins with `left`, after `left`. Bytes are read only if it shares as much with the
+ * last token (`sharedBelow`) as the next one does. So a token of megabytes is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -347,7 +346,7 @@ let doneOfTop: u32 = 0;
 
 /**
  * Pushes the parts of a token after its first bytes, the first one on top. If the skip ends inside a start token,
- * pushes it whole (see `doneOfTop`). Returns the new top.
+ * pushes it whole.
  */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);

@@ -134,7 +134,7 @@ export function startCountsOf(part: u32): usize {
   return seen + ((<usize>part * tokenCount) << 3);
 }
 
-/** Lays out the next words of a part, or with `areFrequent` those in `order`. Returns true while words are left. */
+/** Lays out the next words of a part, or with `areFrequent` those in `order`. */
 export function layOutWords<T>(part: Part, index: u32, work: u32, areFrequent: bool): bool {
   if (positionBytes === 1) return layOut<T, u8>(part, index, work, areFrequent);
   if (positionBytes === 2) return layOut<T, u16>(part, index, work, areFrequent);
