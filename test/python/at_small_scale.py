@@ -1,6 +1,4 @@
-"""Runs tests of the package at small scale, with a native module, an executable and Python
-constants whose sizes are tiny. Takes unittest's arguments: `python at_small_scale.py
-test_cuts`."""
+"""Runs tests of the package at small scale. Takes unittest's arguments: `python at_small_scale.py test_cuts`."""
 
 import sys
 import unittest

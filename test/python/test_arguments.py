@@ -33,8 +33,7 @@ class Passed(Exception):
 
 class Given(unittest.TestCase):
     def refused(self, error: Exception, name: str, value: object) -> None:
-        """Checks that the error is a BpeError, or a TypeError or ValueError that names the parameter
-        or another one that the value may belong to."""
+        """Checks that the error is a BpeError, or a TypeError or ValueError that names a parameter."""
         names = {"files": "files|texts", "text": "text", "token": "token", "text_iterator": "texts?", "self": "text"}
         names.update(dict.fromkeys(("texts", "languages"), "texts?|languages?"), batch="batch|ids", tokens="tokens?", input_path="input_path")
         if isinstance(error, bpe.BpeError):

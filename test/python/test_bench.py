@@ -1,7 +1,4 @@
-"""Tests `compare.py` and `first.py` of bench/peers, with real and fake rivals.
-
-The fake rivals are in a directory of PYTHONPATH, so each is found before an installed one.
-"""
+"""Tests `compare.py` and `first.py` of bench/peers, with real rivals and fake ones in a directory of PYTHONPATH."""
 
 import importlib.metadata  # Loaded here, because test_missing_rivals_are_named replaces sys.path.
 import importlib.util

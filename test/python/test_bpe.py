@@ -1,4 +1,4 @@
-"""Tests the installed package, in part against HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
+"""Tests the installed package, in part against HF's tokenizers and tiktoken."""
 
 import contextlib
 import gc
@@ -39,8 +39,7 @@ def made_texts(count: int) -> list[str]:
 
 
 def are_gone(*paths: "str | Path") -> bool:
-    """Waits until the paths no longer exist, because a separate thread removes what was dropped.
-    Returns whether they are gone."""
+    """Waits until the paths no longer exist, because a thread removes them. Returns whether they are gone."""
     deadline = time.monotonic() + 20
     while any(map(os.path.exists, paths)) and time.monotonic() < deadline:
         time.sleep(0.001)

@@ -1,5 +1,4 @@
-"""Tests of `encode_file`: this process encodes plain text in parts, with the ids that the executable gives. The
-executable encodes everything else."""
+"""Tests of `encode_file`: this process encodes plain text, and the executable everything else."""
 
 import gzip
 import os

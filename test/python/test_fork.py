@@ -54,8 +54,7 @@ class Made(Home):
         self.assertEqual([self.tokenizer.encode(text) for text in TEXTS], self.right)
 
     def in_child(self, work) -> int:
-        """Runs `work` in a forked child, which ends like an interpreter. Returns its exit code:
-        1 after an error."""
+        """Runs `work` in a forked child, and returns its exit code: 1 after an error."""
         pid = os.fork()
         if pid == 0:
             signal.alarm(60)
@@ -301,8 +300,7 @@ class Pickles(Made):
 
 
 class Replaced(Made):
-    """A path may refer to another tokenizer later, whose ids must not be returned as those of
-    the first."""
+    """A path may refer to another tokenizer later, whose ids must not be returned as the first one's."""
 
     def test_another_tokenizer_at_the_path_is_refused_wherever_it_would_be_read(self) -> None:
         saved = self.home / "saved"

@@ -154,7 +154,7 @@ class Encoding(unittest.TestCase):
         patched.start()
 
     def pair_of(self, tokenizer):
-        """Returns a function that compares the results of a call on the tokenizer before and after the patch."""
+        """Returns a function that compares the results of a call before and after the patch."""
         wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
         def both(call):

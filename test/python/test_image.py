@@ -1,4 +1,4 @@
-"""Forged and damaged images next to the files of a tokenizer: ids stay right, and no foreign file is opened."""
+"""Forged and damaged images next to the files of a tokenizer."""
 
 import contextlib
 import hashlib
@@ -77,8 +77,7 @@ class Forged(unittest.TestCase):
         path.write_bytes(image)
 
     def loads(self, run_count: int) -> None:
-        """Checks that loading gives the right ids: from the image if `run_count` is 0, else from
-        the files, with that many runs of the executable."""
+        """Checks that loading gives the right ids, with `run_count` runs of the executable."""
         runs: list = []
         spawn = os.posix_spawn
         with mock.patch.object(os, "posix_spawn", lambda *args, **named: runs.append(args) or spawn(*args, **named)):

@@ -1,5 +1,4 @@
-"""A signal during a long call, with a handler that raises, as that of Ctrl-C does: the call ends
-early, and the tokenizer gives right answers afterwards."""
+"""A signal during a long call, with a handler that raises: the call ends early."""
 
 import random
 import resource
@@ -36,8 +35,7 @@ class Interrupts(unittest.TestCase):
         self.addCleanup(signal.signal, signal.SIGPROF, before)
 
     def check(self, work) -> None:
-        """Checks that interrupted work ends within a third of the processor time of the whole work,
-        or within 0.06 s, and that the tokenizer still encodes."""
+        """Checks that interrupted work ends in time, and that the tokenizer still encodes."""
         start = time.process_time()
         work()
         whole = time.process_time() - start

@@ -1,5 +1,4 @@
-"""With little memory, calls return right ids or raise MemoryError. Nothing hangs or crashes. Most
-tests limit the address space (RLIMIT_AS)."""
+"""With little memory, calls return right ids or raise MemoryError. Nothing hangs or crashes."""
 
 import os
 import resource
@@ -38,8 +37,7 @@ def keep_stacks(count: int) -> None:
 
 
 def said_with(more_bytes: int, stacks: int, work) -> str:
-    """Runs `work` in a child that has `more_bytes` more address space than it uses now. Returns
-    "right" or "wrong", the name of the exception, "died" or "hangs"."""
+    """Runs `work` in a child that has `more_bytes` more address space than it uses now."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -35,8 +35,7 @@ ROWS = {}
 
 
 def row(section, *names, verdict):
-    """Registers the test of some rows of a table. The test is called for each row, with the test
-    case and the name of the row."""
+    """Registers a test, which is called with the test case and the name of each row."""
 
     def take(test):
         for name in names:
@@ -1005,8 +1004,7 @@ def _(case, name):
 
 
 def sections():
-    """Returns the rows of each table: name, our options, verdict. A row with several names is
-    returned once for each name."""
+    """Returns the rows of each table: name, our options, verdict. A row with several names is returned for each."""
     found = {}
     for part in PAGE.read_text("utf-8").split("\n## ")[1:]:
         title, _, body = part.partition("\n")

@@ -132,8 +132,8 @@ class BesideHF(unittest.TestCase):
             self.assertEqual(ours.decode(ids, skip_special_tokens=True), theirs.decode(ids, skip_special_tokens=True))
 
     def spans_of_bytes(self, ours: bpe.Tokenizer, texts: list) -> None:
-        """Checks byte spans: they are consecutive, and each has the bytes of its token, except for white space that
-        an added token strips."""
+        """Checks that byte spans are consecutive, and have the bytes of their tokens, apart from stripped white
+        space."""
         for text in texts:
             data = text.encode()
             ids, spans = ours.encode_with_offsets(text, unit="bytes")

@@ -1,8 +1,4 @@
-"""Tokenizers that bpe writes, in HF's tokenizers 1.0 (a release candidate), in a separate environment.
-
-The texts are those of test/oracles/real, which setup.ts groups by Unicode version. Tests also state what the
-engine of 1.0 cannot do, so that docs/comparison.md stays true.
-"""
+"""Tokenizers that bpe writes, in HF's tokenizers 1.0 (a release candidate)."""
 
 import itertools
 import json
@@ -63,8 +59,7 @@ class One(unittest.TestCase):
         return Tokenizer.from_file(path / "tokenizer.json")
 
     def own_texts(self, ours: bpe.Tokenizer) -> list[str]:
-        """Returns texts of random tokens, texts into which special tokens and parts of them are put, and one text
-        that joins PLAIN."""
+        """Returns texts of random tokens, texts with special tokens, and one that joins PLAIN."""
         tokens = [[random.randrange(ours.id_limit) for _ in range(4)] for _ in range(1000)]
         special = list(ours.special_tokens) or [""]
         marked = [

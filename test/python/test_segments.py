@@ -1,5 +1,4 @@
-"""Tests of encode_segments. Some compare it with masking: special tokens of trusted segments are replaced by masks,
-names that no text contains, and the result is encoded as one text."""
+"""Tests of encode_segments. Some replace special tokens by masks: names that no text contains."""
 
 import json
 import os

@@ -1,5 +1,4 @@
-"""Starts runs of bpe, in some tests with a Ctrl-C meanwhile. Tests that no process, descriptor or file is left, and that an
-interrupt only raises KeyboardInterrupt."""
+"""Starts runs of bpe, in some tests with a Ctrl-C meanwhile. No process, descriptor or file may be left."""
 
 import dis
 import os
@@ -53,8 +52,8 @@ class Starts(unittest.TestCase):
             os.waitpid(-1, os.WNOHANG)
 
     def interrupted_at(self, n: int, make) -> bool:
-        """Interrupts the main thread in `make`, at the n-th operation at which Python may handle a signal. Returns
-        whether it got that far."""
+        """Interrupts `make` at the n-th operation at which Python may handle a signal. Returns whether it got that
+        far."""
         done, last = 0, ""
 
         def trace(frame, event, _):
@@ -90,8 +89,7 @@ class Starts(unittest.TestCase):
         return False
 
     def test_ctrl_c_may_come_anywhere_in_the_main_thread(self) -> None:
-        """KeyboardInterrupt is raised wherever the interrupt comes, although Python ignores exceptions that are raised
-        while an object is dropped."""
+        """Python ignores exceptions that are raised while an object is dropped."""
         ignored = []
         self.enterContext(mock.patch.object(sys, "unraisablehook", ignored.append))
         for make in (
@@ -122,8 +120,7 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Interrupts at the n-th moment that is just before or after one of the calls. Returns whether there were n
-        such moments."""
+        """Interrupts at the n-th moment just before or after one of the calls. Returns whether there is one."""
         struck = threading.Event()
         halves = 0
 

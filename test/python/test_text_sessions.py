@@ -1,5 +1,4 @@
-"""Sessions: after random edits, also of segments, they must have the ids of the whole text. Their stable ids must stay
-after hostile appends. Other tests: forks, threads, mistakes, and how much a call encodes."""
+"""Sessions: after random edits, they must have the ids of the whole text, and stable ids must stay."""
 
 import pickle
 import random

@@ -132,8 +132,7 @@ class Compared(unittest.TestCase):
 
 
 class Like(unittest.TestCase):
-    """`like` gives the result of `train_new_from_iterator`. All added tokens are special, because transformers
-    numbers others last."""
+    """`like` gives the result of `train_new_from_iterator`. All added tokens are special."""
 
     WORDS = ["<s>", "</s>", "<pad>", "<mask>", "<think>", "<x y>", "  "]
 

@@ -1,7 +1,4 @@
-"""in_process.py EXECUTABLE TEXTS PATH [OPTIONS] checks the native Python module with a real
-tokenizer: its answers must agree with each other, and the ids of a file with the executable's.
-TEXTS has a JSON string on each line; the last one joins all others. Prints how many ids were
-compared."""
+"""`in_process.py EXECUTABLE TEXTS PATH [OPTIONS]` checks the native Python module with a real tokenizer."""
 
 import json
 import os
@@ -38,8 +35,7 @@ def raised(call: object, *args: object) -> object:
 
 
 def check_ids() -> "list[list[int]]":
-    """Compares the ids of single calls, batches, arrays and several threads, and those of a file
-    encoded in parts in this process with the executable's. Returns the ids of each text."""
+    """Compares the ids of different calls, and returns the ids of each text."""
     global compared
     batch = [tokenizer.encode(text) for text in texts]
     for as_text in (False, True):

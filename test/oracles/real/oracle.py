@@ -66,8 +66,7 @@ def by_tiktoken(encoding):
 
 
 def tiktoken(path, name):
-    """tiktoken reads its files from a cache, where they are named by the SHA-1 of their URL, and
-    checks their SHA-256."""
+    """tiktoken reads its files from a cache, named by the SHA-1 of their URL."""
     import tiktoken as library
 
     address = f"https://openaipublic.blob.core.windows.net/encodings/{os.path.basename(path)}"

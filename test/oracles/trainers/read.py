@@ -1,6 +1,5 @@
-"""Reads files of ids with the programs that train models. A line of stdin names files. A line of
-stdout describes them: the type of the ids, their number and SHA-256 (as uint32), and where
-documents end."""
+"""Reads files of ids with the programs that train models. A line of stdin names files, and a line of stdout describes
+them."""
 
 import hashlib
 import json
