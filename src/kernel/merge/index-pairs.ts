@@ -299,8 +299,8 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 /**
  * Doubles the number of home slots in place. Returns false if the stretch is too small.
  *
- * The old slots are moved to the end, and read from front to back. A pair's new home is at or before its old slot,
- * which is free by then.
+ * The old slots are moved to the end, and read from front to back. A pair's new home is at or before the slot that is
+ * read, which is then free.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {

@@ -254,8 +254,8 @@ function findPlace(id: u32): void {
 }
 
 /**
- * Finds the place of a token that begins with `left`, after `left`. Bytes are read only if it shares as much with the
- * last token (`sharedBelow`) as the next one does. So a token of megabytes is cheap to insert.
+ * Finds the place of a token that begins with `left`, after `left`. Bytes are read only if the token and the one at
+ * `place` share equally much with the one before. So a token of megabytes is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
