@@ -82,7 +82,7 @@ export function takeToEncode(): void {
   taker = encodesWords;
 }
 
-/** Sets up the search for the tokens of a description, which must stay in memory. Returns false if memory runs out. */
+/** Sets up the search for the tokens of a description, which must stay in memory. */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
   const search = newSearch(records, tokenCountOf(description), contentsOf(description));
@@ -93,7 +93,7 @@ export function useTokens(description: usize): bool {
   return true;
 }
 
-/** Sets for the following texts whether tokens are searched for, and whether special tokens stay text. */
+/** Applies to the following texts. `areSpecialKept`: special tokens stay text. */
 export function lookForTokens(areFound: bool, areSpecialKept: bool): void {
   const isSearched = areFound && !(areSpecialKept && areAllSpecial);
   findsTokens = isSearched && changetype<usize>(addedTokens) !== 0;
@@ -105,10 +105,7 @@ export function searchText(limit: i32): void {
   if (findsTokens) openSearch(addedTokens, textStart, limit);
 }
 
-/**
- * Sets up the instance to list pretokens as sequences of ids (encode/encode-words.ts). Returns false if memory runs
- * out.
- */
+/** Sets up the instance to list pretokens as sequences of ids. Returns false if memory runs out. */
 export function useLiftedPieces(modelHead: usize): bool {
   taker = liftsPieces;
   return beginPieces(modelHead);
@@ -119,7 +116,7 @@ export function takeToMark(): void {
   taker = marksStarts;
 }
 
-/** Begins a text at `at`. `isInside`: the text continues a document that began in another range. */
+/** Begins a text at `at`. `isInside`: it continues a document that began in another range. */
 export function openText(at: i32, isInside: bool): void {
   startDocument(at);
   searchPos = at;
@@ -127,7 +124,7 @@ export function openText(at: i32, isInside: bool): void {
   isInsideDocument = isInside;
 }
 
-/** Lowers all positions by `delta`, after the text has moved to the front by that many bytes. */
+/** Lowers all positions by `delta`, after the text has moved. */
 export function moveText(delta: i32): void {
   shiftText(delta);
   searchPos -= delta;
@@ -153,7 +150,7 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
   return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
 }
 
-/** Reads the character at `rangeEnd`, which may settle a pretoken that ends there. Returns -1 if memory ran out. */
+/** Reads the character at `rangeEnd`, which may settle a pretoken that ends there. */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
   if (pos === rangeEnd) scanTo(rangeEnd + 1, limit, limit < rangeEnd + 4);
@@ -259,7 +256,7 @@ function beginSlice(): void {
   else if (taker === liftsPieces) startPieces();
 }
 
-/** Passes the settled ends to the next automaton or the taker. Returns false if memory runs out. */
+/** Passes the settled ends on. Returns false if memory runs out. */
 function takeEnds(): bool {
   if (endCount === 1) return true;
   let isTaken: bool;

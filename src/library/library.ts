@@ -4,7 +4,7 @@ import { messages, UserError, usageError } from "#runtime";
 import { isSignal } from "./check-arguments.ts";
 import { engineRefusal } from "./engine-errors.ts";
 
-// The options of a library call: those of a training, and those that the command line does not have.
+// The options of a library call.
 
 /** Makes a kind of values that cannot be typed on a command line. */
 const untypedKind = (

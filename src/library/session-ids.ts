@@ -84,7 +84,7 @@ export class SessionIds {
     return this.bytes[this.byteCount - 1];
   }
 
-  /** Returns the byte position of the character that begins after `unitCount` UTF-16 code units of the text. */
+  /** Returns the byte position after `unitCount` UTF-16 code units of the text. */
   positionOf(unitCount: number): number {
     const { bytes, byteCount } = this;
     let position = 0;
@@ -171,7 +171,7 @@ export class SessionIds {
     return found;
   }
 
-  /** Puts new ids in the place of ids [firstId, endId). Returns how many leading ids have not changed. */
+  /** Puts new ids in the place of [firstId, endId). Returns how many leading ids have not changed. */
   private takeIds({ ids: newIds, checkpoints, firstId, endId }: NewIds): number {
     const { ids, idCount } = this;
     const newEnd = firstId + newIds.length;

@@ -40,10 +40,7 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
   return { ids: all, offsets: moved };
 }
 
-/**
- * @internal Returns the ids that `skipSpecialTokens` drops in decoding. Added tokens that are not special are kept as
- * text.
- */
+/** @internal Returns the ids that `skipSpecialTokens` drops in decoding. */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
     tokenizers

@@ -225,7 +225,6 @@ async function trainInMemory(
   };
 }
 
-/** Counts the words of all texts. Many short texts share a slice of work, unless the iterator takes long for each. */
 async function countTexts(
   texts: TextPieces,
   chain: TextChain,

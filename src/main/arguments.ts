@@ -80,7 +80,7 @@ const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: T
     ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
   );
 
-/** Refuses an invocation that lacks required arguments, or has too many. The error names everything that is missing. */
+/** Refuses an invocation that lacks required arguments, or has too many. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
   const missing: Message[] = needsNoFile(command, options)
@@ -115,7 +115,7 @@ export function checkValidUtf8(typed: readonly string[]): void {
   if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
 }
 
-/** Returns the bytes of each argument, from the system; an empty list if the system does not expose them. */
+/** Returns the bytes of each argument; an empty list if the system does not expose them. */
 function argumentsOfProcess(): Uint8Array[] {
   let bytes: Buffer;
   try {

@@ -266,7 +266,7 @@ const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replace
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns fish's `complete` commands: for `bpe` itself, for each of its commands, and for their options. */
+/** Returns fish's `complete` commands. */
 function fishCompletion(): string {
   const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish

@@ -25,7 +25,7 @@ import { commandGroups, findCommandIn } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
-/** Loads the code that examines paths. It is loaded on demand, because neither help nor the version needs it. */
+/** Loaded on demand, because neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 

@@ -177,7 +177,7 @@ export async function learnPairs(
   return runMerging(work, wordTables.sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
 }
 
-/** Runs a generator that learns merges, reports its progress and its estimated memory, and returns its result. */
+/** Runs a generator that learns merges, and reports its progress and memory. */
 export async function runMerging<Found extends Merges | undefined>(
   work: Generator<MergeProgress, Found>,
   size: wordTables.TokenWordsSize,

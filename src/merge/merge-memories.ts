@@ -354,7 +354,7 @@ export function createWorkBudget(sliceWork: number): WorkBudget {
   return { sliceWork, workLeft: sliceWork, progress: { phase: "layout", mergeCount: 0 } };
 }
 
-/** Subtracts `work` from the slice; returns true when the slice is used up and it is time to yield. */
+/** Subtracts `work` from the slice. Returns true when it is time to yield. */
 export function spend(budget: WorkBudget, work: number): boolean {
   budget.workLeft -= work;
   if (budget.workLeft > 0) return false;

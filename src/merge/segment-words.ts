@@ -41,7 +41,7 @@ export function* segmentWords(
   return { wordCount, tokens: ids.take(), starts: tokenStarts, counts };
 }
 
-/** Returns the end of the words that are encoded together, starting with `first`: at least one word. */
+/** Returns the end of the words that are encoded together, at least one. */
 function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number {
   let end = first + 1;
   const last = Math.min(wordCount, first + sliceWords);

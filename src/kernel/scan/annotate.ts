@@ -67,7 +67,7 @@ export function dropRun(annotation: Annotation): void {
   annotation.runEnd = -1;
 }
 
-/** Lowers all positions by `delta`, after the text has moved to the front by that many bytes. */
+/** Lowers all positions by `delta`, after the text has moved. */
 export function shiftRun(annotation: Annotation, delta: i32): void {
   if (annotation.runEnd < 0) return;
   annotation.runStart -= delta;
@@ -151,7 +151,7 @@ function copyLive(from: usize, to: usize, live: usize): u32 {
   return mask;
 }
 
-/** Returns the state at a position between two characters or at the end of the text, or `unknown`. */
+/** Returns the state at a position, or `unknown`. */
 function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   const state = quietStateAt(annotation, pos, limit, isEnd);
   if (state !== notQuiet) return state;

@@ -13,7 +13,7 @@ import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from 
  */
 export let pos: i32 = 0;
 export let endCount: u32 = 1;
-/** The entry of `transitions` for the last step. Its upper 16 bits are the state; 0 is that at a document's start. */
+/** The entry of `transitions` for the last step. Its upper 16 bits are the state. */
 let entry: u32 = 0;
 /** The number of bytes so far that are not part of valid UTF-8. */
 let invalidByteCount: u64 = 0;
@@ -120,7 +120,7 @@ export function dropEnds(): void {
   endCount = 1;
 }
 
-/** Lowers all positions by `delta`, after the text has moved to the front by that many bytes. */
+/** Lowers all positions by `delta`, after the text has moved. */
 export function shiftText(delta: i32): void {
   if (readsAnnotations()) shiftRun(automaton.annotation, delta);
   pos -= delta;
@@ -153,9 +153,7 @@ function setEnd(index: u32, position: i32): void {
   store<u32>(endsStart + (index << 2), <u32>position);
 }
 
-/**
- * Scans up to `stop`, one table step for each character. With `untilAscii`, stops before eight consecutive ASCII bytes.
- */
+/** Scans up to `stop`. With `untilAscii`, stops before eight consecutive ASCII bytes. */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
   const text = scannedText;
   const ends = endsStart;
@@ -208,7 +206,7 @@ function scanQuads(stop: i32): void {
   const pairs = pairsStart;
   const quads = quadsStart;
   const entries = quadEntriesStart;
-  // An entry of `quadEntries` has the state from this bit on, one of `transitions` from bit 16 on.
+  // The first bit of the state in an entry of `quadEntries`.
   const quadStateShift = quadBits + 15;
   let at = pos;
   let state = (entry >> 16) << quadStateShift;

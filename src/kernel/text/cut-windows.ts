@@ -103,7 +103,7 @@ function stretchReach(): u32 {
   return max(longest, stretchBytes);
 }
 
-/** Returns the address where the host writes `byteCount` bytes of text; 0 if memory runs out. */
+/** Returns the address for `byteCount` bytes of text; 0 if memory runs out. */
 export function windowAddress(byteCount: u32): usize {
   if (changetype<usize>(anchors) === 0) {
     const first = newPairs();
@@ -129,7 +129,7 @@ export function makeWindow(byteCount: u32, startsText: bool): bool {
   return (isLinewise && addsSpace) || takeText(startsText) ? takeHole(givenBytes) : false;
 }
 
-/** Normalizes the text after a safe cut. Returns the number of bytes at `followingAddress`; -1 if memory runs out. */
+/** Normalizes the text after a safe cut. Returns the number of bytes; -1 if memory runs out. */
 export function makeFollowing(byteCount: u32): i32 {
   following = given;
   if (!normalizes) return byteCount;

@@ -101,7 +101,7 @@ export function endOfNextPart(): u32 {
   return partEnd;
 }
 
-/** Sets the current part if it ends after the previous one; returns whether it was set. */
+/** Sets the current part if it ends after the previous one. */
 function takePart(start: u32, end: u32): bool {
   if (end <= partEnd) return false;
   partStart = start;
@@ -184,7 +184,7 @@ function cutAfter(position: u32): u32 {
   return change === 0 ? characterEnd(position) : load<u32>(change, 4);
 }
 
-/** Returns the address of the changed stretch around a position; 0 if the position is not inside one. */
+/** Returns the address of the changed stretch around a position, or 0. */
 function changeAround(position: u32): usize {
   const count = countUpTo(position, notesAddress(), changeCount, 8);
   const change = notesAddress() + ((<usize>count) << 3) - 8;
@@ -203,13 +203,13 @@ function countUpTo(limit: u32, numbers: usize, count: u32, stride: usize): u32 {
   return low;
 }
 
-/** Returns the start of the character around a position; the position itself if it is between two characters. */
+/** Returns the start of the character around a position, or the position itself. */
 function characterStart(position: u32): u32 {
   const start = characterAround(position);
   return start === noEdge ? position : start;
 }
 
-/** Returns the end of the character around a position; the position itself if it is between two characters. */
+/** Returns the end of the character around a position, or the position itself. */
 function characterEnd(position: u32): u32 {
   const start = characterAround(position);
   return start === noEdge ? position : start + <u32>characterSize(text + start, text + textBytes);

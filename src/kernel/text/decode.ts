@@ -64,7 +64,7 @@ export function takenIds(): u32 {
   return takenCount;
 }
 
-/** Returns the decoded size in bytes of the first `count` ids, up to the first id without a token. */
+/** Returns the decoded size of the first `count` ids, up to one without a token. */
 export function measureIds(count: u32): f64 {
   let byteCount: u64 = 0;
   let i: u32 = 0;

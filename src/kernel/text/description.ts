@@ -28,7 +28,7 @@ export const evenSpacedFlag: u32 = 4;
 export const onlyFirstFlag: u32 = 8;
 export const markFlag: u32 = 16;
 
-/** Whether the sizes in a description add up, and its tokens are inside its contents and not empty. */
+/** Whether the sizes in a description add up, and its tokens are valid. */
 export function isDescription(description: usize, byteCount: usize): bool {
   if (byteCount < headBytes) return false;
   const tokens = <u64>load<u32>(description) + load<u32>(description, 4);

@@ -84,7 +84,7 @@ let blockCount: u32 = 1;
 /** Whether a step converts the text to lower case. */
 export let lowers: bool = false;
 
-/** Makes the tables for `steps`, a byte each, which must stay in memory. Returns false if memory runs out. */
+/** The steps, a byte each, must stay in memory. Returns false if memory runs out. */
 export function makeTables(steps: usize, count: u32): bool {
   stepsStart = steps;
   targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
@@ -142,7 +142,7 @@ export function isSyllable(syllable: u32): bool {
   return syllable < syllableCount;
 }
 
-/** Writes the two or three letters (jamo) of a syllable, given by its index. Returns their number. */
+/** Writes the letters (jamo) of a syllable, given by its index. Returns their number. */
 export function writeLetters(syllable: u32, to: usize): u32 {
   const trailing = syllable % trailingCount;
   store<u32>(to, firstLeading + syllable / (vowelCount * trailingCount));
@@ -192,7 +192,7 @@ function ownValue(trie: usize, codePoint: u32): usize {
   return blocks + <u32>load<u16>(entry) * blockBytes + ((codePoint & 127) << 1);
 }
 
-/** Sets bits in the facts about `count` characters from `codePoint` on. Returns false if memory runs out. */
+/** Sets bits in the facts about `count` characters from `codePoint` on. */
 function setBits(codePoint: u32, count: u32, bits: u32): bool {
   for (const end = codePoint + count; codePoint < end; codePoint++) {
     const at = ownValue(facts, codePoint);

@@ -90,7 +90,7 @@ const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { factsOf };
 
-/** Makes the tables for `steps`, a byte each, which must stay in memory. Returns false if memory runs out. */
+/** The steps, a byte each, must stay in memory. Returns false if memory runs out. */
 export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
   return makeTables(steps, count) && resize(leastCapacity);
@@ -102,7 +102,7 @@ export function openNormalization(logs: bool): void {
   reset();
 }
 
-/** Returns the address where the caller writes the next `byteCount` bytes of the text; 0 if memory runs out. */
+/** Returns the address for the next `byteCount` bytes of the text; 0 if memory runs out. */
 export function inputAddress(byteCount: u32): usize {
   if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
@@ -355,9 +355,7 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
   return <i32>madeCount;
 }
 
-/**
- * Writes the lower case or the decompositions of `count` characters. Returns the new number, or -1 if memory runs out.
- */
+/** Writes the lower case or the decompositions of characters. Returns their number; -1 if memory runs out. */
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
   const start = to;

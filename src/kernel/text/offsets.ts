@@ -64,7 +64,7 @@ let counted: u32 = 0;
 let trimCount: u32 = 0;
 /** Whether trimming keeps a single space at the start of the text. */
 let trimKeepsOne: bool = false;
-/** Whether a mark in the text matches a space in a token. Tokenizers with marks do not normalize texts. */
+/** Whether a mark in the text matches a space in a token. */
 let hasMarks: bool = false;
 /** The address of a bit for each id, set for the ids of added tokens. */
 let added: usize = 0;
@@ -203,7 +203,7 @@ function inText(at: u32): u32 {
   return changeStart + max<u32>(1, <u32>share);
 }
 
-/** Converts a span from bytes to characters, and trims spaces. `isFound`: it is an added token found in the text. */
+/** Converts a span from bytes to characters, and trims spaces. */
 function countCharacters(span: usize, id: u32, isFound: bool): void {
   const startByte = load<u32>(span);
   const endByte = min(load<u32>(span, 4), textBytes);
@@ -234,7 +234,7 @@ function countTo(end: u32): void {
 
 /** The number of spaces at the start of a token's spelling. */
 let spacesBefore: u32 = 0;
-/** The number of spaces at the end of the spelling. If there are only spaces, it is the same number. */
+/** The number of spaces at the end of the spelling. */
 let spacesAfter: u32 = 0;
 
 /** Counts the spaces at both ends of [from, to). In HF's spelling of a token, a tab is a letter. */

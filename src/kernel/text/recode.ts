@@ -23,7 +23,7 @@ let spans: usize = 0;
 let givenAt: u32 = 0;
 let canonicalAt: u32 = 0;
 
-/** Reserves memory for both lists. Returns the address of the given ids, which the canonical ids follow; or 0. */
+/** Reserves memory for the given ids and, after them, the canonical ones. Returns the address, or 0. */
 export function beginRecoding(count: u32, countOfCanonical: u32): usize {
   const idBytes = 4 * (<u64>count + countOfCanonical);
   // A span has ids of both lists, except perhaps the last one.

@@ -40,7 +40,7 @@ let holesEnd: usize = 0;
 let nextBarred: usize = 0;
 let barredEnd: usize = 0;
 
-/** Reserves memory for the current automaton, which has `states` states. Returns false if memory runs out. */
+/** Reserves memory for the current automaton, which has `states` states. */
 export function useSafeCuts(states: u32): bool {
   stateCount = states;
   alive = reserveTable((<usize>states) << 2);

@@ -172,7 +172,7 @@ export function openText(flags: u32): void {
   isAtStart = !isInside;
 }
 
-/** Returns the address to which the next `byteCount` bytes of the text are written; 0 if memory runs out. */
+/** Returns the address for the next `byteCount` bytes of the text; 0 if memory runs out. */
 export function pieceAddress(byteCount: u32): usize {
   eventsSize = 0;
   if (usesLate && isHalfFull(late, 0)) shrink(late);
@@ -363,7 +363,7 @@ function takeLate(atEnd: bool): bool {
   return true;
 }
 
-/** Ends the current section. With `ends`, emits its `end` event if bytes of it were emitted. */
+/** Ends the current section. With `ends`, emits its `end` event if it has bytes. */
 function endGiven(ends: bool): bool {
   const isNoted = ends && hasBytes;
   hasBytes = isInside = false;

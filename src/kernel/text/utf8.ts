@@ -75,13 +75,13 @@ export function putCharacter(to: usize, codePoint: u32): usize {
 /** The result of `characterAfter` and `characterBefore` if there is no valid character. */
 export const noCharacter: i32 = -1;
 
-/** Returns the code point of the character at `pos` in a text that ends at `stop`, or `noCharacter`. */
+/** Returns the code point of the character at `pos`, or `noCharacter`. */
 export function characterAfter(pos: usize, stop: usize): i32 {
   const size = pos < stop ? characterSize(pos, stop) : 0;
   return size === 0 ? noCharacter : <i32>codePointAt(pos, size);
 }
 
-/** Returns the code point of the character that ends at `end` in a text that begins at `start`, or `noCharacter`. */
+/** Returns the code point of the character that ends at `end`, or `noCharacter`. */
 export function characterBefore(start: usize, end: usize): i32 {
   let pos = end;
   while (pos > start && end - pos < 4) if ((load<u8>(--pos) & 0xc0) !== 0x80) break;

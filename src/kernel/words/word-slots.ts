@@ -349,7 +349,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
   return <u32>((longerEnd - longer) >> 2);
 }
 
-/** Adds `count` to the count of a word. If the word is new, the table must have a free slot. */
+/** Adds `count` to the count of a word. A new word needs a free slot. */
 export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   const slot = findShort(table, key);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -399,7 +399,7 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
     const head = load<u64>(text + start);
     const tailKey = middleTailKey(text + start, length);
     const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
-    // Writes the word as a middle one and as a long one, and keeps only one of these, to avoid a branch.
+    // Writes the word both as a middle and as a long one, to avoid a branch.
     store<u64>(keys, tailKey);
     store<u64>(keys, head, 8);
     store<u32>(homes, <u32>home);
@@ -445,7 +445,7 @@ export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   table.usedCount += insertedCount;
 }
 
-/** Adds `count` to the count of a word. If the word is new, the table must have a free slot. */
+/** Adds `count` to the count of a word. A new word needs a free slot. */
 export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: u64): void {
   const slot = findMiddle(table, head, tailKey);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -581,7 +581,7 @@ export function countLongWords(long: LongTable, longCount: u32): bool {
   return true;
 }
 
-/** Writes the hashes of the pretokens in `long`, and prefetches their home slots, so that the cache misses overlap. */
+/** Writes the hashes of the pretokens in `long`, and prefetches their home slots. */
 function hashLongWords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {

@@ -129,7 +129,7 @@ function countBatch(first: u32, pretokenCount: u32): bool {
   return reserve(long, longCount) && countLongWords(long, longCount);
 }
 
-/** Adds `count` occurrences of the word of `length` bytes at the text's start. Returns false if its table is full. */
+/** Adds `count` occurrences of the word at the text's start. Returns false if its table is full. */
 export function addWord(length: u32, count: f64): bool {
   const added = <u64>count;
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + added);
