@@ -148,7 +148,7 @@ function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
 
 function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
   const missing = byteCharacters.characters.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
-  // If more are missing, the model is of another kind, which spells bytes differently.
+  // If more than 200 are missing, the model is of another kind, which spells bytes differently.
   if (missing.length === 0 || missing.length > 200) return [];
   const occurring = missing.filter((byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1);
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));

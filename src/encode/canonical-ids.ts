@@ -8,8 +8,8 @@ export type NoncanonicalPlace = {
   /** The index of the first id that differs. */
   readonly index: number;
   /**
-   * The ids from the first difference on, up to the first position at which both lists have spelled the same bytes, but
-   * not much more than `excerptIds`.
+   * The ids from the first difference on, up to the first position at which both lists have spelled the same bytes. If
+   * that is far away, at least `excerptIds` ids.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];

@@ -17,8 +17,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const file = invocation.files[0]!;
   const asked = optionTables.readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
-  // This only finds the format, so the type does not matter. Once the tokenizer is loaded, the file is opened again
-  // with the type of its ids.
+  // This only finds the format, so the type of ids does not matter.
   const found = idFormats.openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await dataOutput.lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
@@ -100,7 +99,7 @@ async function intoFiles(
   }
 }
 
-/** Returns where to write. The format is that of the input, unless an option or the ending of the path names another. */
+/** The format is that of the input, unless an option or the path names another. */
 function outputOf(
   invocation: Invocation,
   found: idFormats.FormattedIds | undefined,
@@ -181,16 +180,10 @@ class IdCutter {
   }
 }
 
-/**
- * Marks an id that does not have exactly one piece. Ids with a single piece have it in a table of their own, which
- * halves the lookup time.
- */
+/** Marks an id without a single piece. The table of single pieces halves the lookup time. */
 const notOne = 0xffffffff;
 
-/**
- * Writes pieces into `to`, starting with the pieces of ids[first], until it holds `chunkIds` ids, or an id has no
- * pieces.
- */
+/** Writes pieces into `to` from ids[first] on, until it holds `chunkIds` ids, or an id has no pieces. */
 function cutIds(
   ids: ArrayLike<number>,
   first: number,

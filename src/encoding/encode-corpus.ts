@@ -50,35 +50,25 @@ export const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = scaled(1 << 19, 128);
 const largestRangeSizeBytes = scaled(1 << 22, 512);
-/** With this many ranges per thread, waiting for the last one takes only a small share of the total time. */
+/** With this many ranges per thread, the wait for the last one is short. */
 const rangesPerThread = 40;
 
 /** With less text, a second thread costs more than it saves: it has to start, and to compile its code. */
 const smallCorpusBytes = 80e6;
 
-/**
- * Returns an upper bound of the memory for encoding, per byte of a pretoken: for merging, for ids, and for
- * the normal form.
- */
+/** An upper bound of the memory per byte of a pretoken: for merging, ids and the normal form. */
 export const encodingBytesPerByte = ({ normalization }: tokenizers.EncodingParts) =>
   48 + (normalization === null ? 0 : 32);
 
-/** Returns a function from the size of a text to the number of threads: the requested number, or the default. */
+/** Returns a function from the size of a text to the number of threads. */
 export const encodingThreadsFor = (asked: number | undefined, budget: machine.MemoryBudget) =>
   machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
-/**
- * Whether the main thread also encodes. It does not if an input is read in order (a stream, a compressed file or JSON),
- * because the workers would wait for chunks meanwhile. It does not if the tokenizer may take long to set up, because
- * signals would not be handled meanwhile.
- */
+/** The main thread must hand out the chunks of inputs that are read in order, and handle signals. */
 const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingParts) =>
   inputs.every(corpusInputs.canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
-/**
- * Whether each step of encoding is short enough for the main thread, which handles signals between steps. Setting up
- * 100,000 added tokens, or a million merges, takes some 0.2 s.
- */
+/** Signals are handled between steps. Setting up 100,000 added tokens, or a million merges, takes some 0.2 s. */
 export const hasOnlyQuickSteps = ({ addedTokens, model }: tokenizers.EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
@@ -89,10 +79,7 @@ export const startEncodingWorkers = (
 ): taskRunner.StartedWorkers =>
   taskRunner.startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
 
-/**
- * Encodes the inputs, or the given ranges of them, in order. Between slices of work, calls `report` and yields to
- * the event loop, so that signals are handled. No worker is left running, also after an error.
- */
+/** Encodes the inputs, or the given ranges, in order. No worker is left running, also after an error. */
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
   sink: idWriters.IdSink,
@@ -198,10 +185,7 @@ async function encodeTasks(
   for (const input of inputs) corpusInputs.checkUnchanged(input);
 }
 
-/**
- * Passes the output of tasks to a sink of ids, and adds up their results in `all`. A text that is not a
- * record ends with the last task of its input.
- */
+/** A text that is not a record ends with the last task of its input. */
 function inOrder(
   sink: idWriters.IdSink,
   inputs: readonly Input[],
@@ -229,10 +213,7 @@ export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.Encod
   };
 }
 
-/**
- * Returns the size in bytes above which a task may run long without yielding. A larger task has a long line or page,
- * or it is a range without a cut, perhaps because it is a single word.
- */
+/** A task above this size has a long line or page, or is a range without a cut. */
 function longBytesOf(
   task: tasks.Task,
   { inputs }: EncodeCorpusOptions,
@@ -267,7 +248,7 @@ export type EncodeIntoOptions = EncodeCorpusOptions & {
 
 export type EncodedFile = EncodedText & { readonly idCount: number };
 
-/** Encodes the inputs to `out`: in the format of the path if that ends in .npy or .bin, otherwise as decimal ids. */
+/** Encodes the inputs to `out`: as .npy or .bin if the path ends so, otherwise as decimal ids. */
 export async function encodeInto(
   path: string | undefined,
   out: ByteSink,
@@ -291,14 +272,11 @@ type EncodeSetup = {
   readonly parts: tokenizers.EncodingParts;
   /** Whether the ids are part of the output. If not, they are only counted. */
   readonly keepsIds?: boolean;
-  /** An upper bound of the bytes of memory for a text and the line or page that contains it; no limit if left out. */
+  /** An upper bound of the memory for a text with its line or page, in bytes; by default none. */
   readonly textBytesMax?: number;
 };
 
-/**
- * A part of the output: ids, with the records that end among them. A long record continues in the next part, without
- * an end in this one.
- */
+/** Ids, with the records that end among them. A long record continues in the next part. */
 export type IdsPart = taskRunner.OutputPart & {
   readonly ids: Ids;
   /** The positions in `ids` where records end; undefined for a text that is not a record. */
@@ -367,9 +345,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
     return this.texts.offsetByte;
   }
 
-  /**
-   * After each window, yields the number of bytes done. If ids are only counted, they are removed before each yield.
-   */
+  /** If ids are only counted, they are removed before each yield. */
   *take(task: tasks.Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;
     const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
@@ -450,10 +426,7 @@ export class IdsOutput implements taskRunner.PartMaker<IdsPart> {
 
 const knownSources: Readonly<Record<string, namedPatterns.NamedPattern>> = patterns;
 
-/**
- * Returns the settings on which the cuts of an encoding plan depend. A named pattern is represented by its
- * splits.
- */
+/** The settings on which cuts depend. A named pattern is represented by its splits. */
 export function cutSettingsOf(parts: TokenizerParts): planFile.PlannedCutting {
   const { patternName, patternSources } = parts.description;
   return {

@@ -17,9 +17,7 @@ type Compared = {
   readonly warn: reports.Warn;
 };
 
-/**
- * Writes the page of `bpe diff`: which tokens and merges differ, and passages of the text as both tokenizers cut them.
- */
+/** Writes the page of `bpe diff`. */
 export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
   const { difference, characters, tokenizers, texts, command } = compared;
   const { sentence, more } = findings.differenceOfTwo(difference);

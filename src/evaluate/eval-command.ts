@@ -117,10 +117,7 @@ function readOptions(invocation: Invocation) {
 const digitMeasureNames = new Set(measures.ofDigits.map(({ key }) => key));
 const modelTables = [...measures.ofCosts.map(({ key }) => key), "model"];
 
-/**
- * Returns which tables to print if neither JSON nor CSV is requested. Throws a usage error for a table that cannot be
- * made.
- */
+/** Returns which tables to print; throws a usage error for one that cannot be made. */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const hasModel = asked.model !== undefined;
   const usual = [
@@ -209,10 +206,7 @@ const columns: readonly Column[] = [
   ...measures.ofText.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
 ];
 
-/**
- * Formats the result as CSV: a row for each tokenizer on each text, and one for each tokenizer on all texts together.
- * Numbers are not rounded.
- */
+/** Formats the result as CSV: a row for each tokenizer and text, and one for all texts. */
 function evaluationCsv({ texts, tokenizers }: evaluations.Evaluation): string {
   const all = sumOfTexts(texts);
   const rows = tokenizers.flatMap(({ name: tokenizer, vocabularySize, texts: measured, overall }): Row[] => [

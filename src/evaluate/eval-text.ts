@@ -16,8 +16,7 @@ import {
 } from "./grid.ts";
 import { shownWords } from "./shown-words.ts";
 
-// The result of `bpe eval` for people to read: a table of tokenizers and texts for each requested measure, or one table
-// with a row for each measure.
+// The result of `bpe eval` for people to read.
 
 /** The requested tables. */
 export type EvaluationView = {
@@ -75,10 +74,7 @@ const tokenizersOf = ({ tokenizers }: evaluations.Evaluation) => ({
   names: tokenizers.map(({ name }) => name),
 });
 
-/**
- * Makes a grid with the value of a measure for each tokenizer and item. `of` returns the object that holds
- * the value.
- */
+/** `of` returns the object with the value of a tokenizer and item. */
 function measureGrid<Of>(
   evaluation: evaluations.Evaluation,
   items: Grid["items"],
@@ -126,13 +122,7 @@ type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
   readonly bests: ReadonlySet<number>;
 };
 
-/**
- * Formats one table with a row for each measure. Its columns are the tokenizers or, for one tokenizer on several texts,
- * the texts. For several tokenizers on several texts, the values are those of all texts together.
- *
- * Returns undefined if `columns` is less than `flatColumnsLeast`. Unless all measures are requested (`isAll`), also
- * returns undefined for several tokenizers on several texts, or if the tokenizers do not fit side by side.
- */
+/** Formats one table with a row for each measure. For one tokenizer, its columns may be texts. */
 function flatSection(
   evaluation: evaluations.Evaluation,
   measures: readonly measures.Measure<measures.Measures>[],
@@ -147,7 +137,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // The rows of `rowsOfTokenizers` have no values for single texts. If columns are texts, they only fill the last one.
+  // `rowsOfTokenizers` has values for the last column only.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
@@ -202,10 +192,7 @@ function rowsOfTokenizers({ texts, tokenizers }: evaluations.Evaluation): FlatRo
   return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
-/**
- * Makes a grid of rows of measures. `areCompared` says whether best values are marked, which makes no sense if the
- * subjects are texts.
- */
+/** Best values are marked if `areCompared`, which makes no sense for texts. */
 const flatGrid = (
   subjects: Axis,
   rows: readonly FlatRow[],
@@ -236,9 +223,7 @@ export function sumOfTexts(texts: readonly evaluations.TextFacts[]) {
 const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
-/**
- * The minimum width of the table of `flatSection`: names of measures, which values are better, and a column of numbers.
- */
+/** Room for names of measures, which values are better, and a column of numbers. */
 const flatColumnsLeast = 60;
 
 /** Formats a table of facts about the texts. */
@@ -256,10 +241,7 @@ function textsSection({ texts }: evaluations.Evaluation, columns: number): styli
   return [...headLines("texts", "the size of each.", columns), ...gridLines(grid, columns)];
 }
 
-/**
- * Formats a table for each measure of parity, a table of the cheapest texts, and one of the costliest texts. The items
- * of each table are the kinds of cost.
- */
+/** Formats the tables of parity. Their items are the kinds of cost. */
 function paritySections(evaluation: evaluations.Evaluation, columns: number): styling.Line[][] {
   const items = { noun: "costs", names: measures.parityCosts.map(({ name }) => name) };
   const costOf = ({ parity }: evaluations.Evaluation["tokenizers"][number], cost: number) =>
@@ -317,7 +299,7 @@ function vocabularySection(evaluation: evaluations.Evaluation, columns: number):
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
 }
 
-/** Formats a table of the work of a model for a token, and of the vocabulary's share of the model. */
+/** Formats a table of the costs of a model. */
 function modelSection(evaluation: evaluations.Evaluation, columns: number): styling.Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
   const rows = measures.ofModel.map((measure) => flatRow(measure, costs));

@@ -62,7 +62,7 @@ type PassOptions = Pick<EvaluateOptions, "tokenizers" | "budget" | "scratch"> & 
   readonly workerCount: number;
 };
 
-/** Reads a text, and counts its placed words: words, each with the whitespace character before it (text-words.ts). */
+/** Counts placed words: words, each with the whitespace character before it (text-words.ts). */
 async function countPlacedWords(
   options: PassOptions & Pick<EvaluateOptions, "numbers">,
   progress: EvaluationProgress,
@@ -97,7 +97,7 @@ async function countPass(
   return counted;
 }
 
-/** Throws a UserError if encoding the longest word does not fit into memory together with the tables of a text. */
+/** Throws a UserError if encoding the longest word needs too much memory. */
 function checkLongest(
   words: WordTable,
   { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,
@@ -127,7 +127,7 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
 /** The number of tables of a text. Placed words and pretokens have two each: as counted, and as shared by threads. */
 const tablesPerText = 4;
 
-/** The bytes of a word outside of its tables: for its facts, its tokens, and its slots in a hash table. */
+/** The bytes of a word for its facts, its tokens, and its slots in a hash table. */
 const factsBytes = 40;
 
 /** Starts the threads that encode the words of all texts. The caller must close them. */
@@ -142,7 +142,7 @@ function startThreads(options: EvaluateOptions) {
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
-/** The main thread may measure texts up to this size, in bytes. Encoding a word of this size takes some 0.1 s. */
+/** Encoding a word of this size, in bytes, takes the main thread some 0.1 s. */
 const smallTextBytes = 4e6;
 
 /** The size in bytes of a full-size cache of words (src/kernel/encode/word-cache.ts). */
@@ -153,10 +153,7 @@ const cacheShrinkBitsMax = scaled(5, 0);
 const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
   workerCountFor(Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs))));
 
-/**
- * Returns how many times the encoders' caches are halved, so that all caches together take at most an eighth of the
- * memory budget. They take more if halving them `cacheShrinkBitsMax` times is not enough.
- */
+/** Returns how many times caches are halved, to take an eighth of the memory budget if possible. */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
   const sharedBytes = options.budget.shareBytes(1) / 8;
@@ -165,17 +162,11 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
   return bits;
 }
 
-/**
- * Returns the default maximum number of threads: a third of the number that fits into memory, so that counting takes a
- * third of the memory.
- */
+/** The default maximum number of threads: counting takes a third of the memory. */
 export const evaluatingThreadsMax = (budget: machine.MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
-/**
- * Estimates the memory, in bytes, of the tokenizers and of the threads that encode with them, without the words. For
- * small texts, caches and workers are left out.
- */
+/** Estimates the memory of tokenizers and threads, in bytes. Small texts need no caches or workers. */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs)));
@@ -189,10 +180,7 @@ function encodersBytes(options: EvaluateOptions): number {
   return loadedBytes + threadCountOf(options) * (machine.workerBytes + modelBytes + cachesBytes);
 }
 
-/**
- * The bytes that a loaded tokenizer takes for each merge, including the table that threads share. Measured with five
- * tokenizers of 100,000 merges.
- */
+/** The bytes of a loaded tokenizer for each merge. Measured with five tokenizers of 100,000 merges. */
 const loadedMergeBytes = 65;
 
 function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEncoding {
@@ -214,10 +202,7 @@ export type Evaluated = {
   readonly tokenCounts: readonly (readonly evaluations.CountsById[])[];
 };
 
-/**
- * Measures tokenizers on texts. A text is read once for its words, and then for its tokens (`TokenCounting`).
- * Between slices of work, yields to the event loop and calls `report`.
- */
+/** Measures tokenizers on texts. A text is read once for its words, and then for its tokens (`TokenCounting`). */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
   const { tokenizers, texts, terms = [], model = null } = options;
   const measures = tokenizers.map(
@@ -237,8 +222,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
-        // Waits until tokenizer t - threadCount has been measured. Before that, the threads have enough work, and the
-        // table of the next pretokens would only take memory.
+        // Before tokenizer t - threadCount is measured, another table of pretokens would only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
@@ -293,10 +277,7 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   return { difference: { ...difference, text: compared.text }, characters: compared.characters };
 }
 
-/**
- * The bytes that comparing two tokenizers takes for each of their merges. Most of them are garbage afterwards. Measured
- * with two tokenizers of 100,000 merges.
- */
+/** The bytes for each merge of the compared tokenizers. Measured with two of 100,000 merges. */
 const comparedMergeBytes = 900;
 /** Garbage is collected if comparing tokenizers took more bytes than this. */
 const garbageBytesMax = 10e6;
@@ -339,7 +320,7 @@ async function compareOnText(
   }
 }
 
-/** The progress of an evaluation that reads its texts several times, in bytes of all passes together. */
+/** The progress of an evaluation, in bytes of all passes through its texts. */
 export class EvaluationProgress {
   private doneBytes = 0;
 
@@ -384,17 +365,7 @@ export type PreparedTokens = {
   readonly others: evaluations.CountsById;
 };
 
-/**
- * Counts the tokens of a text, by id, for one tokenizer after the other. The counts are exactly those of encoding the
- * text.
- *
- * Most tokenizers cut a text into pretokens and encode each separately. So the distinct pretokens are counted and
- * encoded. Tokenizers with the same pattern share the counted pretokens, if they have the same special tokens, or if
- * the text has none of their special tokens.
- *
- * A text is encoded as a whole if its bytes alone do not say where to cut it (`cuttings.canBeCut`), or if it is not
- * certain how often each special token occurs in it.
- */
+/** Counts the tokens of a text for one tokenizer after the other. Tokenizers may share a table of pretokens. */
 export class TokenCounting {
   /** By `keyOf`: a table of pretokens, once they are counted, and how many tokenizers have not released it yet. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
@@ -436,6 +407,7 @@ export class TokenCounting {
     const { parts } = tokenizers[tokenizer]!;
     const cut = this.cuts[tokenizer]!;
     const wholeText = async () => ({ pretokens: null, others: await this.tokensOfWholeText(parts) });
+    // The bytes alone do not say where to cut the text.
     if (cut === null) return wholeText();
     const pretokens = await this.pretokensOf(parts, cut.tokens);
     const others = new Float64Array(parts.tokens.idLimit);
@@ -444,6 +416,7 @@ export class TokenCounting {
     const { tokens, occurrences } = cut;
     if (occurrences === null) return wholeText();
     const foundBytes = tokens.reduce((sum, text, i) => sum + Buffer.byteLength(text) * occurrences[i]!, 0);
+    // It is not certain how often the special tokens occur.
     if (foundBytes !== specialBytes) return wholeText();
     const idOf = new Map(parts.addedTokens.map(({ content, id }) => [content, id]));
     tokens.forEach((text, i) => {
@@ -452,10 +425,7 @@ export class TokenCounting {
     return { pretokens, others };
   }
 
-  /**
-   * Frees the pretokens of a tokenizer, unless another tokenizer still needs them. Call it when the tokenizer's tokens
-   * have been counted.
-   */
+  /** Frees the pretokens of a tokenizer, unless another one still needs them. */
   release(tokenizer: number): void {
     const cut = this.cuts[tokenizer]!;
     if (cut === null) return;
@@ -500,10 +470,7 @@ export class TokenCounting {
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttings.cuttingTokens(parts))].filter((token) => token !== "").sort();
 
-/**
- * The special tokens at which a text must be cut, and how often each occurs. `occurrences` is null if a token contains
- * whitespace, so that its occurrences are unknown, or if `tokens` is empty.
- */
+/** Where a text must be cut. `occurrences` is null if they are unknown, or if `tokens` is empty. */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
 async function specialCutsOf(parts: TokenizerParts, words: textWords.TextWords): Promise<SpecialCuts> {

@@ -10,13 +10,13 @@ type EvaluationSetup = {
   readonly tokenizers: readonly WordEncoding[];
 };
 
-// A request asks a thread for one part of the work on the words of a text. Its arrays are in shared memory.
+// The arrays of requests are in shared memory.
 
 type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
   readonly words: textWords.TextWords | null;
-  /** Receives the number of tokens of each placed word (text-words.ts), not counting those that are only whitespace. */
+  /** Receives the number of tokens of each placed word, without those of only whitespace. */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
@@ -36,10 +36,10 @@ const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<text
     Math.floor((wordCount * index) / partCount),
   );
 
-/** Marks a part as done. Returns whether all parts are done: then this thread computes the results over all words. */
+/** Returns whether all parts are done: then this thread computes the results over all words. */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
-/** The job of an evaluation thread, which is the main thread or a worker. It keeps the encoders that it used last. */
+/** The job of an evaluation thread. It keeps the encoders that it used last. */
 export class EvaluationJob {
   private tokenizers: readonly WordEncoding[] = [];
   /** The encoders by tokenizer, the most recently used last. */
@@ -50,10 +50,7 @@ export class EvaluationJob {
     this.tokenizers = tokenizers;
   }
 
-  /**
-   * Counts the tokens of pretokens, by id, and the numbers (runs of digits) in words. The thread that finishes the last
-   * part also computes the costs of the text's words.
-   */
+  /** Counts tokens and numbers (runs of digits). The thread that finishes the last part also computes costs. */
   measure(request: MeasureRequest): Generator<undefined, Measured> {
     return collectGarbageIn(this.measureWords(request));
   }
@@ -80,10 +77,7 @@ export class EvaluationJob {
     return { tokenCounts, numbers, costs };
   }
 
-  /**
-   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words that are
-   * cut differently; the other threads return null.
-   */
+  /** The thread that finishes the last part returns the words; the others return null. */
   compare(request: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));
   }
@@ -113,10 +107,7 @@ export class EvaluationJob {
 /** How many encoders a thread keeps: a comparison needs two. */
 export const encodersMax = 2;
 
-/**
- * Runs work on slices of words, and collects garbage at intervals. Otherwise the runtime would let garbage
- * grow to several times the size of the tables.
- */
+/** Collects garbage at intervals: otherwise it would grow to several times the size of the tables. */
 function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefined, T> {
   let step = work.next();
   for (let done = 1; step.done !== true; step = work.next(), done++) {
@@ -142,10 +133,7 @@ type Ask = <Method extends Asked>(
   request: jobs.RequestOf<EvaluationJob, Method>,
 ) => Promise<jobs.AnswerOf<EvaluationJob, Method>>;
 
-/**
- * The threads that encode the words of an evaluation, one text after another. They run until `close`. All are workers,
- * except that a single thread is the current one if `mainWorks`.
- */
+/** The threads that encode the words of an evaluation. They run until `close`. */
 export class EvaluationThreads {
   readonly close: () => void;
   /** Request functions of the idle threads. */
@@ -177,10 +165,7 @@ export class EvaluationThreads {
     };
   }
 
-  /**
-   * Returns the counts of the tokens of `pretokens`, by id, and the numbers and costs of `words`. `pretokens` or
-   * `words` may be null.
-   */
+  /** Returns the counts of the tokens of `pretokens`, by id, and the numbers and costs of `words`. */
   async measure(
     tokenizer: number,
     pretokens: WordTable | null,
@@ -227,8 +212,5 @@ export class EvaluationThreads {
   }
 }
 
-/**
- * The default minimum number of words for each thread. Encoding this many takes some 0.5 s, long enough for several
- * threads to be faster.
- */
+/** Encoding this many words takes some 0.5 s, long enough for several threads to be faster. */
 const defaultPartWordsLeast = scaled(1 << 20, 4);

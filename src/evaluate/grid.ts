@@ -43,7 +43,7 @@ const ellipsis = "…";
  *   4. items are rows, and subjects are numbers that a legend explains
  *   5. layout 4, with names of items shortened, or also numbers
  *
- * If none fits, returns several tables. Each has some of the items, and all subjects, so that they can be compared.
+ * If none fits, returns several tables, each with all subjects.
  */
 export function gridLines(grid: Grid, columns: number): styling.Line[] {
   const upright = tableWithSubjectRows(grid);
@@ -101,10 +101,7 @@ export const tableWithItemRows = ({ subjects, items, cells, bests }: Grid): Tabl
     isBest: bests?.[row]?.has(column) ?? false,
   }));
 
-/**
- * Shortens names to `nameColumns` columns, and then gives the space that is left to the names of rows. Returns
- * undefined if the table is still too wide.
- */
+/** Shortens names to `nameColumns` columns. The names of rows get the space that is left. */
 function fitNames(table: Table, columns: number, nameColumns: number): Table | undefined {
   const shortRows = (width: number) =>
     table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
@@ -127,11 +124,7 @@ function narrow(table: Table, columns: number): Table | undefined {
   return undefined;
 }
 
-/**
- * Shortens names to the given number of columns, by leaving out the middle of long names. If names would
- * become equal, removes their common prefix and suffix first. If that is not enough, all names become
- * numbers.
- */
+/** Leaves out the middle of long names. If some names still become equal, all become numbers. */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   if (axis.names.every((name) => summaryRows.shownWidth(name) <= columns)) return axis;
   const short = new Map(axis.names.map((name) => [name, shortenName(name, columns)]));
@@ -226,10 +219,7 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
 
 const widest = (names: readonly string[]) => Math.max(...names.map(summaryRows.shownWidth));
 
-/**
- * Splits text into grapheme clusters. Making the first segmenter takes 1.3 ms, but few names are long enough
- * to need it.
- */
+/** Making the first segmenter takes 1.3 ms, but few names are long enough to need it. */
 const charactersOf = (text: string) =>
   Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 

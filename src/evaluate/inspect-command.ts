@@ -101,9 +101,7 @@ function describeBeginning(beginning: EncodingModel["beginning"]): string {
   return `begins with characters; ${others}`;
 }
 
-/**
- * Formats the facts, the most important first: settings on which a model and its programs must agree, then the tokens.
- */
+/** The most important facts come first: settings on which a model and its programs must agree. */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: vocabularyStatistics.VocabularyStatistics,
@@ -148,10 +146,7 @@ function tokenizerRows(
   ];
 }
 
-/**
- * Formats the number of special tokens, and a row for each: id, text, roles and flags. If there are many tokens, those
- * with roles are preferred.
- */
+/** If there are many tokens, those with roles are preferred. */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): summaryRows.Row[] {
   const { controlTokens = [] } = parts;
   const tokens = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
@@ -189,7 +184,7 @@ function describeTemplate(template: string): string {
   return known?.[0] ?? `its own, ${countNoun(template.length, "character")}`;
 }
 
-/** Says which tokens a post-processor adds to a text, and that `bpe encode` does not add these tokens. */
+/** Says which tokens a post-processor adds to a text. */
 function describePostProcessing(parts: TokenizerParts, types: string | undefined): string {
   const { postProcessing } = parts;
   if (postProcessing === undefined) return types ?? "none";
@@ -215,10 +210,6 @@ const shareRows = (
       return [i === 0 ? name : "", share.name.padEnd(24) + numbers];
     });
 
-/**
- * Describes how a text is encoded: bytes per token, the share of the vocabulary that occurs, and the first
- * tokens.
- */
 function describeText(parts: TokenizerParts, text: CountedText): styling.Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
   const rows: summaryRows.Row[] = [

@@ -44,10 +44,7 @@ export async function openTokenizers(
   return tokenizers;
 }
 
-/**
- * Returns as many of the first tokenizers as may be loaded at the same time: at most `loadedTogetherMax`, in at most
- * half of the memory. A single tokenizer may take more.
- */
+/** Returns the first tokenizers to load at the same time: one, or several that fit into half of the memory. */
 function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machine.MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
   const fits = ({ path }: T) => {
@@ -67,10 +64,7 @@ function findNamed(typed: kinds.Named): kinds.Named {
   return { name: typed.name ?? name, path };
 }
 
-/**
- * Expands a directory with several sizes, which represents all of them: `bpe train -n 16000,32000` writes a tokenizer
- * for each size.
- */
+/** Expands a directory with several sizes, which represents all of them. */
 function expandSizes(named: kinds.Named): kinds.Named[] {
   const { name, path } = named;
   if (!files.isDirectory(path) || tokenizerFiles.findIn(path).length > 0) return [named];

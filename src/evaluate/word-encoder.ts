@@ -15,10 +15,7 @@ export type WordEncoding = {
 
 type Ids = Uint16Array | Uint32Array;
 
-/**
- * Encodes pretokens and placed words. A placed word is a word with the whitespace character before it (text-words.ts),
- * and is encoded like a whole text. A token that is only whitespace before the word is not a token of the word.
- */
+/** Encodes pretokens, and placed words: words with the whitespace character before them (text-words.ts). */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
   /** What encoding noted about the last word. */
@@ -53,8 +50,7 @@ export class WordEncoder {
     tokenCounts: Float64Array,
   ): void {
     const { encoding } = this;
-    // In the ids of several words, the bytes of the tokens show where a word ends. If tokens may lack bytes of a word,
-    // each word is encoded separately.
+    // If tokens may lack bytes of a word, only separate encoding shows where it ends.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
@@ -64,7 +60,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the ids of the words in a group: in the output, the ids of one word follow those of the previous word. */
+  /** Adds the ids of the words in a group, which follow each other in the output. */
   private addGroup(
     starts: Uint32Array,
     { first, end }: textWords.WordSlice,
@@ -85,10 +81,7 @@ export class WordEncoder {
     }
   }
 
-  /**
-   * Writes the number of tokens of each placed word into `tokenCounts`, by word, without tokens that are only
-   * whitespace. If numbers are measured, also counts the numbers in these words.
-   */
+  /** Writes the number of tokens of each placed word, without those of only whitespace, into `tokenCounts`. */
   countTokens(
     words: textWords.TextWords,
     slice: textWords.WordSlice,
@@ -189,7 +182,7 @@ export class WordEncoder {
     return count;
   }
 
-  /** Returns how many bytes of the tokens are those of a prefix space and of the whitespace before the word. */
+  /** Returns how many bytes of the tokens are prefix space and whitespace before the word. */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
     const bytesOf = (id: number) => (id < 0 ? 0 : tokens.starts[id + 1]! - tokens.starts[id]!);
@@ -225,10 +218,7 @@ const piecesMax = scaled(64, 3);
 /** The maximum number of bytes that are encoded at once; a single word may be longer. */
 const groupBytesMax = scaled(1 << 16, 32);
 
-/**
- * Splits a slice into groups of consecutive words. Each is within `groupBytesMax` and `wordsMax`, or is a
- * single word.
- */
+/** Groups consecutive words, up to `groupBytesMax` and `wordsMax`; a longer word is alone. */
 function* groupsOf(
   starts: Uint32Array,
   { first, end }: textWords.WordSlice,
@@ -255,10 +245,7 @@ export function compareCuts(
 /** The maximum number of words that are listed as cut differently. */
 const listedMax = 1000;
 
-/**
- * Lists the words that are marked as cut differently, the most frequent first; equally frequent ones by their
- * bytes. Yields between slices of work.
- */
+/** Lists the words that are marked as cut differently, the most frequent first. */
 export function* differentWords(
   words: textWords.TextWords,
   isDifferent: Uint8Array,
@@ -331,17 +318,10 @@ function compareBytes(
   return end - pos - (otherEnd - other);
 }
 
-/**
- * The maximum number of costliest words. These are the words with the most tokens beyond the first one, added up over
- * all occurrences. Ties are broken by the order of the bytes.
- */
+/** The maximum number of costliest words: those with the most tokens beyond the first one, over all occurrences. */
 export const costliestMax = 20;
 
-/**
- * Computes the costs of the words of a text. Yields between slices of work.
- *
- * @param tokenCounts the number of tokens of each placed word, without those that are only whitespace
- */
+/** @param tokenCounts the tokens of each placed word, without those of only whitespace */
 export function* wordCosts(
   words: textWords.TextWords,
   tokenCounts: Uint32Array,

@@ -8,10 +8,7 @@ import {
   tokenTables,
 } from "#tokenizer";
 
-/**
- * The output of `bpe diff --json`, whose schema is docs/difference.schema.json. Tokens are escaped for people
- * to read.
- */
+/** The output of `bpe diff --json` (docs/difference.schema.json). Tokens are escaped. */
 export type Difference = {
   readonly format: "bpe-difference";
   readonly version: 1;
@@ -51,7 +48,7 @@ type MovedToken = Omit<TokenWithId, "id"> & { readonly idA: number; readonly idB
 export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
 type MovedMerge = Omit<MergeWithRank, "rank"> & { readonly rankA: number; readonly rankB: number };
 
-/** How two tokenizers cut the words of a text. Each word includes the whitespace character before it, if any. */
+/** How two tokenizers cut the words of a text, with the whitespace character before each word. */
 export type TextDifference = DifferentWords & {
   readonly name: string;
   readonly inputs: readonly string[];
@@ -77,10 +74,7 @@ type DifferentWord = {
   readonly piecesB: readonly string[];
 };
 
-/**
- * Compares two tokenizers without a text. Yields between steps of some milliseconds, because the largest
- * tokenizers take a second.
- */
+/** Compares two tokenizers without a text. Yields between steps: the largest tokenizers take a second. */
 export function* of(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Omit<Difference, "text">> {
   return {
     format: "bpe-difference",
@@ -126,10 +120,7 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
-/**
- * Returns the tokens by a key, which says whether the token is special, and has its bytes. A number at the start of the
- * key distinguishes duplicates.
- */
+/** Returns the tokens by key. A number at its start distinguishes duplicates. */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
@@ -175,10 +166,7 @@ function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefin
   return { inBoth, onlyInA: yield* only(ofA, ofB, a), onlyInB: yield* only(ofB, ofA, b), moved };
 }
 
-/**
- * Returns the ranks of merges by a key, the bytes of both halves. If a pair is listed twice, the later rank
- * counts, as in encoding.
- */
+/** If a pair is listed twice, the later rank counts, as in encoding. */
 function* ranksByKey({ model, tokens }: TokenizerParts): Generator<undefined, Map<string, number>> {
   const { left, right } = model.merges;
   const ranks = new Map<string, number>();
@@ -219,12 +207,9 @@ function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefin
   };
 }
 
-/**
- * Returns the indices of a longest increasing subsequence of distinct numbers: [1, 2] for [3, 1, 2]. This is
- * patience sorting: `tails[l]` is the index of the smallest number that ends an increasing subsequence of
- * length l + 1.
- */
+/** Returns the indices of a longest increasing subsequence of distinct numbers: [1, 2] for [3, 1, 2]. */
 export function longestIncreasing(numbers: ArrayLike<number>): Uint32Array {
+  // Patience sorting: `tails[l]` is the index of the smallest number that ends a subsequence of length l + 1.
   const tails: number[] = [];
   const before = new Int32Array(numbers.length);
   for (let i = 0; i < numbers.length; i++) {

@@ -16,17 +16,11 @@ import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 import type { Share } from "./vocabulary-statistics.ts";
 
-/**
- * The measurements of tokenizers on texts. `bpe eval --json` prints more: a `FullEvaluation`. docs/evaluate.md has the
- * formulas.
- */
+/** The measurements of tokenizers on texts. docs/evaluate.md has the formulas. */
 export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 2;
-  /**
-   * The regular expression that splits the texts into words and other whitespace. A word includes the whitespace
-   * character before it.
-   */
+  /** The regular expression that splits the texts into words, with the whitespace character before each. */
   readonly wordPattern: string;
   /** The model whose costs are computed; null if none is given. */
   readonly model: modelCosts.Shape | null;
@@ -91,10 +85,7 @@ export type TextMeasures = Measures & {
   readonly costliestWords: readonly CostliestWord[];
 };
 
-/**
- * A word, cut off if it is long, with U+FFFD for bytes that are not UTF-8. Its pieces are escaped for people
- * to read: `\xNN` is an unprintable byte.
- */
+/** A word, cut off if it is long. `\xNN` in its pieces is an unprintable byte. */
 export type CostliestWord = {
   readonly word: string;
   /** The length of the whole word in bytes. */
@@ -275,10 +266,7 @@ const partOfCharacter = 1;
 const mixed = 2;
 const special = 3;
 
-/**
- * Returns the class of each token, by id; `notUtf8Count`, the number of tokens that are neither special nor whole UTF-8
- * characters; and `mixedCount`, the number of those that are mixed.
- */
+/** `notUtf8Count` counts the tokens that are neither special nor whole UTF-8 characters. */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
   const classes = new Uint8Array(tokens.idLimit);
@@ -294,10 +282,7 @@ function classesOf(parts: TokenizerParts) {
   return { classes, notUtf8Count, mixedCount };
 }
 
-/**
- * Whether these bytes, which are not UTF-8, are a single byte, the first bytes of a character, or up to three
- * continuation bytes.
- */
+/** Whether these bytes are a single byte, the first bytes of a character, or up to three continuation bytes. */
 function isPartOfOne(bytes: Uint8Array): boolean {
   const isContinuation = (byte: number) => byte >> 6 === 2;
   const [lead] = bytes;
@@ -369,8 +354,7 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
   };
 }
 
-// The formulas of docs/evaluate.md: numbers in, numbers out. Sums over tokens are in the order of ids, so that they do
-// not depend on the distribution among threads.
+// Sums over tokens are in the order of ids: they must not depend on the threads.
 
 /** The number of occurrences of each token, by id. */
 export type CountsById = Float64Array;
@@ -388,10 +372,7 @@ export function renyiEntropy(counts: CountsById, alpha: number): number {
   return Math.log2(sum) / (1 - alpha) + 0;
 }
 
-/**
- * Returns the entropy divided by the largest entropy that this number of distinct tokens can have; null if fewer than
- * two tokens occur.
- */
+/** Returns the entropy divided by the largest possible one; null if fewer than two tokens occur. */
 export function renyiEfficiency(counts: CountsById, alpha: number): number | null {
   const used = usedCount(counts);
   return used < 2 ? null : renyiEntropy(counts, alpha) / Math.log2(used);
@@ -408,15 +389,15 @@ export function addCounts(sum: CountsById, counts: CountsById): void {
 export const sumOf = (counts: CountsById) => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * Returns the Gini coefficient of equally weighted costs: the sum of |a - b| over all ordered pairs (a, b),
- * divided by 2 n² and the mean. 0 is parity. For sorted costs, this is the sum of (2i - n + 1) cost(i),
- * divided by n times the sum of costs.
+ * Returns the Gini coefficient of equally weighted costs: the sum of |a - b| over all ordered pairs (a, b), divided by
+ * 2 n² and the mean. 0 is parity.
  */
 export function gini(costs: readonly number[]): number {
   const sorted = costs.toSorted((a, b) => a - b);
   const count = sorted.length;
   const total = sorted.reduce((sum, cost) => sum + cost, 0);
   if (total === 0) return 0;
+  // This is half the sum of |a - b| over all ordered pairs.
   const weighted = sorted.reduce((sum, cost, i) => sum + (2 * i - count + 1) * cost, 0);
   return weighted / (count * total);
 }

@@ -19,10 +19,7 @@ export type Finding = {
 /** Below this size, a single paragraph may dominate the measures. */
 export const shortTextBytes = 50_000;
 
-/**
- * Compares the first tokenizer with the best of the others, giving each text the same weight. A lone tokenizer is
- * described by its bytes per token. Returns null if nothing can be said.
- */
+/** Compares the first tokenizer with the best of the others; each text has the same weight. */
 export function of(evaluation: Evaluation): Finding | null {
   const pair = ownAndBest(evaluation);
   if (pair === null) return findingOfOne(evaluation);
@@ -82,12 +79,7 @@ const averageNote = " on average (geometric mean; each text counts the same).";
 
 type SameSize = { readonly other: number; readonly shares: readonly TextShare[] };
 
-/**
- * Finds the tokenizer with the fewest tokens among those whose vocabulary is as large as the first one's. Returns null
- * if there is no such tokenizer, if `best` is one, or if a text has no tokens.
- *
- * @param best the tokenizer with the fewest tokens of all but the first
- */
+/** Finds the tokenizer with the fewest tokens among those of the first one's size; null if `best` is one. */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];
   const same = others.filter(({ vocabularySize }) => vocabularySize === own.vocabularySize);
@@ -97,10 +89,7 @@ function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | nu
   return compared.reduce((a, b) => (meanOf(b.shares) > meanOf(a.shares) ? b : a));
 }
 
-/**
- * Compares the first tokenizer with another one of its size: "At 1,000 tokens, a needs 31 % fewer tokens than b on en,
- * 2.4 % more on code."
- */
+/** "At 1,000 tokens, a needs 31 % fewer tokens than b on en, 2.4 % more on code." */
 function sentenceAtSize(size: number, own: number, { other, shares }: SameSize): FindingPart[] {
   const at = `At ${countNoun(size, "token")}, `;
   const [first, ...rest] = shares.toSorted((a, b) => distance(b) - distance(a)) as [TextShare];
@@ -113,10 +102,7 @@ function sentenceAtSize(size: number, own: number, { other, shares }: SameSize):
   return [at, ...comparison(own, other, first.share), ` on ${first.text}${others.join("")}.`];
 }
 
-/**
- * Says on which texts the first tokenizer needs fewer tokens than the other one, and on which more. The larger group of
- * texts comes first. If the other tokenizer needs fewer tokens on all texts, the sentence begins with its name.
- */
+/** Says on which texts the first tokenizer needs fewer tokens than the other one, and on which more. */
 function findingOfMany(
   own: number,
   best: number,
@@ -180,7 +166,7 @@ type TextShare = { readonly text: string; readonly share: number };
 
 const distance = ({ share }: TextShare) => Math.abs(Math.log(share));
 
-/** Says how long the tokens of the only tokenizer are, and how many it has. Returns null if that cannot be said. */
+/** Says how long the tokens of the only tokenizer are, and how many it has. */
 function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   const measured = (tokenizers[0]?.texts ?? []).flatMap(({ text, bytesPerToken }) =>
     bytesPerToken === null ? [] : [{ text, bytesPerToken }],
@@ -197,11 +183,7 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   };
 }
 
-/**
- * Compares the first tokenizer (index `own`) with the one among the others that has the fewest tokens (index `best`).
- * Each text counts the same. `shares` are the tokens of the first divided by those of the best, for each text on which
- * both have tokens. Returns null if there is no text on which the first and another tokenizer have tokens.
- */
+/** `shares` are the tokens of the first tokenizer divided by those of the best other one, by text. */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;
   if (own === undefined || own.overall.tokens === 0) return null;
@@ -291,7 +273,7 @@ export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
   return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
 }
 
-/** Formats the share of a vocabulary's tokens that another vocabulary also has; 100 % only if it has them all. */
+/** Formats the share of a vocabulary's tokens that another one has; 100 % only if it has them all. */
 function sharePercent(inBoth: number, own: number): string {
   if (own === 0) return "100 %";
   const percent = (100 * inBoth) / (inBoth + own);

@@ -1,5 +1,4 @@
-// Measures tokenizers on texts, from counted tokens and words. States findings, and selects the passages that
-// tokenizers cut differently.
+// Measures tokenizers on texts, from counted tokens and words.
 
 export * as differences from "./difference.ts";
 export * as evaluations from "./evaluation.ts";

@@ -32,16 +32,10 @@ export type Measures = {
   readonly relativeCost: number | null;
 };
 
-/**
- * The numbers of a text, which are runs of decimal digits, and how tokens cut them. docs/evaluate.md has the
- * formulas.
- */
+/** The numbers of a text: runs of decimal digits. docs/evaluate.md has the formulas. */
 export type NumberMeasures = {
   readonly count: number;
-  /**
-   * The number of groups of three digits, counted from the right. The first group of a number has one to
-   * three digits.
-   */
+  /** The number of groups of three digits, from the right; the first may be shorter. */
   readonly digitGroups: number;
   /** The number of tokens that contain a part of a number, added up over all numbers. */
   readonly tokens: number;
@@ -60,10 +54,7 @@ export type NumberMeasures = {
 
 type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
 
-/**
- * How evenly tokens are spread over the texts: per word, per byte, per character, and per whole text. The numbers per
- * whole text mean something only if the texts are parallel. The names are keys of the printed JSON.
- */
+/** How evenly tokens are spread over the texts. The names are keys of the printed JSON. */
 export type Parity = {
   /** Gini coefficient of tokens per word. */
   readonly giniFertility: number;
@@ -297,10 +288,7 @@ const repeatedKeys = new Set([
   "single_token_words",
 ]);
 
-/**
- * Whether this measure says the same as another one. It is a count whose share is also a measure, or it is the
- * complement or the reciprocal of another measure.
- */
+/** Whether this measure says the same as another one. */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
 /** Measures of how numbers are cut, which are computed only on request. */
@@ -351,10 +339,7 @@ export type CostParity = {
   readonly costliestText: string;
 };
 
-/**
- * Returns a function that reads one cost from `parity`. `gini` is the key of its Gini coefficient, and `by`
- * the suffix of its other keys.
- */
+/** `gini` is the key of the Gini coefficient, and `by` the suffix of the other keys. */
 const costOf =
   (gini: "giniFertility" | "giniBytes" | "giniCharacters" | "giniTokens", by: `By${string}` | "") =>
   (parity: Parity): CostParity => ({
@@ -404,10 +389,7 @@ export const ofTerms: readonly Measure<TermTokens>[] = [
   ),
 ];
 
-/**
- * Returns the indices of the best values, including ties. The set is empty if neither higher nor lower is better, or if
- * all values are equal.
- */
+/** Returns the indices of the best values; none if all are equal, or no direction is better. */
 export function bestOf(
   { better }: Pick<Measure<never>, "better">,
   values: readonly (number | null)[],
