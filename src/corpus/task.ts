@@ -7,7 +7,7 @@ import { TextMemory } from "./range-reader.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { openTextStream } from "./text-stream.ts";
 
-/** A unit of work of a thread: a range of a file, a chunk of a stream, or pages of Parquet. */
+/** A unit of work of a thread: a range of a file, a chunk of an input, or pages of Parquet. */
 export type Task = RangeTask | ChunkTask | PagesTask;
 
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };

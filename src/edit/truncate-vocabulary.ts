@@ -68,8 +68,8 @@ export function firstTokens(
 }
 
 /**
- * Gives a whole token a birth before the merges that produce tokens of higher ids. Throws a UserError if ids are not in
- * the order of the merges.
+ * Gives a whole token a birth before the merges that produce tokens of higher ids. Throws a UserError for whole tokens
+ * if ids are not in the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,

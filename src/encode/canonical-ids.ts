@@ -1,7 +1,7 @@
 import { scaled } from "#runtime";
 import { decoding, TextEncoding, type TokenizerParts, tokenTables } from "#tokenizer";
 
-/** Ids are canonical if encode(decode(ids)) = ids. */
+// Ids are canonical if encode(decode(ids)) = ids.
 
 /** @internal The first place where the ids of a text are not canonical. */
 export type NoncanonicalPlace = {

@@ -24,7 +24,7 @@ export type AskedFiles = {
   /** The path without number and ending. */
   readonly base: string;
   readonly format: idFormats.IdFormat;
-  /** A shard ends with the document that reaches this number; undefined for one shard without a number. */
+  /** A shard ends with the document that reaches this many ids; undefined for one shard without a number. */
   readonly shardSize: number | undefined;
   /** The special token that ends documents in plain text; if undefined, one with a usual name. */
   readonly documentEnd: string | undefined;

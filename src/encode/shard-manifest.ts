@@ -58,7 +58,7 @@ const manifestFields = schema.object({
 });
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** Thrown for shards and manifests that are missing, damaged, or of another run. */
+/** Thrown for shards that are missing, and for shards and manifests that are damaged or of another run. */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {

@@ -137,7 +137,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // `rowsOfTokenizers` has values for the last column only.
+  // If columns are texts, `rowsOfTokenizers` has values for the last one only.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);

@@ -1,6 +1,6 @@
 import type { kinds } from "#options";
 
-/** A name is the given one, otherwise short, or the path if another item has that name. */
+/** A name is the given one, otherwise the short one, or the path if another item has that name. */
 export function uniqueNames<T extends kinds.Named>(
   all: readonly T[],
   shortName: (path: string) => string,

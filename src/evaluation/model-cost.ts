@@ -4,10 +4,7 @@ import { asOption, type Message, messages, nearest, phrase, UserError, usageErro
 // What a vocabulary costs a model: the shape of the model's layers, from options or a config.json, and the
 // formulas of docs/evaluate.md.
 
-/**
- * The shape of a decoder model. It leaves out normalization, biases and position embeddings, which have less than 1 %
- * of the weights.
- */
+/** The shape of a model, without normalization, biases and position embeddings: less than 1 % of the weights. */
 export type Shape = {
   /** Width of the residual stream, the embedding and the head. */
   readonly d: number;
@@ -52,10 +49,7 @@ export type ModelCost = {
   readonly headFlopsShare: number;
 };
 
-/**
- * Computes the costs. A matrix costs twice its number of weights in FLOPs per token; the embedding costs
- * none, because it is a lookup.
- */
+/** A matrix costs twice its number of weights in FLOPs per token; the embedding, a lookup, none. */
 export function modelCost(shape: Shape, idCount: number): ModelCost {
   const { d, layers, heads, headDim, experts, window, context, fullLayers, tied } = shape;
   const attention = 2 * d * headDim * (heads + shape.kvHeads);
@@ -109,16 +103,10 @@ const names = {
 /** Fields that may be 0. */
 const mayBeZero = new Set<keyof Shape>(["gated", "sharedFfn", "denseLayers", "window", "fullLayers", "tied"]);
 const mayBeOne = new Set<keyof Shape>(["gated", "tied"]);
-/**
- * The largest number accepted: larger than in any model, and small enough that all products are exact enough
- * to show.
- */
+/** Larger than in any model, and small enough that products are exact enough to show. */
 const largest = 10_000_000;
 
-/**
- * Combines the values of an option into a shape; later values take precedence. Each value is a list of NAME=N, or the
- * path of a config.json, whose text `readFile` returns.
- */
+/** Later values take precedence. Each is a list of NAME=N, or the path of a config.json. */
 export function readShape(
   values: readonly string[],
   option: Message,
@@ -204,10 +192,7 @@ function settle(given: Given, refuse: Refuse): Shape {
 
 type Config = { readonly [name: string]: unknown };
 
-/**
- * The supported values of `model_type`, each with what its config.json may leave out: whether feed-forward blocks are
- * gated, and whether embedding and head are one matrix.
- */
+/** Values of `model_type`, each with what its config.json may leave out. */
 const kinds = new Map(
   [
     {
@@ -222,7 +207,7 @@ const kinds = new Map(
   ].flatMap(({ types, ...kind }) => types.split(" ").map((type) => [type, kind] as const)),
 );
 
-/** Reads the shape from a config.json of `transformers`. Throws a UserError if a field is missing or not supported. */
+/** Reads a config.json of `transformers`. Throws a UserError for a field that is missing or unsupported. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parseObject(json);
   if (outer === null) throw refuse("it is not a config.json: it does not contain a JSON object", example);

@@ -3,10 +3,7 @@ import { unicode } from "#pattern";
 
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 
-/**
- * Counts the numbers of a text, which are runs of decimal digits in its words, and how tokens cut them. Each thread has
- * counts of its own, which are added up. `NumberMeasures` documents the fields.
- */
+/** Counts runs of decimal digits in words, and how tokens cut them (`NumberMeasures`). */
 export class NumberCounts {
   count = 0;
   digitGroups = 0;
@@ -14,17 +11,10 @@ export class NumberCounts {
   longCount = 0;
   fromRight = 0;
   fromLeft = 0;
-  /**
-   * For each F1 score above 0, how many numbers have it. Scores are not added up here, because the sum would depend on
-   * the order of the threads.
-   */
+  /** How many numbers have an F1 score above 0, by score: a sum would depend on the order of threads. */
   readonly scores = new Map<number, number>();
 
-  /**
-   * Adds the numbers in bytes [start, end), each as often as these bytes occur.
-   *
-   * @param ends where the tokens of these bytes end, ascending
-   */
+  /** Adds the numbers in bytes [start, end), whose tokens end at `ends`. */
   add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
     let token = 0;
     for (let pos = start; pos < end; ) {
@@ -50,10 +40,7 @@ export class NumberCounts {
     }
   }
 
-  /**
-   * Adds a number with `borders` token boundaries inside it. `right` of these boundaries are also boundaries of groups
-   * of three digits counted from the right; `left` are boundaries of groups counted from the left.
-   */
+  /** `borders` counts token boundaries in the number; `right`, those also between groups counted from the right. */
   private addNumber(digits: number, borders: number, right: number, left: number, occurrences: number): void {
     const wanted = Math.ceil(digits / 3) - 1;
     const score = borders + wanted === 0 ? 1 : (2 * right) / (borders + wanted);
@@ -81,10 +68,7 @@ export function holdsDigit(bytes: Uint8Array, start: number, end: number): boole
 
 let digits: ReturnType<typeof unicode.propertySet>;
 
-/**
- * For each block of 64 code points, whether it contains digits. Most characters of a text are in blocks
- * without digits.
- */
+/** Whether a block of 64 code points contains digits: most characters are in blocks without. */
 let digitBlocks: Uint8Array | undefined;
 
 function findDigitBlocks(): Uint8Array {

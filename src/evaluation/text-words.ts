@@ -8,9 +8,8 @@ import { holdsDigit } from "./number-counts.ts";
 // The measures' definition of a word: a *text word*. It does not depend on any tokenizer.
 
 /**
- * Splits a text into placed words and runs of whitespace. A text word is a run of characters other than whitespace.
- * Whitespace is Unicode's White_Space and U+001C to U+001F, as in Python's `str.split()`. A *placed word* is a text
- * word with the whitespace character before it, if there is one, because tokenizers see most words after a space.
+ * A *text word* is a run of characters other than Unicode's White_Space and U+001C to U+001F, as in Python's
+ * `str.split()`. A *placed word* also has the whitespace character before it, if any.
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 
@@ -48,10 +47,7 @@ export type TextWords = {
   readonly textBytes: number;
 };
 
-/**
- * Extracts the text words from a table that was counted with `placedWordPattern` and without special tokens.
- * Yields between slices.
- */
+/** `table` was counted with `placedWordPattern` and without special tokens. */
 export function* gather(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
   const { wordCount: pieceCount, bytes, starts, counts } = table;
   const isPlaced = new Uint8Array(pieceCount);
@@ -107,7 +103,7 @@ function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number 
   return codePoint < 0x800 ? 2 : 3;
 }
 
-/** Counts the characters of a piece. Only a piece of one byte may be invalid UTF-8, and counts as one character. */
+/** Counts the characters of a piece. Only a piece of one byte may be invalid UTF-8. */
 function characterCountOf(bytes: Uint8Array, start: number, end: number): number {
   if (end - start === 1) return 1;
   let count = 0;
@@ -124,10 +120,7 @@ function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number 
   return count;
 }
 
-/**
- * Whether a character is of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts,
- * kana, and Chinese characters with their punctuation.
- */
+/** Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts, kana, and Chinese characters with their punctuation. */
 export const isUnspaced = (codePoint: number) =>
   (codePoint >= 0x0e00 && codePoint < 0x10a0) ||
   (codePoint >= 0x1780 && codePoint < 0x1800) ||
@@ -143,10 +136,7 @@ export const isUnspaced = (codePoint: number) =>
 
 const noWord = 0xffffffff;
 
-/**
- * Gives each distinct text word an index, and makes the arrays of `TextWords` except `placed`. `slots` is a hash table
- * with open addressing, whose slots hold indices of text words, or `noWord`.
- */
+/** Gives each distinct text word an index. `slots` is a hash table with open addressing. */
 function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
   const whitespaceBytes = new Uint8Array(new SharedArrayBuffer(placedCount));
@@ -180,7 +170,7 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
   };
 }
 
-/** Returns the slot for the text word of a placed word: the slot with the index of the text word, or a free one. */
+/** Returns the slot with the index of a placed word's text word, or a free one. */
 function slotOf(
   { placed: { bytes, starts }, whitespaceBytes, firstPlaced }: Numbered,
   p: number,
@@ -210,10 +200,8 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of
- * the hash table that counted them. If encoding read them in that order, its hash table, which has the same hash
- * function, would fill from front to back, and lookups would probe past many earlier words. With steps of the golden
- * ratio, it fills evenly.
+ * In the order of the hash table that counted the words, another one with the same hash function would fill from front
+ * to back, and lookups would probe far. With steps of the golden ratio, it fills evenly.
  *
  * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */
@@ -225,9 +213,7 @@ export function scatterStep(count: number): number {
 
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
-/**
- * Copies a table, or only its words with 1 in `isTaken`, into shared memory in scattered order. Yields between slices.
- */
+/** Copies a table, or its words with 1 in `isTaken`, into shared memory in scattered order. */
 export function* scatterTable(table: WordTable, isTaken?: Uint8Array): Generator<undefined, WordTable> {
   const { wordCount: allCount, bytes, starts, counts } = table;
   let wordCount = allCount;
@@ -267,11 +253,7 @@ export const placedAt = ({ placed: { bytes, starts } }: TextWords, p: number) =>
 /** Returns the bytes of the text word of a placed word. */
 export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.whitespaceBytes[p]!);
 
-/**
- * Counts how often each special token occurs in a text: leftmost, longest first, not overlapping, as in encoding. The
- * tokens must not contain whitespace. Then each occurrence, and any other one that may overlap it, is within one text
- * word, so it is enough to search the distinct words. Yields between slices of work.
- */
+/** Counts occurrences as encoding finds them. Tokens must not contain whitespace: then each is within one text word. */
 export function* countSpecialTokens(
   words: TextWords,
   tokens: readonly Uint8Array[],
@@ -285,8 +267,7 @@ export function* countSpecialTokens(
     const base = starts[first]!;
     const limit = starts[end]! - base;
     inAll.reset(bytes.subarray(base, base + limit));
-    // Words are stored end to end, so a token may seem to begin in one word and end in another. Such a match
-    // hides no other match, because every word that it touches is searched separately.
+    // Words are stored end to end, so a match may touch several. Each of these is searched separately.
     let word = first;
     for (let pos = inAll.find(0, limit); pos < limit; ) {
       const foundEnd = base + pos + inAll.foundBytes;

@@ -37,11 +37,7 @@ export function assembleModel(
   return wholeTokens.size === 0 ? model : encodingModels.build({ byteIds, merges, idMax, wholeTokens });
 }
 
-/**
- * Scans a parsed vocabulary and merges for which the fast scan gave up. If something is wrong, throws an error that
- * names the place and the value. Otherwise the file is only spelled in an unusual way: its parsed content is serialized
- * and scanned again.
- */
+/** For content that the fast scan refused. Throws an error for a fault; otherwise scans the content again. */
 export function scanParsed(
   ids: Readonly<Record<string, number>>,
   merges: readonly (readonly [left: string, right: string])[],
@@ -61,10 +57,7 @@ export function scanParsed(
   return scanned;
 }
 
-/**
- * Returns the ids of tokens that merging their bytes does not produce. Their keys in the map are the tokens'
- * bytes as Latin-1 text.
- */
+/** Returns ids of tokens that merging does not produce, by their bytes as Latin-1 text. */
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
@@ -78,10 +71,7 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
   return found;
 }
 
-/**
- * Returns the bytes of each id: those that the characters of a token represent, or the UTF-8 of an added
- * token. An added token that shares its key with an ordinary token gets the bytes of the ordinary one.
- */
+/** Returns the bytes of tokens. An added token that shares its key gets the bytes of the ordinary token. */
 export function assembleTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],
@@ -105,10 +95,7 @@ export function assembleTokens(
 
 type SharedToken = { readonly content: string; readonly id: number; readonly bytes: Uint8Array };
 
-/**
- * Finds added tokens whose text is the key of an ordinary token with other bytes: `é` is also the key of the
- * byte 0xE9.
- */
+/** Finds added tokens whose text is another token's key: `é` is also the key of the byte 0xE9. */
 export function findSharedTokens(
   { byteIds, merges, wholeTokens }: EncodingModel,
   vocab: TokenIds,
@@ -129,9 +116,7 @@ export function findSharedTokens(
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => modelSettings.describeSharedId(content, id, bytes));
 
-/**
- * Decodes tokens in byte-to-character form. A token with any other character stays UTF-8, and `rawTexts` has its index.
- */
+/** A token with a character outside the alphabet stays UTF-8, and `rawTexts` has its index. */
 function decodeSpelled({ bytes: texts, starts: from, ids }: encodingModels.PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);
@@ -143,8 +128,7 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: encodingModels.Packe
     const textEnd = from[t + 1]!;
     for (let pos = from[t]!; pos < textEnd; pos++) {
       let codePoint = texts[pos]!;
-      // All 256 characters are encoded in one or two bytes; longer sequences decode to no code point of the
-      // alphabet.
+      // The alphabet's characters have one or two bytes; longer sequences decode to none of them.
       if (codePoint >= 0x80) codePoint = ((codePoint - 0xc0) << 6) | (texts[++pos]! & 0x3f);
       const byte = byteCharacters.byteOf(codePoint);
       if (byte < 0) {
@@ -191,11 +175,7 @@ export function checkId(id: unknown, token: string, path: string): number {
   return id;
 }
 
-/**
- * Refuses a special token that shares its id with another token: one of the two would be decoded as the
- * other. `others` holds tokens, as keys of HF's vocabulary or as bytes, with their ids. It may also contain
- * an entry for the special token's own text.
- */
+/** Refuses a special token that shares its id: one of the two would be decoded as the other. */
 export function checkOwnIds(
   added: readonly AddedToken[],
   others: Iterable<readonly [key: string | Uint8Array, id: number]>,

@@ -9,11 +9,7 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
     .filter(files.isFile)
     .map((path) => tokenizerFiles.readFile(path));
 
-/**
- * Reads the files of a tokenizer to extend. From a directory, reads the files with the usual names of each format that
- * can be extended, and the companion files. If there are no such files, reads the first tokenizer at the path. Throws a
- * UserError if its format cannot be extended.
- */
+/** Reads the files of each extendable format with the usual names, or else the first tokenizer at the path. */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizerFiles.findAt(path);
   const sources: tokenizerFiles.Source[] = [];

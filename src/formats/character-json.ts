@@ -4,16 +4,8 @@ import type { AddedToken, cuttings } from "#text";
 import { type EncodingModel, encodingModels, type TokenTable, tokenizers, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
-/*
- * The functions below read the parts of a `tokenizer.json` whose merging begins with characters instead of bytes, as in
- * files made from SentencePiece models (Llama 2, Yi, Gemma). HF replaces each space of a text by the mark U+2581, so
- * the tokens of the file contain marks. Here, tokens contain spaces instead, and a mark in a text counts as a space
- * (src/kernel/encode/first-characters.ts), so that the text need not be changed.
- *
- * HF does not cut the text, or cuts it only before marks. A cut that no merge crosses changes no id. So a text that HF
- * does not cut is cut here before each run of marks, except after a character that some merge joins with a mark. Then
- * pretokens repeat as words do, and a text of any length can be encoded.
- */
+// For a `tokenizer.json` whose merging begins with characters. HF replaces spaces of a text by the mark U+2581; here,
+// tokens contain spaces, and a mark counts as a space.
 
 /** The character by which HF replaces spaces. */
 export const mark = "\u2581";
@@ -28,7 +20,7 @@ export type CharacterSteps = {
   readonly splitsAtMarks: boolean;
 };
 
-/** Whether merging begins with characters: the file has no pre-tokenizer, or only Split and Metaspace steps in it. */
+/** Whether merging begins with characters: the pre-tokenizer has only Split and Metaspace steps, if any. */
 export const beginsWithCharacters = (preTokenizer: unknown): boolean =>
   preTokenizer === null ||
   preTokenizer === undefined ||
@@ -154,14 +146,10 @@ export function readCharacterDecoder(
   return leading;
 }
 
-/** Which spaces decoding removes from the start of a text: none, one, or all that the first token begins with. */
+/** Which spaces decoding removes from the start of a text. "first token": those that it begins with. */
 export type Leading = "kept" | "one" | "first token";
 
-/**
- * If `leading` is "first token", refuses tokens with a space or with a mark after another character, and added tokens
- * with a mark. HF's Metaspace decoder changes such tokens at the start of a text in a way that `leading` does not
- * describe.
- */
+/** Refuses tokens that HF's Metaspace decoder changes in another way than `leading` describes. */
 export function checkLeading(
   leading: Leading,
   vocab: TokenIds,
@@ -218,8 +206,7 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // `isFused` is also set if unknown characters are dropped, because it prevents cuts next to them. Dropping a
-      // character makes its neighbours adjacent, so a cut there may change ids.
+      // `isFused` prevents cuts next to a dropped character, which makes its neighbours adjacent.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? encodingModels.droppedByte, isFused: fusesUnknown || unknownId === undefined },
@@ -274,9 +261,8 @@ function charactersIn(vocab: TokenIds): encodingModels.PackedTokens {
 }
 
 /**
- * Returns a pattern that cuts a text where HF does. If HF does not cut, the pattern cuts only where no id changes. If
- * `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that no other merge uses, and the pattern
- * cuts them out.
+ * Returns a pattern that cuts where HF does or, if HF does not cut, where no merge crosses. Runs of 2 to `longestRun`
+ * marks are cut out.
  */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
@@ -307,10 +293,7 @@ function cuttingAtRuns(marks: string, before: readonly number[], longestRun: num
 const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
-/**
- * Returns each character that ends the left token of some merge whose right token begins with `beginning`, the UTF-8 of
- * another character.
- */
+/** Returns the last characters of left tokens whose right token begins with `beginning`, the UTF-8 of a character. */
 function crossedAt(
   vocab: TokenIds,
   { left, right }: encodingModels.RankedMerges,
@@ -337,7 +320,7 @@ function crossedAt(
   return found;
 }
 
-/** Returns the bytes that decoding gives for each id: those in `replaced`, or else those that its token spells. */
+/** Returns the bytes of ids: those in `replaced`, or else those that the token spells. */
 export function assembleCharacterTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],
@@ -381,7 +364,7 @@ function unmarked({
   return { bytes, starts, ids };
 }
 
-/** Refuses added tokens that HF searches for after spaces have become marks, if the marks change what is found. */
+/** Refuses added tokens that HF finds differently after spaces have become marks. */
 export function checkLateTokens(
   tokens: readonly AddedToken[],
   { hasMarks, prefix }: CharacterSteps,

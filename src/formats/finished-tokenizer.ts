@@ -2,7 +2,7 @@ import type { patternForms } from "#pattern";
 import type { Normalization } from "#text";
 import type { encodingModels, modelSettings, Vocabulary } from "#tokenizer";
 
-/** What formats are written from: the vocabulary, how text is normalized and cut, and the settings for a model. */
+/** What formats are written from. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;
@@ -14,10 +14,7 @@ export type FinishedTokenizer = {
   readonly characters?: CharacterMerges;
 };
 
-/**
- * The kinds of tokens in SentencePiece's files, in the order of their numbers, which start at 1. llama.cpp uses the
- * same numbers.
- */
+/** The kinds of tokens in SentencePiece's files and in llama.cpp, by number, from 1. */
 export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
 export type PieceKind = (typeof pieceKinds)[number];
 

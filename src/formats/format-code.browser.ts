@@ -6,10 +6,7 @@ import { tekken } from "./tekken.ts";
 import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
 
-/**
- * The code of each format, for browsers. Replaces format-code.ts in the library for browsers; that library is a single
- * script, so it loads nothing on demand.
- */
+/** The code of each format, for browsers. Their library is a single script, which loads nothing on demand. */
 export const formatCode = {
   huggingface: async () => huggingface,
   gpt2: async () => gpt2,

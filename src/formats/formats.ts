@@ -5,21 +5,13 @@ import type { TokenizerFormat } from "./output-file.ts";
 /** A format's description, available before its code is loaded. */
 export type Entry = {
   readonly name: string;
-  /**
-   * The files that the format writes, as the help of `--format` names them; undefined if the format can only be read.
-   */
+  /** The files that the format writes, for help; undefined if it can only be read. */
   readonly written?: string;
   /** Whether the format is written only if `--format` names it. */
   readonly isOnRequest?: boolean;
-  /**
-   * The file names of the format in a tokenizer's directory: each list is a set of files that belong
-   * together, and the lists are alternatives.
-   */
+  /** Alternative sets of files that belong together in a directory. */
   readonly names: readonly (readonly string[])[];
-  /**
-   * Whether a file has this format, by its first 4 KB as Latin-1. A format with several files is recognized
-   * by their names.
-   */
+  /** Whether a file has this format, by its first 4 KB as Latin-1. */
   readonly matches: (head: string) => boolean;
   /** A file with this suffix has this format if its content does not identify any format. */
   readonly suffix?: string;
@@ -27,8 +19,8 @@ export type Entry = {
 };
 
 /**
- * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`. This field has the tag 0A and a
- * length of one byte. In it are the text (the tag 0A, a length of one byte, the bytes) and then the score (the tag 15).
+ * The first field of the message is a `SentencePiece`: the tag 0A and a length of one byte. In it are the text (the tag
+ * 0A, a length of one byte, the bytes) and then the score (the tag 15).
  */
 const isSentencePiece = (head: string) =>
   head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";

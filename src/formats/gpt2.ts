@@ -53,10 +53,7 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
 
 const encoder = new TextEncoder();
 
-/**
- * Reads the files. The pattern comes from the options, or else from the record next to the files; without a
- * record it is GPT-2's. The special tokens of the options are added to those of the record, or to guessed ones.
- */
+/** Without a record next to the files, the default pattern is GPT-2's, and special tokens are guessed. */
 function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
   const scanned = scanFiles(vocabFile, mergesFile!);
@@ -96,7 +93,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOpti
   };
 }
 
-/** Refuses an empty merges.txt if there are tokens that only merges can make: a failed copy may have left the file. */
+/** Refuses an empty merges.txt, which a failed copy may have left, if the vocabulary has merged tokens. */
 function refuseLearnedTokens(
   vocab: ScannedModel["vocab"],
   addedIds: ReadonlySet<number>,
@@ -152,11 +149,7 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
   return merges;
 }
 
-/**
- * Guesses which entries are special tokens, such as GPT-2's `<|endoftext|>`, for files without a record. The given
- * entries are those that no merge produces. Bytes are not special, nor are tokens with a character such as `Ġ`, which
- * represents whitespace or a control byte.
- */
+/** Guesses which entries are special tokens. A character such as `Ġ` represents whitespace or a control byte. */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
   for (const [text, id] of entries) {
@@ -231,10 +224,7 @@ const noBytes = new Uint8Array(0);
 const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: changes.Extension) =>
   encoder.encode(`${lineEnd(bytes)}${newMergeLines(base, extension)}`);
 
-/**
- * Rewrites both files without the removed tokens. Special tokens that the user gave become entries of the
- * vocabulary.
- */
+/** Special tokens that the user gave become entries of the vocabulary. */
 function prune(
   [vocabFile, mergesFile]: SourceFiles,
   parts: TokenizerParts,

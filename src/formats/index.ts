@@ -1,6 +1,4 @@
-// Reads and writes tokenizers in each format.
-// It is one module because the reader and the writer of a format share its layout, and a directory holds files of
-// several formats, which must agree.
+// Reads and writes tokenizers in each format. The reader and the writer of a format share its layout.
 
 export * as baseFiles from "./base-files.ts";
 export { finishCharacters } from "./finish-characters.ts";

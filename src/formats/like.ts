@@ -9,10 +9,7 @@ import { publishedTokenizers } from "./named-tokenizers.ts";
 import * as recordFiles from "./read-training-record.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
 
-/**
- * Reads the settings for `--like` from a tokenizer, by path or name (docs/your-model.md). Throws a UserError
- * if they cannot be reproduced.
- */
+/** Reads the settings for `--like`, by path or name (docs/your-model.md). */
 export const readLike = async (typed: string): Promise<modelSettings.Like> =>
   (files.stat(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 
@@ -81,10 +78,7 @@ export async function readLikeFrom(
   };
 }
 
-/**
- * Merges the added tokens with those that the configuration lists, in the order of ids. As in `transformers`,
- * the configuration's flags take precedence, and tokens that only the configuration lists come last.
- */
+/** As in `transformers`, the configuration's flags take precedence, and its further tokens come last. */
 function withConfigured(
   tokens: readonly AddedToken[],
   config: json.JsonObject | null,
@@ -136,10 +130,7 @@ const putsInFront = ({ post_processor }: json.JsonObject, bos: string) =>
         (cls as unknown[] | undefined)?.[0] === bos,
     );
 
-/**
- * Reads the settings of a published tokenizer. Returns undefined for an unknown name. Throws a usage error if
- * only the pattern of that name is known.
- */
+/** Returns undefined for an unknown name. Throws a usage error if only its pattern is known. */
 async function publishedLike(path: string): Promise<modelSettings.Like | undefined> {
   const found = publishedTokenizers.find(({ names }) => names.includes(path));
   if (found !== undefined) {

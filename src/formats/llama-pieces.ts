@@ -15,11 +15,7 @@ export const controlNames =
 export const namedControls = ({ texts, kinds }: SpelledTokens): string[] =>
   texts.flatMap((text = "", id) => (kinds[id] !== "control" && controlNames.test(text) ? text : []));
 
-/**
- * Returns the reason why llama.cpp would give other ids, or null. llama.cpp's vocabularies of the type "llama" have
- * scores instead of merges, like SentencePiece's files. Unlike SentencePiece, llama.cpp may merge any tokens, even
- * special tokens and byte tokens. It cuts added tokens out of the text first, the longest ones before all others.
- */
+/** Returns the reason why llama.cpp would give other ids, or null. llama.cpp may merge any tokens, even special ones. */
 export function findLlamaObstacle(
   parts: TokenizerParts,
   spelled: SpelledTokens & { readonly scores: Float32Array },
@@ -57,9 +53,7 @@ const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
 /**
- * Returns an obstacle if two added tokens may overlap in a text. llama.cpp finds the longest one. Other programs find
- * the one that begins first, and search for tokens with `normalized` after all others. Two runs of one character are
- * exempt if they are searched for together, because all programs find the same ones.
+ * llama.cpp finds the longest of overlapping added tokens; other programs, the first one, and `normalized` ones last.
  */
 function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
   const byPrefix = new Map<string, AddedToken[]>();
@@ -76,6 +70,7 @@ function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
     const mayWin = (other: AddedToken) =>
       other !== token &&
       Buffer.byteLength(other.content) >= Buffer.byteLength(content) &&
+      // Programs find the same runs of one character.
       !(isRun(token) && isRun(other));
     for (let start = 1; start < content.length; start++) {
       const other = byPrefix.get(content.slice(start))?.find(mayWin);
@@ -97,10 +92,7 @@ const mayTouch = (a: string, b: string) =>
   b.includes(a) ||
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
-/**
- * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts` does, or from a
- * character without a token, or if merging makes a token in only one of the two programs.
- */
+/** Returns an obstacle if llama.cpp would make a token from other halves, or from a character without a token. */
 function mergeObstacle(
   parts: TokenizerParts,
   { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },

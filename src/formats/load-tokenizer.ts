@@ -51,21 +51,18 @@ function findFirstTokenizer(path: string): string {
   });
 }
 
-/** The files of a tokenizer in one format, in the order of the format's names. `path` is the one that messages name. */
+/** The files of a tokenizer in one format. Messages name `path`. */
 export type TokenizerFile = {
   readonly format: formats.Entry;
   readonly path: string;
   readonly paths: readonly string[];
 };
 
-/** Returns the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
+/** A directory may have several tokenizers; the first one is loaded. */
 export const findAt = (path: string): TokenizerFile[] =>
   files.isDirectory(path) ? findIn(path).map(fileAt) : [fileAt(path)];
 
-/**
- * Returns the paths of the tokenizers in a directory in search order: first the files with the preferred names of their
- * formats, then the files with other names.
- */
+/** Returns the tokenizers in a directory: first those with the preferred names of their formats. */
 export function findIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
   const sets = formats.all.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
@@ -80,10 +77,7 @@ export function findIn(directory: string): string[] {
 /** Returns the paths of all files of the tokenizer if its format has several files; otherwise only `path`. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
-/**
- * Returns the paths that may be read when a tokenizer is loaded from `path`. If a training wrote several sizes into the
- * directory, the paths in the subdirectories of the sizes are included.
- */
+/** Returns the paths that may be read when a tokenizer is loaded from `path`, subdirectories of sizes included. */
 export function pathsReadAt(path: string): string[] {
   const namesOf = (names: readonly string[]) => [...names, ...companionNames, recordName, tokensTsvName];
   if (!files.isDirectory(path))
@@ -99,10 +93,7 @@ export const sizesIn = (directory: string): string[] =>
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))
     .sort((a, b) => Number(a) - Number(b));
 
-/**
- * Finds the format and the paths of a file whose format has several files, by its name alone. The names may have a
- * common prefix, as in `gpt2-vocab.json` and `gpt2-merges.txt`.
- */
+/** The names may have a common prefix, as in `gpt2-vocab.json` and `gpt2-merges.txt`. */
 function setOf(
   path: string,
 ): { readonly format: formats.Entry; readonly paths: readonly string[] } | undefined {
@@ -118,10 +109,7 @@ function setOf(
 
 const headBytes = 4096;
 
-/**
- * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files, otherwise by
- * its content or, if that shows nothing, by its suffix.
- */
+/** Finds the format of a file: by name if it has several files, otherwise by content, then by suffix. */
 function fileAt(path: string): TokenizerFile {
   const set = setOf(path);
   if (set !== undefined) return { ...set, path };
@@ -177,7 +165,7 @@ export type Source = TokenizerFile & {
   readonly code: TokenizerFormat;
 };
 
-/** Reads the files of a tokenizer. With "own" they keep their names; with "usual" they get the format's usual names. */
+/** Reads the files of a tokenizer, which keep their names or get the format's usual names. */
 export async function readSource(file: TokenizerFile, naming: "own" | "usual" = "own"): Promise<Source> {
   const { format, paths } = file;
   const { names, load } = format;

@@ -260,7 +260,7 @@ function textFields(line: Uint8Array): string {
   return `fields of this record that are strings: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
-/** The parsing functions stop at a line feed. They do not check for the end of the bytes. */
+// The parsing functions stop at a line feed. They do not check for the end of the bytes.
 
 export const lineFault = {
   none: 0,
