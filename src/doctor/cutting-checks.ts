@@ -203,7 +203,7 @@ const textOf = ({ tokens }: Loaded["parts"], id: number) => decoder.decode(token
 
 /** Texts that are tried before and after a token. */
 const contexts = ["", "a", " ", ".", "1", "\n", "'"];
-/** The maximum number of tokens to try in all contexts. Of more, every n-th is tried. */
+/** The maximum number of tokens to try in all contexts. If there are more, every n-th is tried. */
 const inContextMax = 2000;
 
 function checkFit(path: string, loaded: Loaded): Finding[] {

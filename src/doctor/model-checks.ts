@@ -208,7 +208,7 @@ function checkReached(path: string, { parts, derivations: { reaches } }: Loaded)
   ];
 }
 
-/** `bpe` reads files of SentencePiece, but writes none. */
+/** Whether the file is a SentencePiece model, which lists pieces and no merges. */
 const hasPieces = ({ description }: Loaded["parts"]) => description.kind === "tokenizer.model";
 
 function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding[] {

@@ -46,7 +46,7 @@ const companions = {
   model: "config.json",
 } as const;
 
-/** Throws a UserError if there is no tokenizer. Wrong companions become findings. */
+/** Throws a UserError if there is no tokenizer. A companion that is not a JSON object becomes a finding. */
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
   const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const findings: Finding[] = [];

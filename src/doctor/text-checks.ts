@@ -12,7 +12,7 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
-/** The minimum share of the found tokens among those that occur. Fewer are usually names. */
+/** The minimum share of the found tokens among those that occur. A few are usually names that one document mentions. */
 const shareMin = 0.01;
 const shownDocuments = 5;
 
@@ -62,7 +62,7 @@ const bytesMin = 10_000;
 /** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
 
-/** Finds scripts that take many tokens for the same content, judged by the sentence in `languages`. */
+/** Finds scripts that take many tokens for the same content. `sentenceBytesOf` makes their bytes comparable. */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
     .flatMap((script) => {
@@ -128,7 +128,7 @@ export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly S
 const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
-/** Returns the mean length in bytes of the sentence in languages that use a script. */
+/** Returns the mean length in bytes of the `languages` that use a script; undefined if none does. */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages
     .map(({ text }) => Buffer.from(text))

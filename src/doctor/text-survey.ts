@@ -114,7 +114,7 @@ const incomplete = 1;
 const special = 2;
 const firstScript = 3;
 
-/** The maximum number of bytes that are not whole characters yet. Of more, all are dropped. */
+/** The maximum number of bytes that are not whole characters yet. If there are more, all are dropped. */
 const pendingBytesMax = 64;
 /** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
 const packedBytesMax = 4;

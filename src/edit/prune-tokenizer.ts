@@ -24,7 +24,7 @@ type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; 
 /** Consecutive bytes of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
-/** Pruning a large tokenizer takes seconds without a yield. The contents of files are sent in parts. */
+/** Runs in a thread: pruning a large tokenizer takes seconds. The contents of files are sent in parts. */
 export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;
   const all: Made[] = [];

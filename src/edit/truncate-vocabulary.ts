@@ -11,8 +11,7 @@ import {
 } from "#tokenizer";
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
-// The mapped ids of a text are those that the truncated tokenizer gives it: docs/internals/encode.md, "The first
-// merges".
+// Maps ids to those that the truncated tokenizer gives the same text: docs/internals/encode.md, "The first merges".
 
 /**
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank

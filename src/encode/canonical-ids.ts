@@ -17,7 +17,7 @@ export type NoncanonicalPlace = {
 
 /** How many ids from the first difference on are searched for the end of `given` and `canonical`. */
 const excerptIds = 256;
-/** A limit of ids would not bound memory: a file may repeat the id of a very long token. */
+/** The limit is in bytes, because a file may repeat the id of a very long token. */
 const sliceBytesMax = scaled(1 << 20, 16);
 
 /** @internal Compares ids with the canonical ones as they are read, in constant memory. */

@@ -10,7 +10,7 @@ function* idsOf({ read }: idFormats.FormattedIds) {
   for (const { ids } of read()) yield ids;
 }
 
-/** A limit of ids would not bound memory: a file may repeat the id of a very long token. */
+/** The limit is in bytes, because a file may repeat the id of a very long token. */
 const sliceBytesMax = 1 << 22;
 
 /** `bpe decode`: writes the bytes of ids while the ids are read. */

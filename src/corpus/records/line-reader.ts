@@ -325,7 +325,7 @@ for (let value = 0; value < 16; value++) {
   digits[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Writes the text of the last such field to `out`: at most as many bytes as the line has. */
+/** If the field occurs twice, the last one counts. Its text has at most as many bytes as the line. */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
   const outStart = cursor.outPos;
