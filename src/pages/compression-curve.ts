@@ -2,8 +2,8 @@ import { countNoun, groupDigits } from "#bytes";
 import { percent } from "./axes.ts";
 
 /**
- * Bytes per token over the size of the vocabulary: with k merges the vocabulary has `baseSize + k` tokens, and the
- * corpus is cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
+ * With k merges, the vocabulary has `baseSize + k` tokens, and the corpus `tokensAfter[k]`. `tokensAfter[0]` is its
+ * length in bytes.
  */
 export type Compression = {
   readonly baseSize: number;
@@ -15,9 +15,9 @@ export type CurvePoint = { readonly size: number; readonly bytesPerToken: number
 
 /** The compression curve that a page shows. */
 export type Curve = {
-  /** Sizes equally spaced on a log scale (`of`), or known sizes (`through`). The last is the chosen size. */
+  /** The last is the chosen size. */
   readonly points: readonly CurvePoint[];
-  /** The chosen size, smaller ones for comparison (`tableSizes`, `through`), and the sizes that were also written. */
+  /** The chosen size, and smaller ones for comparison. */
   readonly table: readonly CurvePoint[];
   /** An estimate for twice the chosen size. */
   readonly doubled: CurvePoint | null;
@@ -53,11 +53,7 @@ function curveSizes(first: number, last: number): number[] {
 
 const halvingsMax = 5;
 
-/**
- * Returns the last size, its half, its quarter and so on: at most five sizes above the size without merges. If the last
- * size is below four times the size without merges, the number of merges is halved instead, and the size without merges
- * is included. `smaller` is always included.
- */
+/** Returns the last size, its half, its quarter and so on. Near `first`, halves the number of merges instead. */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
   const sizes = new Set(base === first ? [...smaller, first] : smaller);
@@ -69,7 +65,7 @@ function tableSizes(first: number, last: number, smaller: readonly number[]): nu
   return sizes.size === 0 ? [last] : [...sizes].sort((a, b) => a - b);
 }
 
-/** Returns the curve through known points. Its table has the last point, and others at least a factor of 1.8 apart. */
+/** The sizes in the table are at least a factor of 1.8 apart. */
 export function through(points: readonly CurvePoint[]): Curve {
   const table: CurvePoint[] = [];
   for (const point of points.toReversed())
@@ -77,11 +73,7 @@ export function through(points: readonly CurvePoint[]): Curve {
   return { points, table, doubled: null, smallerSizes: [] };
 }
 
-/**
- * Estimates bytes per token at twice the size. The gain of a doubling is assumed to be that of the doubling before,
- * times a constant factor of at most 1; the last two doublings give the factor. Returns null if the curve is too short
- * or does not rise.
- */
+/** Extrapolates from the last two doublings; null if the curve is too short or does not rise. */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;
   const size = baseSize + tokensAfter.length - 1;
@@ -96,18 +88,13 @@ export function estimateDoubled(compression: Compression): CurvePoint | null {
   return { size: 2 * size, bytesPerToken: whole! + lastGain * Math.min(1, lastGain / formerGain) };
 }
 
-/** If twice as many tokens would save at least this share of a text's tokens, a vocabulary is small for the text. */
 const worthDoubling = 0.05;
-/** If the last doubling saved less than this share, a vocabulary is large for the text. */
 const worthKeeping = 0.02;
 
 /** How `sizeVerdict` judges. By this rule 16,000 to 64,000 tokens are good for English (docs/size-and-pattern.md). */
 export const sizeRule = `A size is called good here if twice as many tokens would save less than ${100 * worthDoubling} % of the text's tokens, and the last doubling saved at least ${100 * worthKeeping} %. Each doubling also doubles the embedding of a model.`;
 
-/**
- * Says whether a vocabulary of `size` tokens is small, good or large for the text of the curve: "32,000 tokens are a
- * good size for the training text: …". Returns null if the curve is too short to tell.
- */
+/** Returns null if the curve is too short to tell. */
 export function sizeVerdict(size: number, { points, table, doubled }: Curve): string | null {
   const { bytesPerToken, size: last } = points.at(-1)!;
   const half = table.find(({ size }) => size === Math.floor(last / 2));

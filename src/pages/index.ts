@@ -1,5 +1,4 @@
-// What pages show, and how: packed tokens, axes, curves, usual values. It is one module because the program in the
-// browser (app/) and the commands that write pages use the same data and computations.
+// What pages show, and how: packed tokens, axes, curves, usual values.
 
 export * as axes from "./axes.ts";
 export * as curves from "./compression-curve.ts";

@@ -9,7 +9,7 @@ export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** The output of `bpe eval --json`, but only with as many of the costliest words as the page shows. */
+  /** The output of `bpe eval --json`, with fewer of the costliest words. */
   readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
   readonly made: readonly Fact[];
@@ -55,7 +55,7 @@ export type PageData = EvalData | VocabularyData | DiffData;
 /** A piece of a sentence. The name of a tokenizer is shown in a colour. */
 export type Phrase = string | { readonly text: string; readonly colour: number };
 
-/** The static text of a page: the main finding, further details, cautions, and the main table. */
+/** The static text of a page. */
 export type PageText = {
   readonly title: string;
   /** The command and date: "bpe eval · 27 November 2026". */
@@ -86,7 +86,7 @@ export type PageText = {
  */
 export type PackedVocabulary = {
   readonly mergeCount: number;
-  /** Tokens that no merge creates: their first 256 bytes as Latin-1, and counts as in the columns. */
+  /** Tokens that no merge creates. `latin1` has their first 256 bytes. */
   readonly leaves: readonly (readonly [
     id: number,
     latin1: string,
@@ -96,10 +96,7 @@ export type PackedVocabulary = {
     text: number | null,
   ])[];
   readonly idLimit: number;
-  /**
-   * The number of tokens in the corpus before the first merge. null without counts, or if subtracting `created` from it
-   * does not give the number at the end.
-   */
+  /** The number of tokens in the corpus before the first merge; null if unknown. */
   readonly tokensBefore: number | null;
   /** Occurrences of the last merged pair; null if unknown. */
   readonly lastPairCount: number | null;

@@ -1,6 +1,6 @@
 import { ascii, escapeBytes, groupDigits, spacesWithSigns } from "#bytes";
 
-// Readable tokens: `\xNN` for bytes that are not visible characters, and a symbol for each kind of whitespace.
+// Readable tokens: `\xNN` for invisible characters, and symbols for whitespace.
 
 /** Explains the whitespace symbols. */
 export const signsNote = "␣ is a space, ⇥ a tab, ↵ a line end, ‿ a no-break space, ▫ other whitespace.";
@@ -37,7 +37,7 @@ export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string
 /** Returns uncut text as it is displayed, with spaces and line feeds unchanged. */
 export const plainSigned = (bytes: Uint8Array) => signed(bytes, plainSigns);
 
-/** Adds the whitespace symbols to a token that `escapeBytes` has already escaped. Does not truncate it. */
+/** Adds the whitespace symbols to the output of `escapeBytes`. */
 export const withSigns = (escaped: string) =>
   spacesWithSigns(escaped.replaceAll(" ", "␣").replaceAll("\\x09", "⇥").replaceAll("\\x0a", "↵"));
 

@@ -1,6 +1,6 @@
 import type { PackedVocabulary } from "./page-data.ts";
 
-/** A token of a vocabulary. Only the first `keptBytes` bytes of a long one are stored. */
+/** At most `keptBytes` bytes of a token are stored. */
 export type Token = {
   readonly id: number;
   /** The bytes as Latin-1. */
@@ -30,7 +30,7 @@ export type Vocabulary = {
   readonly merged: readonly Token[];
 };
 
-/** How many bytes of a token are stored: enough to search for it and to show it. */
+/** Enough bytes to search for a token and to show it. */
 const keptBytes = 256;
 
 /** Returns the stored bytes of a token. */
@@ -58,10 +58,7 @@ type Merges = {
   readonly text?: ArrayLike<number> | undefined;
 };
 
-/**
- * Builds the tokens of a vocabulary from merges of ids. `tokensBefore` is the number of tokens in the corpus before the
- * first merge.
- */
+/** `tokensBefore` is the number of tokens in the corpus before the first merge. */
 export function vocabularyOf(
   { left, right, merged, created, end, text }: Merges,
   leaves: PackedVocabulary["leaves"],
@@ -91,7 +88,7 @@ export function vocabularyOf(
     if (!byId.has(merged[k]!)) byId.set(merged[k]!, made[k]);
     return true;
   };
-  // Some files list every pair that makes a token, so a half may be the result of a later merge (Llama 3).
+  // A half may be the result of a later merge (Llama 3).
   let pending = Array.from({ length: merged.length }, (_, k) => k);
   for (let count = -1; pending.length > 0 && pending.length !== count; ) {
     count = pending.length;
@@ -146,10 +143,7 @@ const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array }
 
 const foundMax = 40;
 
-/**
- * Returns the token with the id for a query `#id`. For any other query returns up to 40 tokens, in this order: tokens
- * that equal the query, equal the query with a space before it, begin with the query, or contain the query.
- */
+/** Returns the token with the id for a query `#id`; else up to `foundMax`, the best matches first. */
 export function search({ byId, tokens }: Vocabulary, query: string): Token[] {
   if (/^#\d+$/.test(query)) {
     const token = byId.get(Number(query.slice(1)));

@@ -1,6 +1,4 @@
-/**
- * Sentences about usual values, measured with the published tokenizers below on 1 MB each of books, web pages and code.
- */
+/** Measured with the published tokenizers below on 1 MB each of books, web pages and code. */
 export const usual = {
   published: "Published tokenizers average 3.6 to 4.5 bytes per token in English, 3.3 to 4.1 in code.",
   usedShare: "4 to 33 % in 1 MB of text",
@@ -15,10 +13,10 @@ const measuredSizes = [1_000, 4_000, 16_000, 32_000, 64_000, 128_000];
  * The largest share of the learned tokens, in percent, that was measured at each size in November 2026: in 40 trainings
  * of 1,000 to 64,000 tokens (patterns gpt2 and o200k, on 30 MB of English books, 20 MB of web pages, 20 MB of texts in
  * 46 languages and 12 MB of code), and in GPT-2, GPT-4, GPT-4o, Llama 2, Llama 3, Qwen 2.5, DeepSeek V3, Mistral Nemo,
- * Command R+, Gemma 3, Yi and Claude, each at the nearest size. How often tokens occurred in the training of the
- * published tokenizers is unknown, so `neverUsed` and `intermediate` have the value for 64,000 also at 128,000.
+ * Command R+, Gemma 3, Yi and Claude, each at the nearest size.
  */
 const largestShares: Record<KindOfTokens, readonly number[]> = {
+  // How often published tokenizers' tokens occurred in training is unknown, so 128,000 has the values for 64,000.
   neverUsed: [0.3, 1.7, 5.7, 14, 23, 23],
   intermediate: [15, 20, 18, 21, 23, 23],
   runs: [0.7, 0.6, 0.6, 0.5, 1, 0.6],
@@ -28,7 +26,7 @@ const largestShares: Record<KindOfTokens, readonly number[]> = {
 /** What the shares were measured with, as the page says it. */
 export const comparedWith = "12 published tokenizers and 40 trainings";
 
-/** Returns the largest usual share of a kind of tokens at the nearest measured size; null below half the smallest. */
+/** Returns the largest usual share at the nearest measured size; null below half the smallest. */
 export function mostOf(kind: KindOfTokens, size: number): number | null {
   if (size < measuredSizes[0]! / 2) return null;
   const distance = (measured: number) => Math.abs(Math.log(measured / size));

@@ -26,10 +26,7 @@ export type Automaton = {
 };
 
 export type Action = { readonly commitCount: number; readonly writes: readonly SlotWrite[] };
-/**
- * Writes a position into a slot: `from` is `here` (the offset of the symbol), or the slot whose position is copied.
- * Slots are numbered as before the commits.
- */
+/** `from` is `here` (the symbol's offset), or the slot to copy. Slots are numbered as before the commits. */
 export type SlotWrite = { readonly slot: number; readonly from: number };
 export const here = -1;
 
@@ -38,7 +35,7 @@ function actionKey({ commitCount, writes }: Action): string {
   return `${commitCount} ${writes.map(({ slot, from }) => `${slot}=${from}`).join()}`;
 }
 
-/** A list of distinct items, whose ids are numbers from 0 on. Items with equal keys have the same id. */
+/** Numbers items from 0. Items with equal keys have the same id. */
 export class Numbering<T> {
   readonly items: T[] = [];
   private readonly ids = new Map<string, number>();
@@ -60,8 +57,7 @@ export class Numbering<T> {
 }
 
 /**
- * Thrown if a pattern is valid but cannot be compiled to an automaton. `part` is the source of the construct at fault,
- * or undefined for the whole pattern; the message refers to it as "it".
+ * Thrown if a valid pattern cannot be compiled to an automaton. The message calls `part`, or the whole pattern, "it".
  */
 export class BeyondAutomaton extends Error {
   constructor(
@@ -87,12 +83,11 @@ export class CompileSteps {
   }
 }
 
-/** Thrown if a pattern cannot cut a text: it can match the empty string, or never matches. */
+/** Thrown if a pattern can match the empty string, or never matches. */
 export class Unusable extends Error {}
 
 /**
  * Character classes: the coarsest partition of all code points such that every set of a pattern is a union of classes.
- * The automaton reads classes, so its size depends on the distinctions that the pattern makes, and not on Unicode.
  *
  *   FIELD        MEANING
  *   classCount   classes are 0 .. classCount - 1
@@ -110,10 +105,7 @@ export type CharacterClasses = {
 const edgeSetBits = 2 ** 20;
 const maskBits = 31;
 
-/**
- * Divides the code points into classes that distinguish the given sets. Also returns which classes are in each set
- * (`membership[set][class]`, 0 or 1). Throws BeyondAutomaton if there are too many classes or steps.
- */
+/** `membership[set][class]` is 1 if the set contains the class, else 0. */
 export function divideIntoClasses(
   sets: readonly unicode.CodePointSet[],
   steps = new CompileSteps(),
@@ -154,10 +146,7 @@ export function divideIntoClasses(
   return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/**
- * Returns the edges of all ranges of the sets, ascending. A range has two: its first code point, and the one after its
- * last. An edge is stored as code point * edgeSetBits + index of the set.
- */
+/** Returns the edges of all ranges, ascending, each as code point * edgeSetBits + index of the set. */
 function edgesOf(sets: readonly unicode.CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
@@ -177,11 +166,7 @@ const situationSteps = 32;
 const impossible = -1;
 const noAction: Action = { commitCount: 0, writes: [] };
 
-/**
- * Builds the automaton of all situations that can be reached from the start of a document, by following every symbol
- * from each of them. Two situations are the same if their keys are equal. `step` returns undefined for an impossible
- * symbol. Throws BeyondAutomaton if there are too many states or steps.
- */
+/** Follows every symbol from every reachable situation. `step` returns undefined for an impossible symbol. */
 export function exploreSituations<Situation>(
   classes: CharacterClasses,
   symbolCount: number,
@@ -218,10 +203,7 @@ export function exploreSituations<Situation>(
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
-/**
- * Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing
- * it.
- */
+/** Returns bit masks. A slot is live if some continuation commits it before writing it. */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
@@ -253,10 +235,7 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/**
- * Returns a bit mask of the slots that an entry commits, or that are live after it, numbered as before the commits; 0
- * if the symbol is impossible.
- */
+/** Returns a mask of the slots that an entry commits or leaves live, numbered as before the commits. */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,
@@ -274,10 +253,7 @@ function usedBefore(usedAfter: number, { writes }: Action): number {
   return used;
 }
 
-/**
- * Joins equal states by Moore's algorithm: splits blocks of states until, within each block, every symbol has the same
- * action and the same next block.
- */
+/** Joins equal states by Moore's algorithm. */
 function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
   const { stateCount, symbolCount, nextStates, actions } = automaton;
   let blockOf = new Int32Array(stateCount);
@@ -348,10 +324,7 @@ type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
 
 type Step = { readonly action: Action; readonly next: Situation };
 
-/**
- * Fuses automata with the same classes. Throws BeyondAutomaton if that is impossible, as when a slot would have to hold
- * two positions.
- */
+/** Fuses automata with the same classes. Throws BeyondAutomaton if that is impossible. */
 export function fuseAutomata(first: Automaton, second: Automaton, steps = new CompileSteps()): Automaton {
   const { classes, symbolCount } = first;
   const end = symbolCount - 1;

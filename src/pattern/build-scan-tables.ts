@@ -14,10 +14,7 @@ import * as unicode from "./unicode.ts";
 
 const blockSize = 1 << blockBits;
 
-/**
- * Lays out an automaton for the scanner. Throws BeyondAutomaton if an action does not fit into an entry, or if there
- * are too many distinct blocks of columns or steps.
- */
+/** Lays out an automaton for the scanner. Throws BeyondAutomaton if it does not fit. */
 export function buildScanTables(automaton: Automaton, steps = new CompileSteps()): ScanTables {
   const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;
   const classCount = classes.classCount;
@@ -70,8 +67,7 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   columns: Uint8Array;
 } {
   const blocks = new BlockList();
-  // Fills the blocks of code points. A block inside one run is stored at once; a block where a run begins or ends is
-  // collected in `mixed`.
+  // A block inside one run is stored at once; one of several runs is collected in `mixed`.
   const blockOf = new Uint16Array((unicode.lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;

@@ -15,16 +15,14 @@ import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, type Node, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 
-/**
- * Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError if they cannot be compiled.
- */
+/** Compiles splits, each of which cuts the pieces of the previous one. */
 export function compileSplits(
   sources: readonly string[],
   { lineWise = false }: CompileOptions = {},
   steps = new CompileSteps(),
 ): CompiledPattern {
-  // A pattern for training on lines must also be valid for whole texts, which encoding reads: `a|(?<=\n)(?=b)` can
-  // match the empty string there, but not within a line.
+  // The pattern must also be valid for whole texts: `a
+  // (?<=\n)(?=b)` can match the empty string there.
   if (lineWise) compileSplits(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {
@@ -35,9 +33,7 @@ export function compileSplits(
   }
 }
 
-/**
- * Translates an expression for HF's engine to one that all engines read alike and that cuts text in the same places.
- */
+/** Translates an expression for HF's engine to a portable one with the same cuts. */
 export function formOfHuggingface(source: string): string {
   const form = canBeEmpty(parsePattern(source, oniguruma))
     ? withoutEmptyMatches(source, oniguruma)
@@ -63,7 +59,7 @@ function refusal(
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
-/** Hints name only repetitions with at least this count. Smaller ones rarely decide the size of an automaton. */
+/** Smaller counts rarely decide the size of an automaton. */
 const namedCountLeast = 16;
 
 function simplerHint(splits: readonly Split[]): string {
@@ -81,10 +77,7 @@ const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.is
 
 const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
 
-/**
- * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
- * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton.
- */
+/** Builds automata, each for one or more consecutive splits. Throws BeyondAutomaton. */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
   const buildWhole = (some: readonly Split[]) => [buildLookaheadAutomaton(some, steps)];
@@ -105,10 +98,7 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
 
 type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
-/**
- * Returns `second` if it covers at least as many splits as `first` and annotates characters of fewer columns, else
- * `first`. If one is undefined, returns the other.
- */
+/** Prefers `second` if it covers no fewer splits and annotates characters of fewer columns. */
 function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
   const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
     made[0]!.annotation!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
@@ -117,10 +107,8 @@ function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPre
 }
 
 /**
- * Returns the result of `make` for the longest prefix of the splits for which it succeeds; undefined if it fails for
- * the first split alone. Assumes that if `make` succeeds for a prefix, it succeeds for all shorter ones. A galloping
- * search doubles the length and then bisects, so its time depends on the length of the result, not on the number of
- * splits.
+ * Finds the longest prefix for which `make` succeeds, by galloping search. Assumes that it succeeds for shorter ones
+ * too.
  */
 function longestPrefix<T>(
   splits: readonly Split[],

@@ -2,27 +2,18 @@ import { host } from "#runtime";
 import type { FourByteTables } from "./four-byte-tables.ts";
 import type { ScanTables } from "./scan-tables.ts";
 
-/**
- * A compiled pattern, as plain data. Automaton k + 1 cuts the pieces of automaton k; nearly always there is only one
- * automaton.
- */
+/** A compiled pattern, as plain data. Automaton k + 1 cuts the pieces of automaton k. */
 export type CompiledPattern = {
   readonly automata: readonly PatternTables[];
   /** The result of `javascriptSource`; only in precompiled patterns. */
   readonly javascript?: string | null;
 };
 
-/**
- * The tables of an automaton, and optional tables for a faster scan, which are precompiled or built once enough text
- * was scanned.
- */
+/** The tables of an automaton, and optional tables for a faster scan. */
 export type PatternTables = ScanTables & {
-  /** How to annotate a text for this automaton; undefined if the automaton reads the text itself. */
+  /** undefined if the automaton reads the text itself. */
   readonly annotation?: AnnotationTables;
-  /**
-   * Tables for four bytes per step. undefined: they are not built yet. null: this automaton cannot have them, or does
-   * not need them, because it is not the first one of the pattern.
-   */
+  /** undefined: they are not built yet. null: this automaton cannot have them, or does not need them. */
   readonly fourBytes?: FourByteTables | null;
 };
 
@@ -63,13 +54,10 @@ export type CompileOptions = {
   readonly lineWise?: boolean;
 };
 
-/**
- * Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. A precompiled pattern has the same
- * hash as the same pattern compiled now.
- */
+/** Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = host.createSha256();
-  // `kind` has no use, but it is part of the digests in plans and cache entries that earlier builds wrote.
+  // `kind` keeps the digests that earlier builds wrote valid.
   addTo(hasher, { kind: "automata", ...compiled });
   return hasher.digest("hex");
 }

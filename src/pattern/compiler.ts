@@ -1,9 +1,7 @@
 import { oniguruma } from "./dialect.ts";
 import { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 
-// The code that reads regular expressions, and the tables of Unicode. The executable loads it (`loadCompiler`) for
-// patterns without a name, and for word characters next to `single_word` tokens. Named patterns need none of it: they
-// are compiled when the executable is built, and all else about them is in named-patterns.ts.
+// Loaded on demand (`loadCompiler`), because it includes the tables of Unicode.
 
 export { compileSplits, formOfHuggingface } from "./compile-splits.ts";
 export { javascriptSource } from "./javascript-source.ts";

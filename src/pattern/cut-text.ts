@@ -7,14 +7,11 @@ import {
 } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
-/** Returns the ends of the pretokens of a short text. This is the TypeScript counterpart of the kernel's scan. */
+/** Returns the ends of the pretokens of a short text. */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
   chainEnds(automata, bytes);
 
-/**
- * Returns the ends that a chain of automata gives; each automaton cuts the pieces of the previous one as documents. For
- * `isWhole` and `stop` see `endsOfText`.
- */
+/** Each automaton cuts the pieces of the previous one. For `isWhole` and `stop` see `endsOfText`. */
 export function chainEnds(
   [tables, ...rest]: readonly PatternTables[],
   bytes: Uint8Array,
@@ -31,10 +28,7 @@ export function chainEnds(
   });
 }
 
-/**
- * Returns the ends that one automaton gives, reading a character at a time. If `isWhole` is false, the document
- * continues after `stop`, and only ends that are settled by then are returned.
- */
+/** If `isWhole` is false, returns only ends that are settled by `stop`. */
 export function endsOfText(
   tables: ScanTables,
   bytes: Uint8Array,
@@ -71,10 +65,7 @@ export function endsOfText(
   return settled;
 }
 
-/**
- * Annotates bytes [start, end): the TypeScript counterpart of the kernel's code. `endState` is the state at `end`; 0 if
- * the text ends there.
- */
+/** Annotates bytes [start, end). `endState` is the state at `end`; 0 if the text ends there. */
 function annotate(
   { columnBlocks, columns, annotation }: ScanTables & { readonly annotation: AnnotationTables },
   bytes: Uint8Array,
@@ -122,11 +113,6 @@ function annotate(
  * The reader on the left also scans the character *at* the cut, which settles its last pretoken, and then discards its
  * state. It must not treat the cut as the end of a document, because the document continues there.
  *
- * In a chain, a safe cut of the first automaton suffices: the others never see past one of its pieces.
- *
- * With annotations, a cut is safe only at a quiet character. The reader on the left reads that character, so its
- * annotated text before the cut is the same as in the whole text.
- *
  * Returns the cut, or -1. Reads only bytes before `limit`. Requires that `limit > stop + 3`, or that the document ends
  * at `limit`.
  */
@@ -137,6 +123,7 @@ export function findSafeCut(
   stop: number,
   limit: number,
 ): number {
+  // The other automata never see past a piece of the first one.
   const tables = compiled.automata[0]!;
   const { stateCount, transitions, columnBlocks, columns, annotation } = tables;
   const { bytes } = text;
@@ -149,6 +136,7 @@ export function findSafeCut(
   while (pos < stop) {
     const runStart = pos;
     let found = columnIn(bytes, pos, limit);
+    // A cut at a quiet character leaves the annotated text before it unchanged.
     while (annotation?.quiet[found & 255] === notQuiet) {
       pos += found >> 8;
       if (pos >= stop) return -1;

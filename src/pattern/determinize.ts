@@ -15,25 +15,16 @@ import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Split } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
-/**
- * A state of the automaton: everything that matters about the text before a position. This is the levels (see `Level`),
- * the start set of a run that begins at the position, and whether a break precedes the position.
- */
+/** A state of the automaton: everything that matters about the text before a position. */
 type Situation = {
   readonly levels: readonly Level[];
-  /** The id of a set of the ThreadTable: the threads of a run that begins here. */
+  /** The id of the ThreadTable's set for a run that begins here. */
   readonly startSet: number;
-  /**
-   * "invalid byte": the last byte was a pretoken by itself. "line": the document ended after the last symbol, because
-   * lines are documents.
-   */
+  /** "invalid byte": the last byte was a pretoken by itself. "line": the document ended after the last symbol. */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
-/**
- * Builds an automaton for each split of a sequence. All automata have the same classes, which distinguish the sets in
- * `sets` and those of the splits. Throws BeyondAutomaton and Unusable.
- */
+/** Builds an automaton for each split, all with the same classes. Throws BeyondAutomaton and Unusable. */
 export function buildAutomata(
   splits: readonly Split[],
   sets = new SymbolSets(),
@@ -56,10 +47,7 @@ export function buildAutomata(
   );
 }
 
-/**
- * Builds the automaton of a program with long lookarounds. Its symbols encode whether the instructions of
- * `threadProgram.holds` lead to a match. Throws BeyondAutomaton and Unusable.
- */
+/** Its symbols encode whether the instructions of `threadProgram.holds` lead to a match. */
 export function buildLookAutomaton(
   classes: CharacterClasses,
   lineEnd: number,
@@ -86,7 +74,7 @@ function explore(
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    // Open pretokens end before this symbol if a break precedes it, or if it is INVALID or END.
+    // Whether open pretokens end before this symbol.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
@@ -115,10 +103,7 @@ function explore(
   }
 }
 
-/**
- * Returns the action that stores ends in the order of their pretokens: the settled ones, then one for each level that
- * has accepted.
- */
+/** Stores the settled ends, then one for each level that has accepted. */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
   const writes: SlotWrite[] = [];
   settled.forEach((from, slot) => {
@@ -153,30 +138,19 @@ function situationKey({ levels, startSet, breakBefore }: Situation): string {
 type Level = {
   /** A set of the ThreadTable; `startThreads` if the run has read nothing. */
   readonly threads: number;
-  /**
-   * "not": no end was found. "gap": the end is one character after the start, and no match covers that character.
-   * "match": the pattern matches up to the end.
-   */
+  /** "gap": no match covers the character between start and end. "match": the pattern matches up to the end. */
   readonly accepted: "not" | "gap" | "match";
-  /** Where the position of the end is stored: `here` or a slot. Not used if no end was found. */
+  /** `here`, or the slot with the position of the end. */
   readonly endSlot: number;
 };
 
-/**
- * Represents the threads of a run that has read nothing. The id of its start set would be ambiguous, because a run may
- * have the same threads again later.
- */
+/** Not the id of the start set: a run may have the same threads again later. */
 const startThreads = -1;
 const levelCountMax = 8;
 
 const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
 
-/**
- * Advances the levels by one symbol, from level 0 on. If a level finds a better match, or is certain to find one, the
- * levels after it are dropped. A run that starts before the symbol has the threads `startSet`. `levels` of the result
- * are those that continue; after END there are none. `settled` says for each settled pretoken where its end is stored:
- * in a slot, or `here`, which means the position before the symbol. Throws BeyondAutomaton and Unusable.
- */
+/** Advances the levels by one symbol. `settled` has the slots of settled ends, or `here`: before the symbol. */
 function stepLevels(
   table: ThreadTable,
   levels: readonly Level[],
@@ -194,7 +168,7 @@ function stepLevels(
     const entry = level.threads * table.symbolCount + symbol;
     const threads = table.nextSets[entry]!;
     const accepts = table.accepts[entry] === 1;
-    // This run is certain to find a better match, so the levels after its earlier match are obsolete.
+    // This run is certain to find a better match, so the levels after it are obsolete.
     if (!isEnd && table.isSure[threads]) {
       next.push({ threads, accepted: "not", endSlot: here });
       break;
@@ -225,7 +199,7 @@ function freshLevel(
   return { threads: nextSets[entry]!, accepted: "not", endSlot: here };
 }
 
-/** Joins adjacent gaps: neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */
+/** Neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */
 function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   for (let index = 0; index + 1 < levels.length; ) {
     const level = levels[index]!;
@@ -266,9 +240,7 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
  *   startSets Int32Array   symbolCount              the set of a run that begins after the symbol; after END: at the
  *                                                   start of the text
  *
- * Forks and lookaheads are followed when the next symbol is known, so the table needs no conditions. A match stops the
- * less preferred threads. If a thread looks behind, sets also differ by the previous symbol, as far as that symbol
- * matters. The entries of INVALID are never used: all runs end before it.
+ * A match stops the less preferred threads. The entries of INVALID are never used: all runs end before it.
  */
 type ThreadTable = {
   readonly symbolCount: number;
@@ -280,7 +252,7 @@ type ThreadTable = {
 };
 
 const setCountMax = 5000;
-/** The maximum number of instructions that are followed. Following that many takes some tenths of a second. */
+/** Following this many instructions takes some tenths of a second. */
 const followCountMax = 1 << 25;
 
 /**
@@ -317,8 +289,7 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // An instruction of `holds`, other than the start, is reached only by a `take` that is in `holds`, too. This `take`
-    // was followed only because it leads to a match. So the run of such a thread is sure to match.
+    // An instruction of `holds`, other than the start, is reached only by a `take` in `holds`, which leads to a match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
@@ -335,10 +306,7 @@ export type ThreadProgram = {
   readonly program: Nfa;
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
-  /**
-   * Has an entry for each instruction from which every path to a match passes a long lookaround: for each next symbol, 1
-   * if the instruction then leads to a match, else 0.
-   */
+  /** For instructions that match only through long lookarounds: 1 at each symbol that leads to a match. */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };
 
@@ -361,10 +329,7 @@ class Follower {
     this.reachedAt = new Int32Array(length);
   }
 
-  /**
-   * Appends the threads after `symbol` to `reached`. Returns whether the pattern matches up to the position before the
-   * symbol.
-   */
+  /** Appends the threads after `symbol` to `reached`. Returns whether the pattern matches before the symbol. */
   follow(threads: readonly number[], context: number, symbol: number, reached: number[]): boolean {
     this.stamp++;
     const before = this.followCount;
@@ -373,7 +338,7 @@ class Follower {
     return accepts;
   }
 
-  /** Follows all paths from an instruction to a character. Returns true once a path reaches a match. */
+  /** Follows the paths to a character. Returns true once one reaches a match. */
   private followOne(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     const { stamp } = this;
     const { program: nfa, symbolSets, holds } = this.threadProgram;
@@ -408,10 +373,7 @@ class Follower {
   }
 }
 
-/**
- * Threads, preferred ones first. `context` is the previous symbol, or one that represents all symbols that the threads
- * do not distinguish from it.
- */
+/** Threads, preferred ones first. `context` is the previous symbol, or its representative (`Contexts.of`). */
 type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
 
 type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">;
@@ -427,7 +389,7 @@ class Contexts {
     private readonly edge: number,
   ) {}
 
-  /** Returns the symbol that represents all symbols which the threads do not distinguish from this one. */
+  /** Returns the representative of the symbols that the threads do not distinguish from this one. */
   of(symbol: number, threads: readonly number[]): number {
     const sets = threads.flatMap((thread) => this.setsFrom(thread));
     if (sets.length === 0) return this.edge;
@@ -459,8 +421,8 @@ class Contexts {
 }
 
 /**
- * Finds the largest collection of thread sets in which each set matches at the end of the text, and on every character
- * either matches or leads to a set of the collection. The sets in `areKnown` belong to it without a check.
+ * Finds the largest collection of sets that match at the end of the text and, on every character, match or stay in it.
+ * The sets in `areKnown` belong to it without a check.
  */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,

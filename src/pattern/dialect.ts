@@ -1,12 +1,7 @@
 import * as unicode from "./unicode.ts";
 import { wordCharacters } from "./unicode.ts";
 
-/**
- * The two regular-expression engines whose patterns `bpe` reads, and how the parser has to treat their differences.
- *   fancyRegex   the engine of tiktoken and rustbpe, and of `--pattern`
- *   oniguruma    Hugging Face's engine, with Ruby's syntax: used for `tokenizer.json`, and for `--pattern` with
- *                `--compat huggingface`
- */
+/** How the parser treats the differences of two regular-expression engines. */
 export type Dialect = {
   /** The engine's name in errors. */
   readonly engine: string;
@@ -16,12 +11,9 @@ export type Dialect = {
   readonly flagsTakeTheRest: boolean;
   /** Whether (?i) in a capturing, lookaround or atomic group also applies after that group. */
   readonly flagsLeak: boolean;
-  /**
-   * Whether `^` and `$` match at line boundaries without any flag, and `^` does not match after a "\n" that ends the
-   * text.
-   */
+  /** Whether `^` and `$` match at line boundaries without a flag, except `^` at the end of the text. */
   readonly hasLineAnchors: boolean;
-  /** The maximum number of "\n" between `\Z` and the end of the text: 1 or infinity. */
+  /** The maximum number of "\n" between `\Z` and the end of the text. */
   readonly newlinesAfterZ: number;
   /**
    * If true, `x{1,3}+` is possessive, and `x{2}?` lazy. If false, `x{1,3}+` repeats the repeat, and `x{2}?` is
@@ -30,29 +22,19 @@ export type Dialect = {
   readonly hasIntervalModes: boolean;
   /** Whether a repeat may be repeated, as in `a+*`. */
   readonly repeatsRepeats: boolean;
-  /**
-   * If true, (?i) also applies to escapes outside classes, and to each item of a class by itself. If false, it applies
-   * to literals and to classes as a whole, and one character may match several: ß and ss.
-   */
+  /** If true, (?i) applies to each item of a class by itself; if false, to the whole class. */
   readonly foldsOneByOne: boolean;
-  /**
-   * Escapes that are refused, because this engine gives them an unexpected meaning or none, each with its replacement.
-   */
+  /** Escapes that are refused, each with its replacement. */
   readonly refusedEscapes: Readonly<Record<string, string>>;
   /** Whether `\x80` to `\xff` are bytes. */
   readonly hasByteEscapes: boolean;
   /** Whether `\pL` without braces, `\p{Script=Han}` and `(?P<name>…)` are known. */
   readonly hasPerlForms: boolean;
-  /**
-   * Whether a look-behind must not contain a look-ahead, a negative lookaround, or an assertion of the end of the text.
-   */
+  /** Whether a look-behind refuses look-aheads, negative lookarounds, and assertions of the text's end. */
   readonly limitsLookBehind: boolean;
   /** Whether a repeated assertion, as in (?:a|\b)*, is an error. */
   readonly refusesRepeatedAssertions: boolean;
-  /**
-   * Whether a counted repeat of something that can be empty, such as (?:a*){2,3}, is refused, because in this engine
-   * its meaning depends on the size of the body.
-   */
+  /** Whether a counted repeat of something that can be empty is refused: (?:a*){2,3}. */
   readonly refusesCountedEmpties: boolean;
   /** The characters of `\w` outside classes, and of `\b`. */
   readonly wordCharacters: () => unicode.CodePointSet;

@@ -12,9 +12,8 @@ import * as unicode from "./unicode.ts";
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
- * What matters is the first alternative that can be empty, in the engine's order of preference. Alternatives before it
- * consume characters. Alternatives after it are tried only if it has a condition, such as `$`, and where that does not
- * hold.
+ * What matters is the first alternative that can be empty. Alternatives after it are tried only where its condition,
+ * such as `$`, does not hold.
  */
 
 /** How a node can match the empty string. */
@@ -23,7 +22,7 @@ type Nullable = {
   readonly taking: readonly Node[];
   /** The assertions that must hold for the first empty alternative to match. */
   readonly conditions: readonly Node[];
-  /** Whether there are alternatives after the first empty one. They are never tried if that one has no conditions. */
+  /** Whether there are alternatives after the first empty one. */
   readonly hasWorse?: boolean;
 };
 
@@ -33,7 +32,7 @@ const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };
 const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: true, body });
 
-/** Returns an equivalent pattern that never matches the empty string; undefined if none is needed or known. */
+/** Returns an equivalent pattern without empty matches; undefined if none is needed or known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
   // A pattern of assertions alone needs no change: the parser cuts where they hold.
@@ -67,9 +66,7 @@ export function withoutEmptyMatches(source: string, dialect: Dialect): string | 
   return portableSource(choice(whole));
 }
 
-/**
- * Like `everyNullableOf`, but undefined if the first empty alternative has conditions and other alternatives follow it.
- */
+/** Like `everyNullableOf`, but undefined if alternatives follow an empty one with conditions. */
 function nullableOf(node: Node): Nullable | undefined {
   const nullable = everyNullableOf(node);
   const needsWorse = nullable?.hasWorse === true && nullable.conditions.length > 0;

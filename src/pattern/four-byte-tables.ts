@@ -27,10 +27,7 @@ const pairCountMax = 255;
 const quadCountMax = 4096;
 const quadEntryCountMax = 1 << 17;
 
-/**
- * Builds four-byte tables. Returns undefined if they would be too large, or an entry does not fit; the scan then reads
- * one byte at a time.
- */
+/** Returns undefined if the tables would be too large, or an entry does not fit. */
 export function buildFourByteTables(tables: ScanTables): FourByteTables | undefined {
   const { stateCount } = tables;
   const liveSlots = findLiveSlots(tables);
@@ -52,7 +49,7 @@ export function buildFourByteTables(tables: ScanTables): FourByteTables | undefi
   return { quadBits, pairs: pairs.idOfBytes, quads: quads.idOfPairs, quadEntries };
 }
 
-/** Returns for each state a bit mask of its live slots: those that may be committed before they are written again. */
+/** Returns bit masks. A slot is live if it may be committed before it is written again. */
 export function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
   const columns = [invalidColumn, endColumn];
   for (let id = 0; id < classCount; id++) columns.push(firstClassColumn + id);
@@ -75,10 +72,7 @@ export function findLiveSlots({ stateCount, classCount, transitions }: ScanTable
   return live;
 }
 
-/**
- * Gives a number to each distinct byte function: a vector that has the byte's table entry for each state. Bytes that no
- * state distinguishes share a function.
- */
+/** Numbers the distinct byte functions: vectors with the byte's table entry for each state. */
 function internBytes({ stateCount, transitions }: ScanTables): {
   functions: VectorSet;
   idOfByte: Uint8Array;
@@ -94,9 +88,11 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 }
 
 /**
- * Gives a number to each distinct pair function: a vector that has next state << 16 | commits << 8 | second slot << 4 |
+ * Numbers the distinct pair functions: vectors with next state << 16
+ * commits << 8
+ * second slot << 4
  * first slot for each state. *Idle* writes are left out: a write is idle if its slot is never committed, or is
- * overwritten before. Returns undefined if there are too many functions, or a slot does not fit.
+ * overwritten before.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
@@ -137,8 +133,9 @@ function internPairs(
 }
 
 /**
- * Gives a number to each distinct quad function: a vector that has next state << 15 | commits << 12 | four slots for
- * each state, without idle writes. Returns undefined if there are too many functions, or an entry does not fit.
+ * Numbers the distinct quad functions: vectors with next state << 15
+ * commits << 12
+ * four slots for each state, without idle writes.
  */
 function internQuads(
   pairs: { functions: VectorSet },
@@ -156,7 +153,7 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // From the last byte to the first, because a write is idle if a later one overwrites it.
+        // From the last byte to the first: a later write makes an earlier one idle.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -182,10 +179,7 @@ function internQuads(
   return { functions, idOfPairs };
 }
 
-/**
- * Returns the number that `slot` had `commitsBefore` commits earlier. Returns `bin` if nothing is written or the write
- * is idle. Returns a number above `bin` if the slot does not fit.
- */
+/** Returns the slot's number `commitsBefore` commits earlier; `bin` without a live write, more if it does not fit. */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;
   const shifted = slot + commitsBefore;
@@ -210,7 +204,7 @@ class VectorSet {
     this.links = new Int32Array(countMax);
   }
 
-  /** Returns the id of a vector, which is added if it is new; -1 if the set is full. */
+  /** Returns the id of a vector, which is added if new; -1 if the set is full. */
   idOf(vector: Int32Array): number {
     const { length, vectors, heads, links } = this;
     let hash = 0;

@@ -1,5 +1,4 @@
-// Compiles a pattern into tables that cut bytes into pretokens. This is one module because the dialects, the automaton
-// and the kernel's tables share one syntax tree.
+// Compiles a pattern into tables that cut bytes into pretokens.
 
 export { loadCompiler } from "#ready-made";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";

@@ -3,13 +3,7 @@ import { type Dialect, fancyRegex } from "./dialect.ts";
 import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
-/**
- * Translates a pattern to JavaScript: `new RegExp(source, "gu")` finds the same pieces in any well-formed text. Classes
- * such as \p{L} follow the Unicode version of the JavaScript engine. Returns null for
- *   - several splits, or an invalid pattern
- *   - a pattern that can match the empty string, or a repeat (more than once) of a part that can
- *   - a possessive or atomic part inside a look-behind, which JavaScript matches backwards
- */
+/** Translates a pattern to the source of a `RegExp` with the flags "gu"; null if that is impossible. */
 export function javascriptSource(sources: readonly string[], dialect: Dialect = fancyRegex): string | null {
   const [source] = sources;
   if (source === undefined || sources.length > 1) return null;
@@ -64,10 +58,7 @@ class Writer {
     }
   }
 
-  /**
-   * Writes an atomic group as a look-ahead that captures, and a reference to the capture: JavaScript never backtracks
-   * into a look-ahead.
-   */
+  /** A look-ahead that captures, and a reference to the capture: JavaScript never backtracks into a look-ahead. */
   private atomic(bodyOf: () => string): string {
     if (this.behindDepth > 0) throw new Unwritable();
     const name = `a${++this.atomicCount}`;
@@ -96,10 +87,7 @@ function countSource(min: number, max: number): string {
   return min === 0 && max === 1 ? "?" : min === max ? `{${min}}` : `{${min},${max}}`;
 }
 
-/**
- * A set is written as ranges if the set or its complement has at most this many. Larger sets keep the notation of the
- * pattern, if possible.
- */
+/** A set is written as ranges if the set or its complement has at most this many. */
 const rangesMax = 8;
 
 function setSource(set: unicode.CodePointSet, text: string | null): string {
@@ -138,10 +126,7 @@ const classes: Readonly<Record<string, string>> = {
   "\\w": "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}",
 };
 
-/**
- * Returns a class in JavaScript's notation; undefined if its text has anything but classes, characters and ranges of
- * characters.
- */
+/** Returns undefined if the text has anything but classes, characters and ranges of characters. */
 function classOfText(text: string): string | undefined {
   if (text === "\\W") return `[^${classes["\\w"]}]`;
   const [, sign = "", items = text] = /^\[(\^?)(.*)\]$/s.exec(text) ?? [];

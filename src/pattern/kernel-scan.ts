@@ -3,7 +3,7 @@ import { host, kernels, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 
-/** For each kind of faster tables, the number of scanned bytes after which it is set up. */
+/** The number of scanned bytes after which faster tables are set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
@@ -16,9 +16,7 @@ const usualSetUpAfter: SetUpAfter = {
   masksBytes: scaled(1 << 20, 64),
 };
 
-/**
- * A pattern's automata in the kernel (src/kernel/scan), with tables that make the scan by the first automaton faster.
- */
+/** A pattern's automata in the kernel, with faster tables for the first automaton. */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built. */
   private wantsFourBytes: boolean;
@@ -36,7 +34,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Copies a pattern's tables into a kernel. Returns undefined if the kernel's memory is too small. */
+  /** Returns undefined if the kernel's memory is too small. */
   static create(
     kernel: kernels.Kernel,
     automata: readonly PatternTables[],
@@ -72,10 +70,7 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-/**
- * Copies the automata into the kernel's memory, from the last to the first, each with the address of the next one.
- * Returns undefined if the memory is too small.
- */
+/** Copies automata from the last to the first, each with the address of the next one. */
 function setUpAutomata(
   kernel: kernels.Kernel,
   automata: readonly PatternTables[],
@@ -105,13 +100,13 @@ function setUpAutomata(
   return addresses;
 }
 
-/** Copies the annotation tables into the kernel's memory. Returns undefined if the memory is too small. */
+/** Returns undefined if the kernel's memory is too small. */
 function setUpAnnotation(
   kernel: kernels.Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => kernels.putArray(kernel, array));
-  // After the addresses, the head has the variables of an annotation that has not begun (src/kernel/scan/annotate.ts).
+  // The last four numbers are the variables of an annotation that has not begun.
   const head = kernels.putArray(
     kernel,
     new Int32Array([...addresses, 0, -1, 0, 0]),
@@ -120,10 +115,7 @@ function setUpAnnotation(
   return [...addresses, head].includes(0) ? undefined : head;
 }
 
-/**
- * Sets up masks (src/kernel/masks) if the build made some for this automaton and memory suffices. Otherwise the kernel
- * scans with tables.
- */
+/** Without masks, or without memory for them, the kernel scans with tables. */
 function setUpMasks(
   kernel: kernels.Kernel,
   tables: PatternTables,
@@ -137,7 +129,7 @@ function setUpMasks(
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
-/** Sets up four-byte tables if they exist and memory suffices. Otherwise the kernel scans byte by byte. */
+/** Without tables, or without memory for them, the kernel scans byte by byte. */
 function setUpFourBytes(kernel: kernels.Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => kernels.putArray(kernel, array));

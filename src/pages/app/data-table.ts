@@ -10,7 +10,7 @@ export type Column<Row> = {
   readonly head: Child;
   /** An explanation, shown as a tooltip. */
   readonly tip?: string | undefined;
-  /** Returns the sort key. null sorts last in both directions. Without this function, the column cannot be sorted. */
+  /** Returns the sort key; null sorts last in both directions. */
   readonly key?: (row: Row) => number | string | null;
   readonly cell: (row: Row) => Child;
   /** Whether the cells are text, which is aligned left. */
@@ -30,7 +30,7 @@ export const numbers = <Row>(
   cell: (row) => (of(row) == null ? "–" : shown(of(row)!)),
 });
 
-/** A column of numbers for which the first click sorts in ascending order: ids, ranks, tokens of a text. */
+/** A column of numbers whose first click sorts in ascending order. */
 export const ranks = <Row>(...column: Parameters<typeof numbers<Row>>): Column<Row> => ({
   ...numbers(...column),
   isAscending: true,
@@ -172,10 +172,6 @@ export const shareTables = (vocabularies: readonly Shares[], heads: readonly Chi
   ),
 ];
 
-/**
- * A table of shares by `kind`, with a row for each script or each length. Each vocabulary has a column. For a single
- * tokenizer, another column has the number of tokens.
- */
 function shareTable(kind: string, heads: readonly Child[], lists: readonly Shares["scripts"][]) {
   const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
   const sums = lists.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));

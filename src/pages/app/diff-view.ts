@@ -9,10 +9,7 @@ import { key } from "./dot-plot.ts";
 import { passagesNote, stackedExcerpts, wholeTextNote } from "./excerpt-view.ts";
 import { piecesText, tokenCode } from "./token-text.ts";
 
-/**
- * The view of `bpe diff`: the same text cut by both tokenizers, words that they cut differently, and tokens and merges
- * that are new or moved.
- */
+/** The view of `bpe diff`. */
 export function diffView({ names, difference, counts, excerpts, made }: DiffData): Child {
   const { tokens, merges, text } = difference;
   const [a, b] = names;

@@ -9,7 +9,7 @@ import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { passagesNote, sampleSection, stackedExcerpts, wholeTextNote } from "./excerpt-view.ts";
 import { piecesText } from "./token-text.ts";
 
-/** The view of `bpe eval`: a picture of the finding, passages cut differently, one table, and details. */
+/** The view of `bpe eval`. */
 export function evalView({ evaluation, made }: EvalData): Child {
   const { texts, tokenizers, excerpts } = evaluation;
   const names = tokenizers.map(({ name }) => name);
@@ -65,7 +65,7 @@ function picture(evaluation: evaluations.FullEvaluation): Child {
   );
 }
 
-/** Says what a text is: its file, its size, and why its numbers may be doubtful. */
+/** Returns a text's file and size, and why its numbers may be doubtful. */
 function noteOf({ inputs, bytes, trainedBy }: evaluations.TextFacts): string {
   const size = bytes < 1e6 ? `${Number((bytes / 1e3).toPrecision(2))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return [
@@ -132,7 +132,7 @@ function measuresOf({
   return known.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Returns a table of one measure, which the reader chooses: tokenizers as rows, texts as columns. */
+/** Returns a table of the measure that the reader chooses. */
 function costSection(evaluation: evaluations.FullEvaluation, names: readonly string[]): Child {
   const measures = measuresOf(evaluation);
   const shown = measures.map(({ name }) => name);
@@ -204,14 +204,13 @@ const hasOneSize = (tokenizers: evaluations.FullEvaluation["tokenizers"]) =>
 /** Whether a table shows how many more tokens a tokenizer needs than the best one. */
 const showsTokens = ({ key }: measures.Measure<measures.Measures>) => key === "bytes_per_token";
 
-/** Formats how far a value is from the best one, or how many more tokens it means: "−13 %", "+15 %". */
 function fromBest(measure: measures.Measure<measures.Measures>, value: number | null, best: number): string {
   if (value === null || value === 0 || best === 0) return "";
   const percent = 100 * ((showsTokens(measure) ? best / value : value / best) - 1);
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
 }
 
-/** Returns a table of measures, tokenizers as columns. The best value of each row is bold. */
+/** Returns a table of measures, tokenizers as columns. */
 function measureRows<Of>(
   label: string,
   list: readonly measures.Measure<Of>[],

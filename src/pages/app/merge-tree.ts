@@ -6,9 +6,8 @@ import * as unpacked from "../unpacked.ts";
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
 
-// The section that shows how a token came about: a search field, and the tree of merges that created the token.
+// A search field, and the tree of merges that created a token.
 
-/** The depth to which a tree is drawn. A repetitive token's tree can be as deep as the number of merges. */
 const depthMax = 14;
 const nodesMax = 400;
 
@@ -32,7 +31,7 @@ type TreeView = {
   readonly below?: (token: Token) => Child;
 };
 
-/** Returns a section with the merge tree of a token, and a function that shows another token in it. */
+/** Returns a section, and a function that shows another token in it. */
 export function treeSection({ vocabulary, first, title, text, facts, hasHalves, below }: TreeView) {
   const found = h("div.row.found", { "aria-live": "polite" });
   const view = h("div", { id: "tree-view", tabindex: -1, role: "group", "aria-label": "The token" });
@@ -57,7 +56,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
       facts(token),
     );
     replace(view, [line, treeOf(token, draw), below?.(token)]);
-    // The button that was pressed is no longer in the document, so the view gets the focus.
+    // The pressed button is no longer in the document, so the view gets the focus.
     if (hadFocus) view.focus({ preventScroll: true });
   };
   const find = () => {
@@ -88,7 +87,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   );
   const element = section("tree", title, text, form, found, view);
   addEventListener("hashchange", follow);
-  // Deferred until the caller has added the section to the document, because `follow` scrolls to it.
+  // The caller must first add the section to the document: `follow` scrolls to it.
   requestAnimationFrame(() => {
     draw(first);
     follow();
@@ -96,7 +95,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   return { element, draw };
 }
 
-/** Draws a token above its halves, recursively. A click on a token calls `choose` with it. */
+/** Draws a token above its halves, recursively. */
 function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
   let nodes = 0;
   const nodeOf = (of: Token, depth: number): HTMLElement => {

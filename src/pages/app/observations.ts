@@ -37,7 +37,7 @@ export function observationsOf({ learned, lastPairCount }: Inspected): Observati
   return all.toSorted((a, b) => Number(b.isOdd) - Number(a.isOdd));
 }
 
-/** Compares the share of some of the learned tokens with the largest share that is usual. */
+/** Compares the share of `count` learned tokens with the largest usual share. */
 function judged(kind: yardsticks.KindOfTokens, count: number, { length: size }: readonly Token[]) {
   const share = count / size;
   const most = yardsticks.mostOf(kind, size);
@@ -83,9 +83,7 @@ function repetition(learned: readonly Token[]): Observation[] {
   ];
 }
 
-/**
- * Whether two texts have a piece of `sharedBytes` in common that is not just a part of a word, such as "responsibili".
- */
+/** Whether two texts share a piece that is not just a part of a word. */
 function share(a: string, b: string): boolean {
   for (let start = 0; start + sharedBytes <= a.length; start++) {
     const piece = a.slice(start, start + sharedBytes);
@@ -127,7 +125,7 @@ function intermediate(learned: readonly Token[], lastPairCount: number | null): 
   ];
 }
 
-/** A run of one character counts as a separator if it has at least this many bytes. */
+/** The minimum size of a run in bytes. */
 const separatorBytes = 8;
 
 function separators(learned: readonly Token[]): Observation[] {
@@ -172,7 +170,7 @@ function partsOfCharacters(learned: readonly Token[]): Observation[] {
   ];
 }
 
-/** The maximum size of a token that is shown first: the parts of a longer one are too narrow to read on a phone. */
+/** The parts of a longer token are too narrow to read on a phone. */
 const firstBytesMax = 18;
 
 /** Returns a token that is worth showing first: long, varied, and occurring. */

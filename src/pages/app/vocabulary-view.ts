@@ -20,7 +20,6 @@ import { shownToken, tokenLink, treeSection } from "./merge-tree.ts";
 import { firstShown, type Observation, observationsOf } from "./observations.ts";
 import { tokenCode } from "./token-text.ts";
 
-/** The view of one tokenizer: its curve, oddities, the origin of tokens, a text, and details. */
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {
   const { curve, vocabulary: packed, textName, excerpts } = data;
   const vocabulary = await unpacked.unpack(packed);
@@ -100,7 +99,7 @@ const observationSection = (observations: readonly Observation[]) =>
     ),
   );
 
-/** Returns a token as it is displayed; a run of one byte as "- × 72". */
+/** Displays a run of one byte as "- × 72". */
 function shownRun(token: Token): string {
   const bytes = unpacked.bytesOf(token);
   const isRun = bytes.length > 3 && bytes.length === token.length && bytes.every((byte) => byte === bytes[0]);
@@ -123,7 +122,6 @@ function verdictOn(observations: readonly Observation[]): Child {
   return `${odd} of ${countNoun(judged.length, "finding")} ${odd === 1 ? "is" : "are"} more than the usual.${usual}`;
 }
 
-/** Lists the facts of a token. `textName` is the text in which tokens were counted, if not the training corpus. */
 function factsOf({ id, length, rank, created, end, inText }: Token, textName: string | null): string {
   const first = rank === undefined ? "" : " when it was made";
   const last = end === null || end === created ? [] : [`${signs.timesOf(end)} at the end`];
@@ -228,9 +226,7 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   ];
 }
 
-/**
- * Returns the names of the flags that are set. Most tokens are special, so `special` is named only if it is not set.
- */
+/** Most tokens are special, so `special` is named only if it is not set. */
 const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
   ...(special ? [] : ["not special"]),
   ...Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : [])),
