@@ -1,5 +1,2 @@
-/**
- * Replaces named-masks.ts in the library for browsers. Masks are looked up by a digest of the automaton, which browsers
- * cannot compute synchronously. In a browser the scanner therefore uses only its tables.
- */
+/** Browsers cannot compute the digest of an automaton synchronously, by which masks are looked up. */
 export const namedMasks: Readonly<Record<string, string>> | null = null;

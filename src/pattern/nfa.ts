@@ -3,9 +3,7 @@ import { canBeEmpty, type Node } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
 /**
- * A pattern as a program. `determinize.ts` builds an automaton that runs all threads at once, in order of preference.
- * For a lookahead automaton the program is first evaluated from right to left (`lookahead-automaton.ts`). Instruction
- * i:
+ * A pattern as a program. Instruction i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
  *   take            set of characters   next            consumes a character of the set
@@ -43,13 +41,10 @@ export const nfaOp = {
 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
-/**
- * The distinct sets of one or more programs, each with a number. The set of a lookaround may contain the edge of the
- * text in addition to characters.
- */
+/** The distinct sets of one or more programs. A lookaround's set may contain the edge of the text. */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
-    // Caches the texts of sets by identity: every mention of a property in the pattern has the same array.
+    // Cached by identity: a property has the same array everywhere in the pattern.
     const texts = new Map<unicode.CodePointSet, string>();
     super(({ set, edge }) => {
       const text = texts.get(set) ?? set.join();
@@ -61,20 +56,12 @@ export class SymbolSets extends Numbering<Neighbour> {
 
 const instructionCountMax = 20_000;
 
-/**
- * Compiles a syntax tree to a program. Throws BeyondAutomaton.
- *
- * @param isReadBackwards whether the program may have long look-aheads and atomic groups
- */
+/** `isReadBackwards`: whether the program may have long look-aheads and atomic groups. Throws BeyondAutomaton. */
 export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
   return new NfaBuilder(sets, isReadBackwards).build(tree);
 }
 
-/**
- * Builds a program from its end: `addNode` receives the instructions that follow a node, and returns the node's first
- * instruction. Which instruction follows may depend on whether the node has consumed a character. So a repeat ends
- * after an empty iteration, as in Perl, and no path is a cycle without a character.
- */
+/** Builds a program from its end. As in Perl, a repeat ends after an empty iteration. */
 class NfaBuilder {
   private readonly ops: NfaOp[] = [];
   private readonly first: number[] = [];
@@ -103,10 +90,7 @@ class NfaBuilder {
     return this.add(nfaOp.fork, preferred, other);
   }
 
-  /**
-   * Adds a node and returns its first instruction. After the node, the program continues at `taken` if the node has
-   * consumed a character, otherwise at `empty`.
-   */
+  /** Returns the first instruction. The node leads to `taken` if it has consumed a character, else to `empty`. */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
@@ -188,10 +172,7 @@ class NfaBuilder {
     return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
   }
 
-  /**
-   * Adds the iterations of a repeat. After iteration `max`, the program continues at `lastEmpty` or `lastTaken`. If the
-   * repeat ends earlier, it continues at `empty` or `taken`.
-   */
+  /** The last of `max` iterations leads to `lastEmpty` or `lastTaken`, an earlier end to `empty` or `taken`. */
   private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },
     empty: number,
@@ -222,13 +203,10 @@ class NfaBuilder {
 
 const lookBehindHint = "a look-behind may span only one character; a look-ahead may span any number";
 
-/** A condition on a neighbour of a position: a character of the set or, with `edge`, the start or end of the text. */
+/** A condition on a neighbouring character. With `edge`, the start or end of the text fulfils it, too. */
 type Neighbour = { readonly set: unicode.CodePointSet; readonly edge: boolean };
 
-/**
- * An assertion that depends only on the two neighbours of a position. In at least one of the pairs, both sides must
- * hold. `\b` is two pairs: a word character on the left and none on the right, and vice versa.
- */
+/** In at least one pair, both sides must hold. `\b`: a word character on one side, none on the other. */
 type Guard = readonly { readonly left: Neighbour; readonly right: Neighbour }[];
 
 const any: Neighbour = { set: unicode.fullSet, edge: true };
@@ -240,10 +218,7 @@ const pairCountMax = 64;
 
 const isAny = ({ set, edge }: Neighbour): boolean => edge && unicode.isFull(set);
 
-/**
- * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends
- * on more than the two neighbours.
- */
+/** Throws BeyondAutomaton if the node depends on more than the two neighbours. */
 function guardOf(node: Node): Guard {
   return mergePairs(pairsOf(node));
 }
@@ -288,10 +263,7 @@ function pairsOf(node: Node): Guard {
   }
 }
 
-/**
- * Returns the guard for "the text after a position can begin with the node"; with `backwards`, for "the text before the
- * position can end with the node". Throws BeyondAutomaton if one character does not decide that.
- */
+/** Returns the guard for "the text after a position can begin with the node", or its mirror image. */
 function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // Backwards, a possessive repeat also depends on what follows it.
   const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
@@ -347,7 +319,7 @@ function takesNothing(node: Node): boolean {
   }
 }
 
-/** Whether a node is known to match the empty string at every position. Backwards, a possessive repeat does not. */
+/** Whether a node is known to match the empty string at every position. */
 function isOptional(node: Node, backwards: boolean): boolean {
   switch (node.kind) {
     case "repeat":
@@ -390,7 +362,7 @@ function intersectGuards(a: Guard, b: Guard): Guard {
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 
-/** Returns the guard that holds where this one does not: in each pair, the left or the right condition fails. */
+/** In each pair, the left or the right condition fails. */
 function complementOfGuard(guard: Guard): Guard {
   return mergePairs(guard)
     .map(({ left, right }): Guard => {

@@ -6,13 +6,10 @@ import { fullFoldings } from "./unicode-data.ts";
 /** The maximum count of a repeat. Larger ones are refused, because repeats are unrolled. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
-/** The maximum number of ranges of code points that are read to compute the sets of a pattern. */
+/** The maximum number of ranges of code points to read. */
 const rangeCountMax = 1 << 23;
 
-/**
- * Parses a pattern. Throws a UserError for wrong or unsupported syntax, for syntax to which the dialect's engine gives
- * an unexpected meaning, and for a pattern that is too large.
- */
+/** Throws a UserError for syntax that is wrong, unsupported or misleading, and for a pattern that is too large. */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
   return new Parser(source, dialect).parse();
 }
@@ -30,10 +27,7 @@ function aheadOrEnd(...items: Node[]): Node {
   };
 }
 
-/**
- * Returns an assertion that a "\n" or the start of the text precedes. Unless `isAlsoAtEnd`, it does not hold after a
- * "\n" that ends the text.
- */
+/** Unless `isAlsoAtEnd`, the assertion does not hold after a "\n" that ends the text. */
 function lineStart(isAlsoAtEnd: boolean): Node {
   const behind: Node = { kind: "look", behind: true, negated: false, body: anyNewline };
   const notAtEnd: Node = { kind: "look", behind: false, negated: true, body: { kind: "end" } };
@@ -55,7 +49,7 @@ const controlEscapes: Readonly<Record<string, number>> = {
 const scriptKeys = new Set(["script", "sc"]);
 const categoryKeys = new Set(["generalcategory", "gc"]);
 
-/** The characters after `(?` that begin a lookaround, whether it looks behind, and whether it is negated. */
+/** Characters after `(?`, whether the lookaround looks behind, and whether it is negated. */
 const looks = [
   ["=", false, false],
   ["!", false, true],
@@ -66,7 +60,7 @@ const looks = [
 /** The escapes, by letter, that match sets of characters. */
 const setEscapes = new Set("sSdDwWhHNOpP");
 
-/** A recursive-descent parser with a method for each level of the grammar: choice > sequence > repeat > atom. */
+/** A recursive-descent parser: choice > sequence > repeat > atom. */
 class Parser {
   private readonly characters: readonly string[];
   private pos = 0;
@@ -74,13 +68,10 @@ class Parser {
   private nesting = 0;
   private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
-  /**
-   * Whether the innermost group is a capturing, lookaround or atomic one. In some engines, flags that are set in such a
-   * group also apply after it.
-   */
+  /** Whether the innermost group is a capturing, lookaround or atomic one (see `Dialect.flagsLeak`). */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
-  // Three caches, so that a named set, or a set derived from one, is the same array everywhere.
+  // Three caches: a named set, or a set derived from one, is the same array everywhere.
   private readonly namedSets = new Map<string, unicode.CodePointSet>();
   private readonly foldedSets = new Map<unicode.CodePointSet, unicode.CodePointSet>();
   private readonly complements = new Map<unicode.CodePointSet, unicode.CodePointSet>();
@@ -112,7 +103,7 @@ class Parser {
     return tree;
   }
 
-  /** Throws a usage error; `pos` is null if the place in the pattern is not known. */
+  /** `pos` is null if the place in the pattern is not known. */
   private fail(what: string, pos: number | null, hint?: string): never {
     const place = pos === null ? "in" : `at character ${pos + 1} of`;
     throw new UserError(`pattern: ${what}, ${place} ${this.source}`, {
@@ -265,7 +256,7 @@ class Parser {
     return { kind: "set", set, text };
   }
 
-  /** Creates a node for one character; if case is ignored, for all characters that equal it. */
+  /** If case is ignored, the node is for all characters that equal it. */
   private literalNode(startPos: number, set: unicode.CodePointSet): Node {
     const node = this.set(startPos, this.foldIfIgnored(set));
     if (this.flags.ignoreCase) this.refuseMultiCharacterFolds(startPos, node, set);
@@ -377,10 +368,7 @@ class Parser {
     return body;
   }
 
-  /**
-   * Parses `(?i:…)` and `(?-i:…)`, which apply to the group, and `(?i)`, which applies to the rest of the group around
-   * it.
-   */
+  /** `(?i:…)` applies to the group, `(?i)` to the rest of the group around it. */
   private flagGroup(startPos: number): Node {
     const outerFlags = this.flags;
     const flags = { ...outerFlags };
@@ -567,10 +555,7 @@ class Parser {
     return this.negatedIf(negated, set);
   }
 
-  /**
-   * Returns the set or, if `negated`, its complement. Under `(?i)`, if the dialect folds each item of a class by
-   * itself, case is folded before the set is negated.
-   */
+  /** Under `(?i)`, case is folded before the set is negated, if the dialect folds one by one. */
   private negatedIf(negated: boolean, set: unicode.CodePointSet): unicode.CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
   }
@@ -614,11 +599,11 @@ class Parser {
     return node;
   }
 
-  /** Parses `[…]`, with ranges, nested classes and `&&`; `pos` is after the bracket. The caller negates the set. */
+  /** `pos` is after the bracket. The caller negates the set. */
   private classParts(startPos: number): { set: unicode.CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
-    /** The items so far. A Set removes most duplicates, because equal sets are usually the same array. */
+    /** A Set removes most duplicates: equal sets are usually the same array. */
     let items = new Set<unicode.CodePointSet>();
     const unions = new Set<unicode.CodePointSet>();
     const unite = () => {
@@ -727,21 +712,15 @@ function isSingle(set: unicode.CodePointSet): boolean {
   return set.length === 2 && set[0] === set[1];
 }
 
-/**
- * Oniguruma also ignores case between strings of different lengths: (?i:ß) also matches "ss", and (?i:ss) also matches
- * "ß". The syntax tree cannot express that, so the parser refuses patterns for which it matters. This class finds the
- * characters and classes that equal several characters, and the adjacent characters that equal a single one.
- */
+/** In Oniguruma, (?i:ß) also matches "ss", and (?i:ss) also "ß". The parser refuses patterns where that matters. */
 class MultiCharacterFolds {
   private static multiCharacterFoldings: unicode.CodePointSet | undefined;
   /** The characters that occur in the result of some full case folding. */
   private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
-  /** For each node that matches one character: its case-folded form, if this occurs in the result of a full folding. */
+  /** The case-folded form of nodes for one character, if it occurs in a full folding. */
   private readonly folded = new Map<Node, number>();
 
-  /**
-   * Registers a node that matches `set`. Returns a character of `set` that equals several characters, if there is one.
-   */
+  /** Returns a character of `set` that equals several characters, if there is one. */
   register(node: Node, set: unicode.CodePointSet): string | undefined {
     const { written } = MultiCharacterFolds;
     if (isSingle(set)) {
@@ -763,10 +742,7 @@ class MultiCharacterFolds {
     return undefined;
   }
 
-  /**
-   * Returns two characters that may be adjacent in a match and are adjacent in the folding of a single character;
-   * undefined if there are none.
-   */
+  /** Returns two characters that may be adjacent in a match, and are in the folding of one character. */
   pairIn(tree: Node): string | undefined {
     const pairs = new Set<string>();
     const join = (left: Edges, right: Edges) => {
@@ -815,10 +791,7 @@ class MultiCharacterFolds {
   }
 }
 
-/**
- * The case-folded characters, among those in `MultiCharacterFolds.folded`, that a match of a node may begin with
- * (`first`) and end with (`last`). `isNullable`: whether a match may be empty.
- */
+/** The characters of `MultiCharacterFolds.folded` that a match may begin with (`first`) and end with (`last`). */
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
 const noEdges: Edges = { first: new Set(), last: new Set(), isNullable: true };
 
@@ -828,15 +801,9 @@ function charactersOfLongFoldings(): unicode.CodePointSet {
   return unicode.setOf([...new Set([...froms, ...alike.flat()])].sort((a, b) => a - b));
 }
 
-/**
- * The syntax tree of a pattern. Characters are already sets of code points, case-folded where the pattern says so. So
- * code after the parser needs no knowledge of escapes, properties or flags.
- */
+/** The syntax tree of a pattern. Its sets are already case-folded where the pattern says so. */
 export type Node =
-  /**
-   * `text` is the node's text in the pattern. For a set it is null if case was folded, or if the set is not written in
-   * the pattern, such as the "\n" of `$`. For other nodes it is only used in errors.
-   */
+  /** The set's `text` is null if case was folded, or if the pattern does not contain it, as with `$`. */
   | { readonly kind: "set"; readonly set: unicode.CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
   | { readonly kind: "choice"; readonly options: readonly Node[] }
@@ -885,10 +852,7 @@ export function canBeEmpty(node: Node): boolean {
   }
 }
 
-/**
- * Whether an empty match is tried before one that consumes a character. In a backtracking engine, an unbounded repeat
- * of such a node ends at the empty match; in an automaton such as that of tiktoken's engine it continues.
- */
+/** Whether an empty match is tried before one that consumes a character. */
 function prefersEmpty(node: Node): boolean {
   if (!canBeEmpty(node)) return false;
   switch (node.kind) {
@@ -925,7 +889,7 @@ export function isAssertion(node: Node): boolean {
 /** A split of a pattern, in the form that cuts text. */
 export type Split = {
   readonly tree: Node;
-  /** Whether a document also ends after every "\n". All splits of a pattern have the same value. */
+  /** Whether a document also ends after every "\n". */
   readonly isLinewise: boolean;
 };
 
@@ -934,10 +898,7 @@ export const parseSplit = (source: string, isLinewise: boolean): Split => ({
   isLinewise,
 });
 
-/**
- * Changes a split that consists of assertions so that it cuts where they hold: a match is one character and all
- * following ones up to the next cut.
- */
+/** Makes a split of assertions cut where they hold: a match extends to the next cut. */
 function consumingCharacters(tree: Node): Node {
   if (!isAssertion(tree)) return tree;
   const any: Node = { kind: "set", set: unicode.fullSet, text: null };

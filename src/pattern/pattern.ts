@@ -15,14 +15,11 @@ export type ResolvedPattern = {
   readonly lineWise?: boolean;
 };
 
-/** Returns the pattern compiled for whole texts. HF's trainer also cuts after line ends, but its tokenizer does not. */
+/** Returns the pattern compiled for whole texts. */
 export const forTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
   lineWise ? compile(sources) : compiled;
 
-/**
- * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. A
- * regex for HF's engine is translated here, so that `sources` always has the same dialect.
- */
+/** A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. */
 export function resolve(
   text: string,
   options: CompileOptions & { readonly isForHuggingface?: boolean } = {},
@@ -38,7 +35,7 @@ export function resolve(
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** Returns the main name of a pattern, by any of its names. Throws a UserError for an unknown name. */
+/** Throws a UserError for an unknown name. */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
@@ -58,13 +55,13 @@ export function nameFor(text: string): PatternName {
   });
 }
 
-/** Compiles a pattern that is given as its splits, and finds its name if it has one. */
+/** Compiles splits, and finds the pattern's name if it has one. */
 export function ofSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
   const { lineWise = false } = options;
   return { name: namesOf(sources)[0] ?? null, sources, compiled: compile(sources, options), lineWise };
 }
 
-/** Describes a pattern for a message: by every name that has these splits, or else by its regular expressions. */
+/** Describes a pattern by every name that has these splits, or else by its regular expressions. */
 export function describe(sources: readonly string[]): string {
   const names = namesOf(sources);
   if (names.length > 0) return names.join("/");
@@ -78,10 +75,7 @@ function namesOf(sources: readonly string[]): string[] {
   );
 }
 
-/**
- * Compiles splits, each of which cuts the pieces of the previous one; named patterns are precompiled in the executable.
- * Throws a UserError for a pattern that is invalid or cannot cut a text.
- */
+/** Compiles splits. Throws a UserError for a pattern that is invalid or cannot cut a text. */
 export const compile = (
   sources: readonly string[],
   options: CompileOptions = {},

@@ -4,10 +4,7 @@ import { buildFourByteTables } from "./four-byte-tables.ts";
 import { javascriptSource } from "./javascript-source.ts";
 import { readyMadeName } from "./ready-made.ts";
 
-/**
- * Returns the name and the bytes of a precompiled pattern's file. Only the first automaton gets four-byte tables,
- * because the scan does not use them for the others.
- */
+/** The scan uses four-byte tables of the first automaton only. */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,

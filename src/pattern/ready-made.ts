@@ -2,11 +2,7 @@ import { deserialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 
-/**
- * Reads a precompiled pattern. `build.ts` compiles the named patterns and embeds each in the executable, as a file
- * named after its sources. Reading one takes a millisecond, compiling it ten (the compiler's code is cold). Returns
- * undefined if there is no such file, as for a pattern without a name, or when the program runs from its sources.
- */
+/** Reads a precompiled pattern. Returns undefined if there is none, as when the program runs from its sources. */
 export function readReadyMade(
   directory: string,
   sources: readonly string[],
