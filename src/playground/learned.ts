@@ -2,10 +2,7 @@ import { unpacked } from "#pages";
 import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
-/**
- * What a training learned, for a page. Tokens are numbered as in the merge engine: merge k makes token 256 + k
- * (src/tokenizer/merges.ts, src/tokenizer/token-counts.ts). This is plain data, which the worker sends to the page.
- */
+/** What a training learned, as plain data. Merge k makes token 256 + k. */
 export type Learned = {
   readonly left: Int32Array;
   readonly right: Int32Array;
@@ -43,7 +40,7 @@ export function vocabularyOfLearned(learned: Learned): unpacked.Vocabulary {
   return unpacked.vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
-/** Returns the token that has this number in the merge engine; below 0, special token -1 - `number`. */
+/** Numbers are those of the merge engine. Below 0, it is special token -1 - `number`. */
 export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
   { byId, merged }: unpacked.Vocabulary,
@@ -62,7 +59,7 @@ export const numberOf = ({ rank, text }: unpacked.Token): number =>
 
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };
 
-/** Finds the words that contain the token after some number of merges. Returns the most frequent ones, and totals. */
+/** Returns the most frequent words that contain the token at some step, and totals. */
 export function wordsWith(words: JoinedWords, token: number, most: number) {
   const { bytes, joinedBy, starts, counts } = words;
   const found: number[] = [];

@@ -10,7 +10,7 @@ import { TokenView } from "./token-view.ts";
 import { TrainView } from "./train-view.ts";
 import { WatchView } from "./watch-view.ts";
 
-// The script of the page and of its workers, so that the file contains the kernel only once.
+// The page's workers run the same script, so the file contains the kernel once.
 
 function openPage(): void {
   const session = new Session();

@@ -18,10 +18,7 @@ export type Trained = TrainAnswer & {
 const startThread = (hear: (progress: StageProgress) => void): Thread =>
   new jobs.Thread("the worker", startScript() as unknown as WorkerThread, hear);
 
-/**
- * The training that the page shows. Each training has its own worker. If a training is cancelled, the page keeps the
- * previous result.
- */
+/** Each training has its own worker. A cancelled one leaves the previous result. */
 export class Session {
   trained: Trained | undefined;
   private running: Thread | undefined;
@@ -51,7 +48,7 @@ export class Session {
     }
   }
 
-  /** Runs the listeners one after the other, each in a task of its own, so that the page is painted in between. */
+  /** Each listener runs in a task of its own: the page is painted in between. */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
       if (trained !== this.trained) return;
