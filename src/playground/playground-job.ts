@@ -51,9 +51,7 @@ export type RuleAnswer = {
 export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
-  /**
-   * The pattern for a rank file, which does not contain one. Without a pattern, a rank file must be a published one.
-   */
+  /** The pattern for a rank file. Without one, the file must be a published one. */
   readonly pattern: string;
   readonly text: Uint8Array;
 };
@@ -71,10 +69,7 @@ export type CompareAnswer =
 const shownBytesMax = 20_000;
 export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 
-/**
- * The job of a worker of the page: trains once, then answers questions about the result. A temporary worker only trains
- * by all rules, to compare them (`rules`).
- */
+/** Trains once, then answers questions about the result. */
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
   private merger: WordMerger | undefined;
@@ -98,7 +93,7 @@ export class PlaygroundJob {
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
   }
 
-  /** The words of the corpus. They are joined on first use, so that the page shows the training result earlier. */
+  /** Joined on first use, so that the page shows the training result earlier. */
   private get words(): JoinedWords {
     this.joined ??= wordsOf(this.tokenizer!, this.merger!);
     return this.joined;
@@ -109,7 +104,7 @@ export class PlaygroundJob {
     return this.joiner!.join(wholeCharacters(text));
   }
 
-  /** Returns the most frequent pairs after a number of merges: the one merged next, then the runners-up. */
+  /** The pair merged next comes first, then the runners-up. */
   pairs({ merges, most }: { merges: number; most: number }): { top: RankedPair[]; tiedCount: number } {
     const { left, right } = this.tokenizer!.trained.vocabulary;
     const counts = countPairs(this.words, merges);

@@ -22,10 +22,7 @@ export type Parting = {
   /** How many merges, from the first on, are the same under all rules. */
   readonly same: number;
   readonly choices: readonly Choice[];
-  /**
-   * Whether the rules diverge only in how they break a tie: they agree on the highest count and on how many pairs have
-   * it.
-   */
+  /** Whether the rules diverge only in how they break a tie. */
   readonly isTie: boolean;
 };
 
@@ -41,7 +38,7 @@ export function sameMerges(a: Learned, b: Learned): number {
 
 const tiedShown = 12;
 
-/** Finds the first merge at which the rules diverge; null if all their merges are identical. */
+/** Finds the first merge at which the rules diverge; null without one. */
 export function partingOf(results: readonly [RuleResult, ...RuleResult[]]): Parting | null {
   const [first, ...others] = results;
   const same = Math.min(...others.map(({ learned }) => sameMerges(first.learned, learned)));

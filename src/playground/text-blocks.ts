@@ -25,9 +25,7 @@ export type TextBlock = {
   readonly firstWord: number;
 };
 
-/**
- * A block ends at a line end; from this length on, also before a space, and from twice the length on, after any word.
- */
+/** A block of this length may end before a space; of twice the length, after any word. */
 const blockBytes = 480;
 
 export function blocksOf(text: JoinedText): TextBlock[] {

@@ -2,7 +2,7 @@ import { escapeText } from "#bytes";
 
 // Makes HTML from templates, whose values are escaped.
 
-/** A piece of HTML. Only `html` and `trustedHtml` create one, so untrusted text is always escaped. */
+/** Create it only by `html` and `trustedHtml`: untrusted text must be escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -10,10 +10,8 @@ export class Html {
 type Value = Html | string | number | undefined | readonly Value[];
 
 /**
- * Returns a template that escapes its values unless they are already HTML. `undefined` is empty; lists are
- * concatenated. Safe for element content and double-quoted attributes, not for scripts or styles.
- *
- *     html`<td title="${path}">${cells}</td>`
+ * Escapes values unless they are already HTML. Safe for element content and double-quoted attributes, not for scripts
+ * or styles.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = strings[0]!;
@@ -32,7 +30,7 @@ function textOf(value: Value): string {
   return value.map(textOf).join("");
 }
 
-/** HTML's special characters, and everything outside printable ASCII, which includes all that `escapeText` escapes. */
+/** HTML's special characters, and everything outside printable ASCII. */
 const isSpecial = /[&<>"'\x00-\x1f]|[^\x00-\x7e]/;
 const entities: Record<string, string> = {
   "&": "&amp;",
@@ -42,7 +40,7 @@ const entities: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Escapes text for HTML, so that it cannot close the enclosing element; invisible characters become `\xNN`. */
+/** Escaped text cannot close the enclosing element. Invisible characters become `\xNN`. */
 export function escapeHtml(text: string): string {
   if (!isSpecial.test(text)) return text;
   return escapeText(text).replace(/[&<>"']/g, (character) => entities[character]!);

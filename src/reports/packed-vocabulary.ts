@@ -84,7 +84,7 @@ function countsFromZero(ids: Int32Array): boolean {
   return true;
 }
 
-/** Lists start tokens and special tokens by id. Leaves out special tokens that share the id of another token. */
+/** Leaves out special tokens that share the id of another token. */
 function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: tokenCounting.TokenCounts,
@@ -108,7 +108,7 @@ function trainedLeaves(
 
 const latin1Of = (bytes: Uint8Array) => String.fromCharCode(...bytes.subarray(0, leafBytesMax));
 
-/** Packs a loaded tokenizer with the counts of its training and of a text, where known. */
+/** Packs a loaded tokenizer with the known counts. */
 export function packLoaded(
   { tokens, model }: TokenizerParts,
   known: {
@@ -188,7 +188,7 @@ function noSteps(first: number, count: number): Int32Array {
   return steps;
 }
 
-/** Returns the `step` of each id (see PackedVocabulary). Steps of consecutive ids are 0, which compresses well. */
+/** Steps of consecutive ids are 0, which compresses well. */
 function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   const steps = new Int32Array(ids.length);
   let expected = 0;
@@ -200,10 +200,7 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   return steps;
 }
 
-/**
- * Returns the number of tokens before the first merge, from which the page subtracts the occurrences of each new token.
- * Returns null if the difference is not the number at the end, because a merge is missing or two merges share an id.
- */
+/** Returns null if subtracting `created` does not give the number of tokens at the end. */
 function tokensBeforeOf(created: Float64Array, tokensAfter: Float64Array): number | null {
   let left = tokensAfter[0]!;
   for (let k = 0; k < created.length; k++) left -= created[k]!;

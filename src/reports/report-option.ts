@@ -25,7 +25,7 @@ export async function takePlace(path: string | undefined, output: Output): Promi
 /** The summary line for a report. */
 export const writtenLine = (path: string | undefined) => (path === undefined ? [] : [`written ${path}`]);
 
-/** Rejects a socket, and a file that is not a report, such as tokenizer.json. An empty file may be replaced. */
+/** Rejects a socket, and a nonempty file that is not a report. */
 export function refuseOtherFile(path: string): void {
   const stats = files.stat(path);
   if (stats?.isSocket()) throw new UserError(`"${path}" is a socket, not a file`, chooseAnother);

@@ -42,14 +42,11 @@ export type Finished = {
   readonly summary: readonly pageData.Fact[];
 };
 
-/**
- * Writes the page of a training. If there are several sizes, it shows the largest, and marks the others on the curve.
- */
+/** Shows the largest size, and marks the others on the curve. */
 export async function writeTrainingPage(path: string, finished: Finished): Promise<void> {
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
-  // The excerpts come before `text`, whose cautions include a warning about a file that cannot be read any more.
   const excerpts = excerptsOf(finished);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;
@@ -125,10 +122,7 @@ const curveTable = (curve: curves.Curve | null): Pick<pageData.PageText, "table"
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...cuttings.plainSpecial }));
 
-/**
- * Cuts a passage of each of the first inputs by the new tokenizer. Tries `asLearned.encode` first, because setting up an
- * encoder (`cutterOf`) takes long.
- */
+/** Tries `asLearned.encode` first, because setting up an encoder (`cutterOf`) takes long. */
 function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;
   const parts = tokenizers.trained(vocabulary, pattern, normalization);
@@ -176,7 +170,7 @@ export type Inspected = {
   readonly warn: Warn;
 };
 
-/** Writes the page of a tokenizer, with its training if known and a text if given. */
+/** Writes the page of `bpe inspect`. */
 export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
   const tokenCounts = (await runSliced(writtenCounts.read(parts))) ?? undefined;
@@ -211,10 +205,7 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   });
 }
 
-/**
- * Returns the curve computed from the token counts, or the curve through the recorded points if there are no counts.
- * Returns null if no points are recorded.
- */
+/** Returns null if no points are recorded. Without token counts, the curve goes through the points. */
 function curveOfTraining(
   { description }: TokenizerParts,
   tokenCounts: writtenCounts.WrittenTokenCounts | undefined,
@@ -231,7 +222,6 @@ function curveOfTraining(
   return curves.of({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
 
-/** States the bytes per token on the given text, or else a fact about the training, or else the most common scripts. */
 function inspectionSentence(
   { name, parts, statistics, text }: Inspected,
   curve: curves.Curve | null,
@@ -250,10 +240,7 @@ function inspectionSentence(
   return `${name} has ${countNoun(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
 }
 
-/**
- * Describes the tokenizer, its training if that is known, and its use of the text if there is one. Gives usual values
- * to compare.
- */
+/** Describes the tokenizer, and gives usual values to compare. */
 function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;
   const pattern =

@@ -1,7 +1,4 @@
-/*
- * Replaces embedded.ts in the library for browsers. There are no files and no workers, the kernel is part of the
- * script, and the machine is assumed to have 4 GB of memory.
- */
+/* Replaces embedded.ts in the library for browsers. */
 
 import { inflateSync } from "fflate";
 import * as host from "#host";
@@ -19,8 +16,8 @@ export {
 } from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build replaces these paths with the content of the files, compressed and in base64 (at small scale, the
-  // small-scale modules). Browsers can decompress by themselves, but only asynchronously.
+  // The build replaces these paths with the compressed files in base64. Browsers decompress only asynchronously by
+  // themselves.
   const bytes = inflateSync(host.fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {

@@ -1,7 +1,4 @@
-/*
- * Replaces embedded.ts in the libraries for Bun and Node. The kernel's modules and the entry of the workers are files
- * of the package, found from the path of the bundle. Patterns are compiled on first use.
- */
+/* Replaces embedded.ts in the libraries for Bun and Node. */
 
 import { readFileSync } from "node:fs";
 import * as host from "#host";

@@ -8,15 +8,14 @@ export { availableParallelism, totalmem } from "node:os";
 /** Whether this is the executable. */
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-// In the executable, `import.meta.dir` is the same in all modules: the directory with the entry of the workers and the
-// embedded files. In the source tree it is the directory of the module, so only this module resolves paths of such
+// In the source tree, `import.meta.dir` is the module's directory. So only this module resolves paths of embedded
 // files.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 
 let workerCount = 0;
 
-/** Starts a worker. The worker loads the code of its job, then handles the messages that arrived in the meantime. */
+/** The worker loads the code of its job, then handles messages that arrived meanwhile. */
 export function startWorker(job: JobName): WorkerThread {
   machine.checkOpenFiles(workerCount + 1);
   const worker = new Worker(workerUrl);
@@ -26,13 +25,10 @@ export function startWorker(job: JobName): WorkerThread {
   return worker as WorkerThread;
 }
 
-/** The directory of embedded files, such as precompiled patterns. The source tree has none of these patterns. */
+/** The directory of embedded files. The source tree has no precompiled patterns. */
 export const embeddedDirectory = import.meta.dir;
 
-/**
- * Reads an embedded file by its path in the source tree, where the build makes some of these files. The executable
- * stores each compressed, under its base name.
- */
+/** `path` is in the source tree. The executable stores each file compressed, under its base name. */
 export const readEmbedded = (path: string): Uint8Array =>
   isEmbedded
     ? Bun.zstdDecompressSync(readFileSync(`${import.meta.dir}/${basename(path)}.zst`))

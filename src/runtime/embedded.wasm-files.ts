@@ -1,7 +1,4 @@
-/*
- * Replaces embedded.browser.ts where the engine does not compile bytes, as in Cloudflare's Workers. The kernel's
- * modules are files next to the script, which imports them already compiled.
- */
+/* Replaces embedded.browser.ts where the engine does not compile bytes, as in Cloudflare's Workers. */
 
 import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
 import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };

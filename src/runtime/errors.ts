@@ -12,10 +12,7 @@ export const exitCode = {
   terminated: 143,
 } as const;
 
-/**
- * A mistake of the user, or a failure outside the program. It is shown as `bpe: error: <message>`, with `hint: <hint>`
- * if a remedy is known, and never with a stack trace. Any other exception is a bug.
- */
+/** A mistake of the user, or a failure outside the program. Any other exception is a bug. */
 export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;
@@ -39,9 +36,7 @@ export class UserError extends Error {
     this.kind = options.kind;
   }
 
-  /**
-   * @internal Returns the message and the hint, with options written by `spelling`; by default as on the command line.
-   */
+  /** @internal Writes options by `spelling`; by default as on the command line. */
   spelled(spelling?: messages.Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;
     const text = (part: Message) => shorten(messages.spell(part, spelling));
@@ -49,14 +44,11 @@ export class UserError extends Error {
   }
 }
 
-/**
- * The maximum length of a message in characters. Longer messages are cut, because they repeat a value that nobody will
- * read to the end. The longest path of a file fits.
- */
+/** The maximum length of a message in characters. The longest path of a file fits. */
 const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 
-/** @internal Cuts the middle out of a message that repeats something very long, such as a pattern of 100 kB. */
+/** @internal Cuts the middle out of a message that repeats something very long. */
 export function shorten(message: string): string {
   if (message.length <= messageMax) return message;
   // Half a surrogate pair at a cut is dropped, too.
@@ -69,7 +61,7 @@ export function shorten(message: string): string {
 export const usageError = (message: Message, hint?: Message) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
-/** @internal The UserError to show if the system refused an allocation; undefined for any other error. */
+/** @internal Returns undefined unless the system refused an allocation. */
 export function outOfMemory(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   const isRefused =
@@ -83,7 +75,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   });
 }
 
-/** @internal Throws an error that reports a bug if an invariant does not hold; `invariant` describes it. */
+/** @internal Reports a bug if an invariant does not hold; `invariant` describes it. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);
 }

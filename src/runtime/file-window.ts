@@ -12,12 +12,9 @@ import * as host from "#host";
  * reading them raises SIGBUS. For a load in WebAssembly, the engine turns the signal into a `WebAssembly.RuntimeError`.
  * In JavaScript, or in `memory.copy`, which is a function of the engine, the signal ends the process. Mapped pages must
  * not be written.
- *
- * The mapping is private because the engine makes the whole memory writable before freeing it, and aborts the process
- * if that fails. It would fail for a shared mapping of a file opened read-only.
  */
 export class FileWindow {
-  /** Upper bound on the number of bytes, from the start of the window, that are currently mapped. */
+  /** Upper bound on the number of mapped bytes from the start of the window. */
   private mappedBytes = 0;
   /** The address of the window in the process; 0 until it is first needed. */
   private address = 0;
@@ -37,7 +34,7 @@ export class FileWindow {
     const system = mappingSystem();
     if (system === null) return false;
     this.address ||= host.addressOf(new Uint8Array(this.memory.buffer, this.startByte));
-    // `tryMapping` maps at another address: a mapping that fails in place may already have removed the memory there.
+    // At another address: a mapping that fails in place may already have removed the memory there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
@@ -45,11 +42,7 @@ export class FileWindow {
     return offsetByte - (offsetByte % mappingSystem()!.pageBytes);
   }
 
-  /**
-   * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` is the
-   * start of a page. Returns false if the window is too small or the system refuses; the window is then plain memory.
-   * Also asks the system to read the pages that follow, as many again, into the page cache.
-   */
+  /** `offsetByte` is the start of a page. Returns false if mapping fails; the window is then plain memory. */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
     const wholePages = Math.ceil(byteCount / system.pageBytes) * system.pageBytes;
@@ -84,7 +77,7 @@ const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
 const MAP_NORESERVE = 0x4000;
-/** Maps all pages in one call: otherwise page faults, one per sixteen pages, would cost as much as copying the data. */
+/** Maps all pages in one call: page faults would cost as much as copying the data. */
 const MAP_POPULATE = 0x8000;
 const POSIX_FADV_WILLNEED = 3;
 
@@ -92,18 +85,13 @@ type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
 
 let opened: MappingSystem | null | undefined;
 
-/**
- * Returns the system's calls; null where files cannot be mapped. They are loaded on first use, which takes half a
- * millisecond.
- */
+/** Returns null where files cannot be mapped. Loaded on first use, which takes half a millisecond. */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();
   return opened;
 }
 
-/**
- * Opens the system's calls. The addresses that they take are those of the process, not offsets in the kernel's memory.
- */
+/** Addresses are those of the process, not offsets in the kernel's memory. */
 function openSystem() {
   const libc = host.openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
@@ -118,16 +106,17 @@ function openSystem() {
   ) => Number(libc.mmap(BigInt(address), BigInt(sizeBytes), access, flags, fd, BigInt(offset)));
   return {
     pageBytes,
-    /** Whether the first page of the file can be mapped, at an address that the system chooses. */
+    /** Tries the first page of the file, at an address that the system chooses. */
     tryMapping: (fd: number) => {
       const address = map(0, pageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
       if (address > highestAddress) return false;
       libc.munmap(BigInt(address), BigInt(pageBytes));
       return true;
     },
+    // Not shared: the engine makes the memory writable before freeing it, and aborts the process if that fails.
     mapFile: (address: number, sizeBytes: number, fd: number, offsetByte: number) =>
       map(address, sizeBytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, offsetByte) === address,
-    /** Asks the system to read these bytes from the device in the background, unless they are cached. */
+    /** Reads these bytes in the background, unless they are cached. */
     prefetch: (fd: number, offsetByte: number, byteCount: number) => {
       libc.posix_fadvise(fd, BigInt(offsetByte), BigInt(byteCount), POSIX_FADV_WILLNEED);
     },
@@ -142,13 +131,7 @@ function openSystem() {
 /** The end of every process's address space; a higher result of mmap is an error. */
 const highestAddress = 2 ** 57;
 
-/**
- * Zeroes an array. If the array has at least 1 MB of whole pages, and the system supports it, those pages are returned
- * to the system, and writing to them allocates new ones. Otherwise the array is filled with zeros and keeps its memory.
- *
- * Allocating a new array instead would take more time and memory: an allocator keeps freed memory for some time, and
- * zeroes all of it, including untouched address space, before reusing it.
- */
+/** Zeroes an array. Whole pages are returned to the system, if that is supported and worthwhile. */
 export function releasePages(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {
     array.fill(0);
@@ -159,19 +142,12 @@ export function releasePages(array: Int32Array | Uint8Array): void {
   array.fill(0, (end - address) / array.BYTES_PER_ELEMENT);
 }
 
-/**
- * Asks the system to back a large, randomly accessed array with 2 MB pages, where it has them. With 4 KB pages, most
- * accesses miss the TLB in addition to the cache. An array that is filled from the front may waste up to 2 MB after its
- * last element.
- */
+/** For large, randomly accessed arrays: with 4 KB pages, most accesses miss the TLB. */
 export function requestHugePages(array: Uint8Array): void {
   advise(array, MADV_HUGEPAGE);
 }
 
-/**
- * Calls madvise on the whole pages of an array. Returns false if it is too small, or the system does not support the
- * advice.
- */
+/** Calls madvise on the whole pages of an array. Returns false if that is too small or refused. */
 function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   const libc = array.byteLength < worthwhileBytes ? null : host.openLibc("madvise");
   if (libc === null) return false;
@@ -179,14 +155,14 @@ function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   return end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), advice) === 0;
 }
 
-/** Returns the address of an array in the process, and the bounds of the whole pages in it. */
+/** The bounds are those of the whole pages in the array. */
 function pagesOf(array: Int32Array | Uint8Array) {
   const address = host.addressOf(array);
   const start = Math.ceil(address / pageBytes) * pageBytes;
   return { address, start, end: Math.floor((address + array.byteLength) / pageBytes) * pageBytes };
 }
 
-/** A multiple of every page size of Linux on x64 and arm64. Huge pages are larger, but the system splits them. */
+/** A multiple of the usual page sizes on x64 and arm64. The system splits huge pages. */
 const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
 

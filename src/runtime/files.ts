@@ -14,10 +14,7 @@ import { UserError } from "./errors.ts";
 import { asOption, phrase } from "./message.ts";
 import * as systemError from "./system-error.ts";
 
-/**
- * Writes all of the bytes, at `offset` if given, although a single system call may write fewer. Waits while a pipe is
- * full.
- */
+/** Writes all of the bytes, at `offset` if given. Waits while a pipe is full. */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   for (let pos = 0; pos < bytes.length; ) {
     const place = offset === undefined ? null : offset + pos;
@@ -32,7 +29,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
 
 // System calls on files that the user named. If the system refuses one, a UserError names the path.
 
-/** Returns the stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
+/** Follows links. Returns undefined if nothing exists there or if a parent is a file. */
 export function stat(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -45,10 +42,7 @@ export function stat(path: string): Stats | undefined {
 export const isFile = (path: string) => stat(path)?.isFile() === true;
 export const isDirectory = (path: string) => stat(path)?.isDirectory() === true;
 
-/**
- * Opens a file that the user named, without blocking. Throws a UserError unless it is a regular file. A blocking open
- * of a named pipe would wait for a writer, and no signal would be handled meanwhile.
- */
+/** Throws a UserError unless it is a regular file. Does not block: a named pipe would wait for a writer. */
 export function openRegular(path: string): number {
   const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
   const stats = fstatSync(fd);
@@ -78,7 +72,7 @@ export function tryRead<T>(path: string, read: () => T): T {
   }
 }
 
-/** Returns the UserError for a file that could not be opened or read. A UserError or a bug is returned unchanged. */
+/** A UserError or a bug is returned unchanged. */
 export function readErrorOf(path: string, error: unknown): unknown {
   if (!systemError.isMissing(error)) return systemError.refusal(`${nameOf(path)} cannot be read`, error);
   return missingError(path);
@@ -101,7 +95,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Whether a path has the replacement character: a name that is not valid UTF-8 has one once it is decoded. */
+/** Decoding a name that is not valid UTF-8 inserts the replacement character. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodableNameError(path: string): UserError {
@@ -110,10 +104,7 @@ export function undecodableNameError(path: string): UserError {
   });
 }
 
-/**
- * The largest file that is read as a whole: half of JavaScriptCore's longest string. Files of tokenizers are far
- * smaller.
- */
+/** The largest file that is read as a whole: half of JavaScriptCore's longest string. */
 const wholeBytesMax = 2 ** 30;
 
 /** Reads a whole regular file. */

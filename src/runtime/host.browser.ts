@@ -1,4 +1,4 @@
-/* Replaces host.ts in the library for browsers, with the parts that loading, encoding and training use. */
+/* Replaces host.ts in the library for browsers. */
 import { noSystem } from "./no-system.browser.ts";
 
 export type Sha256 = {
@@ -10,11 +10,11 @@ export type Crc32 = (data: Uint8Array, before: number) => number;
 /** Undefined, because only records of trainings need checksums of texts. */
 export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
 
-/** A browser never calls these: hashes are for caches, records, images, fingerprints and files with known checksums. */
+/** A browser never calls these. */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 
-/** A browser never uses these: it neither blocks nor reads files, and writes no caches, records or locks. */
+/** A browser never uses these. */
 export {
   noSystem as addressOf,
   noSystem as errnoOf,
@@ -33,10 +33,7 @@ export const collectGarbage = (): void => {};
 /** Always null: browsers have no C library. */
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
 
-/**
- * Calls `callback` after the event loop has handled other tasks. Uses a message channel, because a timer would wait 4
- * ms each time.
- */
+/** Uses a message channel, because a timer would wait 4 ms each time. */
 export function scheduleMacrotask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
@@ -57,10 +54,7 @@ export const fromBase64 = (text: string): Uint8Array =>
 /** Does nothing: only Bun's engine has this control. */
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
-/*
- * Replaces node:buffer and the global Buffer, with the parts that the library for browsers uses.
- * test/unit/runtime/buffer.test.ts compares this class with the real one.
- */
+/* Replaces node:buffer and the global Buffer, with the parts that the library for browsers uses. */
 
 type Encoding = "utf8" | "latin1" | "base64" | "hex";
 

@@ -32,10 +32,7 @@ export const scheduleMacrotask = (callback: () => void): void => void setImmedia
 /** Does nothing: Node exposes its garbage collector only on request. */
 export const collectGarbage = (): void => {};
 
-/**
- * Frees the memory by transferring it to a copy that is dropped. `ArrayBuffer.prototype.transfer` exists only from Node
- * 21 on.
- */
+/** `ArrayBuffer.prototype.transfer` exists only from Node 21 on. */
 export const releaseMemory = (buffer: ArrayBuffer): void =>
   void structuredClone(buffer, { transfer: [buffer] });
 
@@ -46,23 +43,21 @@ export const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.fr
 /** Does nothing: only Bun's engine has this control. */
 export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): void {}
 
-/* Globs for Node, which has its own only from version 22 on: `*`, `?`, `[]`, `{}` and `**`, as picomatch reads them. */
+/* Globs for Node, which has its own only from version 22 on. */
 
-/** Returns a function that tells whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
+/** A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matches = matcherOf(glob, true);
   return (path) => matches(path);
 }
 
 /**
- * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones. Wildcards match
- * no hidden names. Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs
- * `cwd` "/".
+ * Includes directories and links, even broken ones. Wildcards match no hidden names. An absolute glob needs `cwd` "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");
   const isLiteral = (part: string) => !/[*?[\]{}()!\\+@]/.test(part);
-  // The part before the first wildcard is a directory. It may be hidden, since it was typed.
+  // The directory before the first wildcard may be hidden, since it was typed.
   let literalCount = parts.findIndex((part) => !isLiteral(part));
   if (literalCount < 0) literalCount = parts.length - 1;
   const base = parts.slice(0, literalCount).join("/");
@@ -82,14 +77,11 @@ const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<
 
 type Limits = {
   readonly depthMax: number;
-  /** Whether hidden directories are entered: only if the glob names one, because wildcards match no hidden names. */
+  /** Whether hidden directories are entered: only if the glob names one. */
   readonly entersHidden: boolean;
 };
 
-/**
- * Yields the paths below a directory within the limits, relative to the directory. `above` has the real paths of its
- * ancestors.
- */
+/** Yields paths relative to the directory. `above` has the real paths of its ancestors. */
 function* walk(
   directory: string,
   { depthMax, entersHidden }: Limits,
@@ -116,10 +108,7 @@ function* walk(
 
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/*
- * xxHash, by the WebAssembly module of the package xxhash-wasm. The package's own JavaScript is asynchronous, and
- * hashes are needed in synchronous code.
- */
+/* xxHash, by the module of xxhash-wasm, whose own JavaScript is asynchronous. */
 
 type Exports = {
   readonly mem: WebAssembly.Memory;

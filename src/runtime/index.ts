@@ -1,4 +1,4 @@
-// The process and its system, errors, and the kernel's memory. This module imports no other module of ours.
+// The process and its system, errors, and the kernel's memory.
 
 export { embeddedDirectory, startWorker } from "#embedded";
 export * as host from "#host";

@@ -3,7 +3,7 @@ import * as host from "#host";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
-/** An instance of the kernel in a memory. Several instances may share a memory, each in its own thread. */
+/** Several instances may share a memory, each in its own thread. */
 export type Kernel = {
   readonly exports: KernelExports;
   readonly memory: WebAssembly.Memory;
@@ -32,7 +32,7 @@ let compiled: WebAssembly.Module | undefined;
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
-/** Returns the kernel's compiled code. It is compiled on first use, unless the thread has adopted it. */
+/** It is compiled on first use, unless the thread has adopted it. */
 export function sharedModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;
@@ -48,11 +48,7 @@ export function adoptModule(module: WebAssembly.Module): void {
   compiled = module;
 }
 
-/**
- * Creates a kernel in the given memory, which other kernels may share, or else in a memory of its own. A memory of its
- * own reserves as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is a
- * shared memory, because shared memories never move.
- */
+/** Without `memory`, the kernel has a memory of its own, shared because shared memories never move. */
 export function create(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
   const { exports } = new WebAssembly.Instance(sharedModule(), { env: { memory, abort } });
   return { exports: exports as KernelExports, memory };
@@ -61,16 +57,10 @@ export function create(memory = largestMemory(largestPageCount, smallestPageCoun
 const readEncodingKernel = () => embedded.readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
 const readTextKernel = () => embedded.readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
-/**
- * Reads the two modules that are also compiled to C, for other programs (native/). An image of a tokenizer depends on
- * their code.
- */
+/** Reads the modules that are also compiled to C. */
 export const readNative = () => [readEncodingKernel(), readTextKernel()];
 
-/**
- * Returns an instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared
- * memory of its own.
- */
+/** Returns an instance of the part of the kernel that encodes, with an unshared memory of its own. */
 export function createForEncoding(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : embedded.readKernel("kernel-encode-baseline");
@@ -78,17 +68,14 @@ export function createForEncoding(): Kernel {
   return { exports: exports as KernelExports, memory };
 }
 
-/** An instance of the part of the kernel that processes a text before it is cut, with a memory of its own. */
+/** The part of the kernel that processes a text before it is cut. */
 export type TextKernel = { readonly exports: TextKernelExports; readonly memory: WebAssembly.Memory };
 
 export type CountIds = (start: number, end: number, limit: number) => number;
 
 let compiledText: WebAssembly.Module | undefined;
 
-/**
- * @param countIds counts the ids of a part of the text (src/kernel/env.ts); needed only for texts that are cut into
- * parts
- */
+/** `countIds` counts the ids of a part; needed only for texts that are cut into parts. */
 export function createForText(countIds: CountIds = () => 0): TextKernel {
   compiledText ??= moduleOf(hasSimd() ? readTextKernel() : embedded.readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
@@ -99,23 +86,18 @@ export function createForText(countIds: CountIds = () => 0): TextKernel {
 export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
-/** The usual minimum of a memory's size: the regions for nearly all patterns fit into it. */
+/** The usual minimum of a memory's size, enough for nearly all patterns. */
 const commonBytes = 2 ** 28;
 /** The smallest size of a memory with regions. */
 const smallestWholeBytes = 2 ** 26;
 
-/** The bytes of whole memories that this thread has opened since its garbage was last collected here. */
+/** The bytes of whole memories opened since this thread last collected garbage here. */
 let openedBytes = 0;
 
-/**
- * Creates a kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts.
- *
- * Collects garbage if the memories that this thread has opened since the last collection are larger than the machine's
- * memory. The engine limits the sum of all memories, including garbage, and a thread that creates one collects only its
- * own garbage.
- */
+/** Creates a kernel in a memory that is accessible as a whole. */
 export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   openedBytes += memory.buffer.byteLength;
+  // The engine limits the sum of all memories, including garbage.
   if (openedBytes > embedded.totalmem()) {
     host.collectGarbage();
     openedBytes = memory.buffer.byteLength;
@@ -125,11 +107,7 @@ export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   return kernel;
 }
 
-/**
- * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. The engine limits the
- * sum of all memories, written or not, to three times the machine's memory. So each memory gets at most its share of
- * twice the machine's memory, but at least 64 MB. The result is 64 MB times a power of two.
- */
+/** Each memory gets at most its share of twice the machine's memory: the engine limits the sum to three times. */
 export function wholeMemoryBytes(
   wantedBytes: number,
   memoryCount = embedded.availableParallelism() + 1,
@@ -141,19 +119,13 @@ export function wholeMemoryBytes(
   return sizeBytes;
 }
 
-/**
- * Creates a memory of the size that `wholeMemoryBytes` gives, accessible as a whole; smaller if the system refuses
- * that.
- */
+/** Creates a memory of `wholeMemoryBytes`, or a smaller one if the system refuses that. */
 export function createWholeMemory(wantedBytes: number, memoryCount?: number): WebAssembly.Memory {
   const pageCount = wholeMemoryBytes(wantedBytes, memoryCount) / pageBytes;
   return largestMemory(pageCount, smallestWholeBytes / pageBytes, (maximum) => maximum);
 }
 
-/**
- * Creates a memory of `pageCount` pages, or of half as many, and so on, until the system allows it. Throws if the
- * system refuses even `leastPageCount` pages.
- */
+/** Halves the number of pages until the system allows it, down to `leastPageCount`. */
 function largestMemory(
   pageCount: number,
   leastPageCount: number,
@@ -173,10 +145,7 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
   if (missingPages > 0) memory.grow(missingPages);
 }
 
-/**
- * Copies an array into the kernel's memory, where `byteCount` bytes are reserved permanently. Returns the address, or 0
- * if the region for such arrays is too full. Throws a RangeError if the memory has to grow and cannot.
- */
+/** Reserves `byteCount` bytes permanently. Returns the address, or 0 if the region for such arrays is too full. */
 export function putArray(
   { exports, memory }: Kernel,
   array: Int32Array | Uint32Array | Uint16Array | Uint8Array,

@@ -6,9 +6,7 @@ import * as messages from "./message.ts";
 import { asOption, type Message, phrase } from "./message.ts";
 
 /**
- * Returns the memory in bytes that this process may use: that of the machine or, if lower, the lowest limit of the
- * process's control groups. Groups are nested, and each, from the group of the process up to the root, may have a
- * limit.
+ * The machine's memory in bytes or, if lower, the lowest limit of the process's control groups.
  *
  * @param root the directory that holds /proc and /sys, for tests
  */
@@ -17,7 +15,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupsOf(root, "memory").map(groupLimitBytes));
 }
 
-/** Returns the free part of `allowedMemoryBytes`, in bytes. File cache that the system can reclaim counts as free. */
+/** File cache that the system can reclaim counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupsOf(root, "memory").map((group) => {
@@ -30,10 +28,7 @@ export function freeMemoryBytes(root = "/"): number {
   return Math.max(0, Math.min(machineBytes || freemem(), ...left));
 }
 
-/**
- * Returns the number of threads of this process that can run at a time: the number of cores that it may use or, if
- * lower, the lowest CPU quota of its control groups, rounded up.
- */
+/** Returns the cores that this process may use or, if lower, its lowest CPU quota, rounded up. */
 export function allowedCores(root = "/"): number {
   const quotas = groupsOf(root, "cpu").map(({ directory, version }) => {
     // "max" means no quota, and so does -1 in cgroup version 1.
@@ -47,16 +42,10 @@ export function allowedCores(root = "/"): number {
   return Math.min(availableParallelism(), ...quotas);
 }
 
-/**
- * The files with the memory limits of a group, by version of control groups. Above `memory.high` a group is not killed,
- * but throttled until it is useless.
- */
+/** Above `memory.high` a group is not killed, but throttled until it is useless. */
 const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 
-/**
- * Returns the lowest limit of one group. For a group without a limit that is infinity in version 2, whose files have
- * "max", and in version 1 a number above any machine's memory.
- */
+/** Without a limit: infinity in version 2, a number above any machine's memory in version 1. */
 function groupLimitBytes({ directory, version }: Group): number {
   const limits = limitNames[version].map((name) => numberIn(join(directory, name), /^(\d+)/));
   return Math.min(...limits.filter((bytes) => bytes > 0), Number.POSITIVE_INFINITY);
@@ -65,7 +54,7 @@ function groupLimitBytes({ directory, version }: Group): number {
 /** A control group, and the version of its hierarchy. */
 type Group = { readonly directory: string; readonly version: 1 | 2 };
 
-/** Returns the process's groups for a controller, from its own to the root of the hierarchy. */
+/** Returns the process's groups for a controller, from its own to the root. */
 function groupsOf(root: string, controller: "memory" | "cpu"): readonly Group[] {
   if (root !== "/") return findGroups(root, controller);
   ownGroups[controller] ??= findGroups(root, controller);
@@ -100,10 +89,7 @@ function findGroups(root: string, controller: string): Group[] {
 
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
-/**
- * Returns the mounts of the hierarchy of control groups that has the controller: the path of each mount, and the group
- * at its root. A controller is in one hierarchy only: in that of version 2, unless one of version 1 has it.
- */
+/** A controller is in one hierarchy: in that of version 2, unless one of version 1 has it. */
 function mountsOf(root: string, controller: string): Mount[] {
   const mounts = read(join(root, "proc/self/mountinfo"))
     .split("\n")
@@ -144,15 +130,12 @@ export const moreFilesHint = (neededCount = 0) =>
 
 /** The number of files that a worker opens, including those of its event loop. */
 const filesPerWorker = 4;
-/** The number of files that the main thread may open in addition to those that it has open. */
+/** The files that the main thread may open in addition to those open now. */
 const filesOfMainThread = 12;
 
 let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
 
-/**
- * Throws a UserError if this process may not open the files that `workerCount` workers need. Without this check, the
- * runtime would end the process with a message of its own. The limit is known only on Linux.
- */
+/** Without this check, the runtime would end the process with a message of its own. */
 export function checkOpenFiles(workerCount: number, root = "/"): void {
   openFiles ??= findOpenFiles(root);
   const { heldCount, limit } = openFiles;
@@ -167,7 +150,7 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   );
 }
 
-/** Returns the number of open files, and their limit. On systems other than Linux, these are 0 and infinity. */
+/** On systems other than Linux, returns 0 and infinity. */
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;
@@ -179,11 +162,11 @@ function findOpenFiles(root: string): { heldCount: number; limit: number } {
   }
 }
 
-/** The number of files that this process may have open at once; infinity if it is unknown. */
+/** The number of files that this process may have open; infinity if unknown. */
 export const openFilesMax = (root = "/") =>
   numberIn(join(root, "proc/self/limits"), /^Max open files\s+(\d+)/m) || Number.POSITIVE_INFINITY;
 
-/** The default memory limit, as a share of the memory that the machine or the control group allows. */
+/** The default memory limit, as a share of `allowedMemoryBytes`. */
 const defaultShare = 0.8;
 
 /** The overhead of the main thread: code, compilers, windows of text (docs/internals/words.md). */
@@ -193,7 +176,7 @@ export const workerBytes = 20e6;
 /** The minimum number of bytes that a thread needs for its words. */
 const wordBytesLeast = 40e6;
 
-/** Divides the memory limit of this process among its uses. The limit applies to the whole resident set. */
+/** The limit applies to the whole resident set. */
 export class MemoryBudget {
   readonly limitBytes: number;
   private readonly hasExplicitLimit: boolean;
@@ -206,7 +189,7 @@ export class MemoryBudget {
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
-  /** The maximum number of threads, including the main thread, that have enough memory for counting; at least 1. */
+  /** The maximum number of threads that have enough memory for counting; at least 1. */
   get workerCountMax(): number {
     const leftBytes = this.limitBytes - mainThreadBytes - this.heldBytes;
     const workers = Math.floor(leftBytes / (workerBytes + wordBytesLeast));
@@ -227,7 +210,7 @@ export class MemoryBudget {
     return new MemoryBudget(this.askedBytes, this.heldBytes + heldBytes);
   }
 
-  /** The bytes that all threads together may use for words. Throws a UserError if that is too little to work with. */
+  /** The bytes that all threads may use for words. Throws a UserError if that is too little. */
   wordBytesMax(workerCount: number): number {
     const ownBytes = this.ownBytes(workerCount);
     const leastBytes = ownBytes + workerCount * wordBytesLeast;
@@ -241,7 +224,7 @@ export class MemoryBudget {
     return this.limitBytes - ownBytes;
   }
 
-  /** Throws a UserError that names `what` if `neededBytes`, in addition to the program itself, exceed the limit. */
+  /** Throws a UserError if `neededBytes`, in addition to the program itself, exceed the limit. */
   check(what: string, neededBytes: number, remedy?: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
@@ -273,25 +256,19 @@ export function limitText(bytes: number): string {
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-/** Below this size, starting a worker and compiling its code cost more than they save (docs/internals/measured.md). */
+/** Below this size, starting a worker costs more than it saves (docs/internals/measured.md). */
 const smallCorpusBytes = 32e6;
 /** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/**
- * Returns the default number of threads: 1 for a small corpus, else the cores that this process may use, or fewer if
- * memory is short.
- */
+/** 1 for a small corpus, else the allowed cores, or fewer if memory is short. */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(freeMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(allowedCores(), affordable));
 }
 
-/**
- * Returns a function that chooses the number of threads for a text, given its size in bytes: `asked` if that is given;
- * otherwise 1 below `smallBytes`, and else the default, but at most `workerCountMax`.
- */
+/** Returns a function of the text's size: `asked` if given, 1 below `smallBytes`, else at most `workerCountMax`. */
 export function workersFor(
   asked: number | undefined,
   workerCountMax: number,

@@ -1,4 +1,4 @@
-// Messages as data. Lower modules name options in them, and each caller spells the options in its own way.
+// Messages as data: each caller spells the options in them in its own way.
 
 type OptionParts = {
   /** The option's long name on the command line, without dashes. */
@@ -8,19 +8,10 @@ type OptionParts = {
   readonly letter?: string;
 };
 
-/**
- * An option in a message, with the value to show, if any. The value is written as in a shell.
- *
- * The intersection with `symbol` is for the type checker alone; no option is a symbol. With it, the type checker
- * refuses options and messages in template strings and next to `+`, where they would become "[object Object]". `phrase`
- * embeds them, and `spell` writes them.
- */
+/** The intersection with `symbol` is for the type checker: it refuses options in template strings and next to `+`. */
 export type NamedOption = OptionParts & symbol;
 
-/**
- * Text for people, in parts. The command line spells an option in it as `--vocab-size 300`, the library as `vocabSize
- * 300`, and Python as `vocab_size=300`.
- */
+/** Text in parts. Callers spell options as `--vocab-size 300`, `vocabSize 300` or `vocab_size=300`. */
 export type Message = string | NamedOption | readonly (string | NamedOption)[];
 
 /** How a caller writes an option. */
@@ -58,10 +49,7 @@ export function joined(messages: readonly (Message | number)[], separator = ""):
   return parts.length < 2 && typeof first === "string" ? first : parts;
 }
 
-/**
- * Appends a value to the name of the place where it was found. If the name ends with an option, the value becomes that
- * option's.
- */
+/** If the place ends with an option, the value becomes that option's. */
 export function withValue(place: Message, value: string): Message {
   const parts = typeof place === "string" || "option" in place ? [place] : place;
   const last = parts.at(-1);
@@ -80,5 +68,5 @@ export function spell(message: Message, spelling: Spelling = asTyped): string {
 export const asTyped: Spelling = ({ option, value, letter }) =>
   `${letter === undefined ? `--${option}` : `-${letter}`}${value === undefined ? "" : ` ${value}`}`;
 
-/** A remedy for too little memory, for hints that are given without knowing the number of workers. */
+/** For hints that are given without knowing the number of workers. */
 export const fewerWorkers = phrase`if there are several workers, use fewer (${asOption("workers", 1, "w")})`;

@@ -12,10 +12,7 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   return best;
 }
 
-/**
- * Returns the optimal string alignment distance: the minimum number of letters that are replaced, deleted, inserted, or
- * swapped with a neighbour.
- */
+/** Returns the optimal string alignment distance. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

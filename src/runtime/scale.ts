@@ -1,11 +1,7 @@
 /** Defined by builds, and for tests by `bun test --define`; undefined when the sources run directly. */
 declare const BPE_SMALL_SCALE: boolean | undefined;
 
-/**
- * Whether every size is tiny, as in dist/bpe-small and in tests at small scale, so that small texts reach the edges of
- * all blocks, windows, batches and tables. The kernel and native/ have the same switch (src/kernel/scale.d.ts,
- * native/scale.h).
- */
+/** Whether every size is tiny, so that small texts reach the edges of blocks, windows and tables. */
 export const isSmallScale = typeof BPE_SMALL_SCALE !== "undefined" && BPE_SMALL_SCALE;
 
 /** Chooses a size that no result depends on: `usual`, or `tiny` at small scale. */

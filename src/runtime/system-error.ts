@@ -33,10 +33,7 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/**
- * Whether the system refused a call or a path. EBADF without a path means a closed descriptor, which is a bug; Windows
- * also reports EBADF for paths of consoles and pipes.
- */
+/** EBADF without a path means a closed descriptor, which is a bug. */
 const isSystemError = (error: unknown): error is Error =>
   error instanceof Error && (/^E[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error)) && !isClosed(error);
 
@@ -44,7 +41,7 @@ const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in erro
 
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 
-/** Returns the reason of an error in words. The runtime's own text would be `CODE: words, call 'path'`. */
+/** The runtime's own text would be `CODE: words, call 'path'`. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && hasNul(error)) return "a path cannot contain NUL";
@@ -57,10 +54,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/**
- * Turns a system error into a UserError with `what` and the system's reason. Returns a UserError, or an error that is
- * not the system's, unchanged.
- */
+/** Returns a UserError, or an error that is not the system's, unchanged. */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);

@@ -11,11 +11,7 @@ export const build = {
   commit: typeof BPE_COMMIT === "undefined" ? "unknown" : BPE_COMMIT,
 };
 
-/**
- * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes; else the
- * commit with the size and the modification time of the executable. Undefined when the sources run directly, or if the
- * executable no longer exists.
- */
+/** A unique name for the code of this program; undefined when the sources run directly. */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,
   executablePath = ownPath(),
@@ -26,7 +22,7 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** Returns a path of the running executable. On Linux it is valid even if the file was replaced since the start. */
+/** On Linux it is valid even if the file was replaced since the start. */
 const ownPath = () => (process.platform === "linux" ? "/proc/self/exe" : process.execPath);
 
 /** Whether the first word of a command line is a request for the version. */

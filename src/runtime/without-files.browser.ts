@@ -1,5 +1,4 @@
-// The properties of the host that the two libraries without files and threads share (embedded.browser.ts,
-// embedded.wasm-files.ts).
+// Shared by the two libraries without files and threads.
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;

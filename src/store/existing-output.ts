@@ -12,10 +12,7 @@ type ExistingOutput =
   | { readonly kind: "empty"; readonly stats: Stats }
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
-/**
- * Examines what is at a place, without changing it. Throws a UserError for anything but an earlier result or an empty
- * directory. Tries again if another run replaces or removes it meanwhile.
- */
+/** Throws a UserError for anything but an earlier result or an empty directory. Tries again after a race. */
 export function inspectOutput(place: Place): ExistingOutput {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -30,7 +27,7 @@ export function inspectOutput(place: Place): ExistingOutput {
 
 const attemptsMax = 100;
 
-/** Names of devices on Windows, also with an extension (`nul.txt`): whatever is written there goes to the device. */
+/** Names of devices on Windows, also with an extension: nul.txt. */
 const deviceName = /^(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?$/i;
 
 function inspectOnce(place: Place): ExistingOutput {
@@ -65,10 +62,7 @@ function inspectOnce(place: Place): ExistingOutput {
   );
 }
 
-/**
- * Returns the names of a directory's record, of the files that the record lists, and of images next to those files;
- * empty if there is no valid record. The record may be forged, so a listed name that leads outside makes it invalid.
- */
+/** Returns an empty set without a valid record. A forged name that leads outside makes it invalid. */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {
@@ -87,7 +81,7 @@ function listedNames(path: string): Set<string> {
   ]);
 }
 
-/** Whether the file begins like an image, and so belongs to the result or to one of its sizes. */
+/** Whether the file begins like an image, and so belongs to the result. */
 function isImage(path: string): boolean {
   try {
     const fd = trustedFiles.open(path);
@@ -123,10 +117,7 @@ function isListedName(name: unknown): boolean {
 
 const isPlainName = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0]/.test(name);
 
-/**
- * Whether the place is a mount point, which cannot be renamed. A mount from the same device is only visible in
- * /proc/self/mountinfo.
- */
+/** A mount from the same device is only visible in /proc/self/mountinfo. */
 function isMountPoint(place: Place): boolean {
   const path = pathOf(place);
   if (statSync(path).dev !== statSync(place.parent).dev) return true;
@@ -150,8 +141,7 @@ function refusedError(place: Place, reason: string, hint: string): UserError {
 }
 
 /**
- * Matches the part after NAME in the names of kept results. `--keep N` leaves former results next to their place, and
- * names each by the start time of the run that made it. These names give the order of the results:
+ * Matches the part after NAME in the names of kept results, which have the start time of their run:
  *
  *   NAME.20261120T020000Z      and, for another that began in the same second, NAME.20261120T020000Z-2
  */
@@ -160,7 +150,7 @@ const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 /** Moves a former result to its kept name. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const stamp = stampOf(path);
-  // The number is higher than any other of the same second, even if results with lower numbers were removed.
+  // Higher than any other of the same second, even if results with lower numbers were removed.
   const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
   const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);
@@ -174,7 +164,7 @@ const keptNames = (place: Place) =>
     return stamp !== undefined && name.startsWith(`${place.name}.`) ? [{ name, stamp, n: Number(n) }] : [];
   });
 
-/** Returns the places of all kept results, latest first. Anything that is not a result of ours is left out. */
+/** Latest first. Anything that is not a result of ours is left out. */
 export function findKeptPlaces(place: Place): Place[] {
   const found: { place: Place; stamp: string; n: number }[] = [];
   const parent = statOrNull(place.parent);
@@ -198,10 +188,7 @@ export function isResult(place: Place): boolean {
   }
 }
 
-/**
- * Returns the start time of a result's run, to the second; the time when the record was written if the record lacks a
- * start time.
- */
+/** Returns the start time of a result's run, or else the time when the record was written. */
 function stampOf(path: string): string {
   const fd = trustedFiles.open(join(path, recordedFiles.recordName));
   try {
@@ -217,10 +204,7 @@ function stampOf(path: string): string {
 const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
-/**
- * Returns the mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result
- * from its replacement. No two records are equal, because each has its own times.
- */
+/** Returns a hash of the record. No two records are equal, because each has its own times. */
 export function recordMark(path: string): string {
   const bytes = trustedFiles.readTrusted(join(path, recordedFiles.recordName));
   return host.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);

@@ -2,14 +2,10 @@ import { readSync } from "node:fs";
 import { zlib } from "#corpus";
 import { type ByteSink, scaled } from "#runtime";
 
-/** The maximum size of a head that is overwritten once the rest of the file is written. */
+/** The maximum size of a head that is overwritten last. */
 const headBytesMax = 4096;
 
-/**
- * A checksum that detects accidental damage, not tampering: the CRC-32 of the bytes from 4,096 on, followed by the
- * first 4,096 bytes. So a head can be overwritten after the rest is written. CRC-32 is the runtime's cheapest hash, and
- * its value does not depend on how the bytes are split.
- */
+/** The CRC-32 of the bytes from 4,096 on, followed by the first 4,096: a head can be overwritten last. */
 export class FileChecksum {
   private readonly head = new Uint8Array(headBytesMax);
   private headBytes = 0;
@@ -61,7 +57,7 @@ const block = new Uint8Array(scaled(1 << 18, 16));
 /** How many bytes are read between two yields. */
 const sliceBytes = scaled(1 << 22, 64);
 
-/** Computes the checksum of an open file. Yields the number of bytes read since the last yield. */
+/** Yields the number of bytes read since the last yield. */
 export function* checksumOf(fd: number): Generator<number, string> {
   const checksum = new FileChecksum();
   let pending = 0;

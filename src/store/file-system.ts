@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, renameSync, statS
 import { host, isWindows, systemError } from "#runtime";
 import { isHeldOpen, retryWhileHeldOpen } from "./held-open.ts";
 
-/** Flushes an open file to the device. Does nothing if the file system has no flush. */
+/** Does nothing if the file system has no flush. */
 export function flush(fd: number): void {
   try {
     fsyncSync(fd);
@@ -11,11 +11,7 @@ export function flush(fd: number): void {
   }
 }
 
-/**
- * Starts writing a file to the device, without waiting. Call it for each of many files before flushing the first. The
- * write allocates a file's space, which the journal records. If all writes start together, one commit of the journal
- * covers them; otherwise each flush waits for a commit of its own.
- */
+/** Starts writing without waiting. One commit of the journal covers all files that are started together. */
 export function beginFlush(fd: number): void {
   const libc = host.openLibc("sync_file_range", "__errno_location");
   if (libc === null || libc.sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) === 0) return;
@@ -26,10 +22,7 @@ export function beginFlush(fd: number): void {
 }
 
 const SYNC_FILE_RANGE_WRITE = 2;
-/**
- * Errors after which data is lost. Any other error means that the call is unsupported, and a later flush does all the
- * work.
- */
+/** Errors after which data is lost. After others, a later flush does all the work. */
 const lossCodes = new Map([
   [5, "EIO"],
   [12, "ENOMEM"],
@@ -37,17 +30,14 @@ const lossCodes = new Map([
   [122, "EDQUOT"],
 ]);
 
-/**
- * Renames a path, and replaces what is at `newPath`. Windows refuses while a program has either open, so this retries
- * for a second.
- */
+/** Windows refuses while a program has either open, so this retries for a second. */
 export const rename = (path: string, newPath: string): void =>
   retryWhileHeldOpen(() => renameSync(path, newPath));
 
 /** Whether a directory can be renamed while files in it are open; false on Windows. */
 export const canRenameOpen = !isWindows;
 
-/** Whether renaming a directory can replace an empty one. On Windows the empty one must be removed first. */
+/** False on Windows: the empty directory must be removed first. */
 export const canRenameOntoEmpty = !isWindows;
 
 /** Rethrows an error unless it says that the file system has no flush. */
@@ -55,10 +45,7 @@ export function ignoreMissingFlush(error: Error): void {
   if (!flushUnsupportedCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
-/**
- * Flushes the entries of a directory. Does nothing if the directory cannot be opened, or if Windows refuses. Windows
- * requires a writable descriptor.
- */
+/** Does nothing if the directory cannot be opened, or if Windows refuses. */
 export function flushDirectory(path: string): void {
   let fd: number;
   try {
@@ -78,15 +65,10 @@ export function flushDirectory(path: string): void {
 /** Errors that mean that the file system has no flush. */
 const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
-/**
- * Exchanges two absolute paths atomically: at every instant both paths exist. Returns false if the system or the file
- * system cannot do that, or refuses.
- *
- * `renameat2` is called through `syscall`, which every C library has, because glibc before 2.28 and musl before 1.2.6
- * lack a function of its own.
- */
+/** Exchanges two absolute paths atomically. Returns false if the system cannot do that. */
 export function exchange(path: string, otherPath: string): boolean {
   const number = callNumbers[process.arch];
+  // Through `syscall`: glibc before 2.28 and musl before 1.2.6 lack a function for renameat2.
   const call = number === undefined ? undefined : host.openLibc("syscall")?.syscall;
   if (number === undefined || call === undefined) return false;
   const [from, to] = [cString(path), cString(otherPath)];
@@ -101,10 +83,7 @@ const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
 
-/**
- * Whether the path still names the open file. Check it after locking: the previous holder of the lock may have removed
- * the file, and a lock on a removed file excludes no other process.
- */
+/** Whether the path still names the open file: a lock on a removed file excludes nobody. */
 export function isSameFile(fd: number, path: string): boolean {
   // Windows uses all 64 bits of an inode number, which a plain number would round.
   const { dev, ino } = fstatSync(fd, { bigint: true });
@@ -112,7 +91,7 @@ export function isSameFile(fd: number, path: string): boolean {
     const named = statSync(path, { bigint: true });
     return named.dev === dev && named.ino === ino;
   } catch (error) {
-    // On Windows, an open file that was removed keeps its name until it is closed, but stat fails.
+    // On Windows, stat fails for an open file that was removed.
     if (systemError.codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
     return false;
   }
