@@ -455,7 +455,7 @@ function packed(point: number | undefined): number {
 
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
-/** Rows of 16 bytes with the same upper half. Equal rows, and those from the eighth on, share a bit. */
+/** A row has the 16 bytes with the same upper half. Distinct rows from the eighth on share a bit. */
 function liveRows(set: unicode.CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
   rangesByLength.forEach((range, i) => {

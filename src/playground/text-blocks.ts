@@ -25,7 +25,7 @@ export type TextBlock = {
   readonly firstWord: number;
 };
 
-/** A block of this length may end before a space; of twice the length, after any word. */
+/** A block of this length ends before the next space; of twice the length, after any word. */
 const blockBytes = 480;
 
 export function blocksOf(text: JoinedText): TextBlock[] {

@@ -77,7 +77,7 @@ export function sampleTextsOf(
 export const textsOfInputs = (inputs: readonly Input[]) =>
   inputs.map((input) => ({ name: shortName(input.path), inputs: [input] }));
 
-/** The passage is from the middle, because texts often begin with a title page or a licence. */
+/** Texts often begin with a title page or a licence, so the passage is from the middle if possible. */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;
   if (isStream || format === "parquet" || format === "json") return null;

@@ -52,7 +52,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
   return (path) => matcher.match(path);
 }
 
-/** Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions, which run only for a short time. */
+/** Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions: loops that run only for a short time. */
 export function disableFtl(...functions: ((...args: never[]) => unknown)[]): void {
   const { noFTL } = require("bun:jsc") as typeof import("bun:jsc");
   for (const function_ of functions) noFTL(function_ as () => unknown);

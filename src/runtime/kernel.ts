@@ -107,12 +107,13 @@ export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   return kernel;
 }
 
-/** Each memory gets at most its share of twice the machine's memory: the engine limits the sum to three times. */
+/** Each memory gets at most its share of twice the machine's memory, but at least 64 MB. */
 export function wholeMemoryBytes(
   wantedBytes: number,
   memoryCount = embedded.availableParallelism() + 1,
   machineBytes = embedded.totalmem(),
 ): number {
+  // The engine limits the sum of all memories to three times the machine's memory.
   const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
   let sizeBytes = smallestWholeBytes;
   while (sizeBytes < Math.max(wantedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;

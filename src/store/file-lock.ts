@@ -37,7 +37,7 @@ const localFileSystems = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ]);
 
-/** Whether the file names a live process of this machine, for systems without locks. */
+/** Whether the lock file names a live process of this machine. Used where files cannot be locked. */
 function isHolderAlive(fd: number): boolean {
   const text = Buffer.alloc(1 << 12);
   try {

@@ -1,13 +1,10 @@
 import { host, isWindows, systemError } from "#runtime";
 
-/**
- * Whether the error may be Windows' refusal to rename, replace or open something that a program holds open. The same
- * error codes also mean a lack of permission.
- */
+/** Whether a program may hold the file open. The codes also mean a lack of permission. */
 export const isHeldOpen = (error: unknown): boolean =>
   isWindows && ["EPERM", "EACCES", "EBUSY"].includes(systemError.codeOf(error));
 
-/** Retries for a second while another program holds the file open; virus scanners and indexers release it sooner. */
+/** Retries for a second while another program holds the file open. */
 export function retryWhileHeldOpen<T>(attempt: () => T): T {
   for (let left = retryCount; ; left--) {
     try {

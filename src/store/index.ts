@@ -1,5 +1,4 @@
-// All paths that bpe writes: staging, publication, locks. This is one module because outputs and locks follow the same
-// rules on who may write to a directory.
+// All paths that bpe writes: staging, publication, locks.
 
 export * as fileChecksum from "./file-checksum.ts";
 export { rename } from "./file-system.ts";

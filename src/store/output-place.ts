@@ -37,10 +37,7 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/**
- * Returns the real path of an output's parent directory, whose last parts need not exist. Tries again if another run
- * creates or removes a part of the path meanwhile.
- */
+/** The last parts need not exist. Tries again if another run creates or removes some. */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -79,10 +76,7 @@ function realPath(path: string): string {
   }
 }
 
-/**
- * Returns the stats of the entry itself, without following a link; null if there is none. `typed` is the path in
- * errors.
- */
+/** Does not follow a link. `typed` is the path in errors. */
 export function lstatOrNull(path: string, typed = path): Stats | null {
   return orNull(path, typed, lstatSync);
 }
@@ -107,10 +101,7 @@ export function freePath(place: Place, ending: string): string {
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
-/**
- * Returns the sorted relative paths of a directory's entries. In place of a subdirectory that `holdsOurs` accepts,
- * returns its entries, unless it is empty.
- */
+/** In place of a subdirectory that `holdsOurs` accepts, returns its entries, unless it is empty. */
 export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
     .flatMap((name) => {
@@ -122,7 +113,7 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
     .sort();
 }
 
-/** Lists the names in a directory. Returns an empty list if the directory cannot be read. */
+/** Returns an empty list if the directory cannot be read. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -131,11 +122,7 @@ export function namesIn(path: string): string[] {
   }
 }
 
-/**
- * Removes a file or directory of our own, with its content. Never throws: what cannot be removed stays. No link is
- * followed. On Linux, a directory is emptied through its descriptor, so nobody can substitute another directory
- * meanwhile.
- */
+/** Never throws, and follows no link. On Linux, nobody can substitute another directory meanwhile. */
 export function removeQuietly(path: string): void {
   try {
     remove(path);
@@ -157,7 +144,7 @@ function remove(path: string): void {
   rmdirSync(path);
 }
 
-/** A path to an open directory that stays valid if the directory is renamed (on Linux). */
+/** On Linux, the path stays valid if the directory is renamed. */
 export const insideOf = (fd: number, path: string) =>
   process.platform === "linux" ? `/proc/self/fd/${fd}` : path;
 

@@ -4,17 +4,14 @@ import { inspectOutput } from "./existing-output.ts";
 import { type Place, pathOf, placeOf } from "./output-place.ts";
 import * as stagedFile from "./staged-file.ts";
 
-/**
- * Checks, without changing anything, that a result may replace what is at the path: nothing, an empty directory, or an
- * earlier result. Does not check write permission in the parent.
- */
+/** Changes nothing. Does not check write permission in the parent. */
 export function checkDirectory(path: string): void {
   const place = placeOf(path);
   const existing = inspectOutput(place);
   if (existing.kind !== "absent") checkReplaceable(place, existing.stats);
 }
 
-/** Returns the places of a directory and of files, after checking each. A device or a pipe has none. */
+/** A device or a pipe has no place. */
 export function check(directory: string | undefined, files: readonly string[]): Place[] {
   if (directory !== undefined) checkDirectory(directory);
   for (const file of files) stagedFile.checkOutputFile(file);
@@ -24,10 +21,7 @@ export function check(directory: string | undefined, files: readonly string[]): 
 
 const stickyBit = 0o1000;
 
-/**
- * Throws a UserError unless the directory can be replaced. That requires permission to empty it. In a sticky parent
- * such as /tmp, the user must also be root or the owner of the directory or of its parent.
- */
+/** In a sticky parent such as /tmp, root and the owners of the two directories may replace it. */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;

@@ -33,7 +33,7 @@ export class ScratchDirectory {
     removeStaleDirectories(parent);
   }
 
-  /** Returns the path. If the directory cannot be created, returns the parent and the problem instead of throwing. */
+  /** If the directory cannot be created, returns the parent and the problem. */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -93,17 +93,13 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Another run removed the directory as a leftover, before this run had the lock. Tries again.
+    // Another run removed the directory as a leftover, before this run had the lock.
   }
 }
 
 const attemptsMax = 100;
 
-/**
- * Locks the lock file of a directory, and returns its descriptor. Returns null if another process holds the lock; if
- * the file was replaced or removed meanwhile; if it is not a regular file; or if locks do not work here and the
- * directory may be left over (`isLeftOver`).
- */
+/** Returns null unless the file is locked, or locks do not work here and the directory is our own. */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;

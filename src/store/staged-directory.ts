@@ -26,10 +26,10 @@ import * as trustedFiles from "./trusted-files.ts";
 
 /** The errors of a rename if the target has changed since it was examined. */
 const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
-/** An attempt is repeated if the target changed in between. This many changes in a row are no coincidence. */
+/** This many changes of the target in a row are no coincidence. */
 const attemptsMax = 100;
 
-/** Replaces what is at the path on a file system without an exchange: between two renames, nothing is there. */
+/** For file systems without an exchange: between two renames, nothing is at the path. */
 function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.HiddenKind): string {
   const path = pathOf(place);
   const aside = outputLock.reserve(place, formerKind);
@@ -48,16 +48,13 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.
 }
 
 export type FormerResults = {
-  /** Where the rest of the replaced result is, if it could not be removed completely; otherwise null. */
+  /** The rest of the replaced result, if it could not be removed completely. */
   readonly leftPath: string | null;
   /** Where the replaced result is, if it was to be kept; otherwise null. */
   readonly keptPath: string | null;
 };
 
-/**
- * Removes or keeps the replaced result, and removes the oldest kept results. Without `keepCount`, results that were
- * kept before stay.
- */
+/** Without `keepCount`, results that were kept before stay. */
 function settleFormer(former: string | null, place: Place, keepCount: number | undefined): FormerResults {
   const isKept = former !== null && keepCount !== undefined && keepCount > 0;
   const keptPath = isKept ? keepResult(former, place) : null;
@@ -67,10 +64,7 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
   return { leftPath, keptPath };
 }
 
-/**
- * Removes a kept result. It is renamed to a hidden name first: if this run dies, the next run removes the rest, and
- * no kept result is incomplete.
- */
+/** It is renamed first: if this run dies, no kept result is incomplete. */
 function removeKept(old: Place, place: Place): void {
   const hidden = outputLock.reserve(place, "new");
   try {
@@ -81,10 +75,7 @@ function removeKept(old: Place, place: Place): void {
   }
 }
 
-/**
- * Removes a former result, file by file. If that fails, for example because someone added a file meanwhile, the rest is
- * left next to the place, and its path is returned; otherwise null.
- */
+/** If that fails, the rest is left next to the place, and its path is returned. */
 function removeFormer(former: string, place: Place): string | null {
   try {
     const existing = inspectOutput({ ...place, parent: dirname(former), name: basename(former) });
@@ -127,11 +118,7 @@ type PublishOptions = {
   readonly exchangePaths?: typeof exchange;
 };
 
-/**
- * A result being written next to its place, on the same file system. `publish` moves the complete result to
- * its path; `discard` leaves the path untouched. Every call is synchronous, so signals are handled between
- * calls, and `discard` may follow any call.
- */
+/** Every call is synchronous, so signals are handled between calls, and `discard` may follow any call. */
 class StagedDirectory {
   private readonly place: Place;
   private readonly staged: outputLock.HiddenPath;
@@ -144,7 +131,7 @@ class StagedDirectory {
 
   constructor(place: Place) {
     this.place = place;
-    // This must precede taking the hidden name: a result that this process failed to publish may still have that name.
+    // Before taking the hidden name, which a result that was not published may still have.
     outputLock.tryWrite(place.typed, () => outputLock.recoverStaleOutputs(place));
     this.removeParents = outputLock.tryWrite(place.typed, () => outputLock.makeParents(place));
     this.staged = new outputLock.HiddenPath(place, "new");
@@ -184,10 +171,7 @@ class StagedDirectory {
     outputLock.tryWrite(typed, () => beginFlush(fd));
   }
 
-  /**
-   * Flushes the result to the device, then moves it to its place: in one step, or in two where the file system cannot
-   * exchange two paths.
-   */
+  /** Moves the result in one step, or in two where the file system cannot exchange paths. */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     outputLock.tryWrite(this.place.typed, () => this.flushFiles());
     if (!canRenameOpen) this.closeFiles();
@@ -195,7 +179,7 @@ class StagedDirectory {
     this.isStaged = false;
     this.closeFiles();
     return outputLock.tryWrite(this.place.typed, () => {
-      // The new result is in place and on the device before anything of the old one is removed.
+      // Before anything of the old result is removed, the new one is on the device.
       flushDirectory(this.place.parent);
       this.staged.release();
       return settleFormer(former, this.place, keepCount);
@@ -258,13 +242,7 @@ class StagedDirectory {
     }
   }
 
-  /**
-   * Moves the result to its place. Returns the path of the former result, or null if there was none. If another run
-   * publishes meanwhile, tries again.
-   *
-   * If the former result is to be kept, the staged result is first renamed to a `keep-…` name. The exchange gives this
-   * name to the former result, so a later run finds it even if this run dies.
-   */
+  /** Returns the path of the former result, or null. Tries again if another run publishes meanwhile. */
   private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     const { staged, place } = this;
     const path = pathOf(place);
@@ -274,13 +252,14 @@ class StagedDirectory {
         this.settlePermissions(existing.kind === "absent" ? null : existing.stats);
         if (existing.kind === "result") {
           const formerKind: outputLock.HiddenKind = keepsFormer ? `keep-${recordMark(path)}` : "old";
+          // The exchange gives this name to the former result.
           if (keepsFormer) staged.moveTo(formerKind);
           if (exchangePaths(staged.path, path)) return staged.path;
           staged.moveTo("new");
           return replaceInTwoSteps(staged.path, place, formerKind);
         }
         if (existing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
-        // Atomic if there is nothing, or an empty directory. Refused if anything else has appeared meanwhile.
+        // Atomic. Refused if anything but an empty directory has appeared meanwhile.
         rename(staged.path, path);
         return null;
       } catch (error) {

@@ -9,10 +9,7 @@ import * as trustedFiles from "./trusted-files.ts";
 
 const flushAfterBytes = scaled(2 ** 24, 128);
 
-/**
- * Checks, without changing anything, that a file may be written at the path. Does not check whether its directory
- * permits that.
- */
+/** Changes nothing. Does not check whether the directory permits writing. */
 export function checkOutputFile(path: string): void {
   const { place, former } = inspectTarget(path);
   if (former !== null && !former.isFile()) return;
@@ -24,17 +21,17 @@ export function checkOutputFile(path: string): void {
   }
 }
 
-/** Returns the place of a file that is staged next to it; null for a device or a pipe, which is written directly. */
+/** Returns null for a device or a pipe, which is written directly. */
 export function placeOfFile(path: string): Place | null {
   const { place, former } = inspectTarget(path);
   return former === null || former.isFile() ? place : null;
 }
 
-/** Registers a function that undoes a half-done step if the process stops. Returns a function that unregisters it. */
+/** Registers a function for when the process stops. Returns a function that unregisters it. */
 export type Guard = (undo: () => void) => () => void;
 export const noGuard: Guard = () => () => {};
 
-/** Runs `write`, which publishes the staged output at its end. After an error, or if the process stops, discards it. */
+/** `write` publishes the staged output at its end. After an error, it is discarded. */
 export async function use<Staged extends { discard(): void }, Made>(
   staged: Staged,
   guard: Guard,
@@ -75,7 +72,7 @@ class StagedFile implements ByteSink {
   private readonly place: Place;
   /** What is already at the path; null if there is nothing. */
   private readonly former: Stats | null;
-  /** Where the bytes are staged; null for a device or a pipe, which is written directly. */
+  /** null for a device or a pipe, which is written directly. */
   private readonly path: string | null;
   private fd: number | null = null;
   private unflushedBytes = 0;
@@ -122,7 +119,7 @@ class StagedFile implements ByteSink {
     if (error) outputLock.tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
-  /** Overwrites bytes, for a header that is known only at the end. Throws for a device or a pipe. */
+  /** For a header that is known only at the end. Throws for a device or a pipe. */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
@@ -152,10 +149,7 @@ class StagedFile implements ByteSink {
     });
   }
 
-  /**
-   * Moves the file to its path. If Windows refuses to replace the target, the file is left next to it, and the error
-   * says where.
-   */
+  /** If Windows refuses to replace the target, the file is left next to it. */
   private takePlace(path: string): void {
     try {
       rename(path, pathOf(this.place));
@@ -169,7 +163,7 @@ class StagedFile implements ByteSink {
     }
   }
 
-  /** Removes the staged file and leaves the target alone. After `publish`, there is nothing to remove. */
+  /** Removes the staged file, if any, and leaves the target alone. */
   discard(): void {
     this.close();
     if (this.path === null) return;
@@ -183,10 +177,7 @@ class StagedFile implements ByteSink {
   }
 }
 
-/**
- * Finds the file that writing to a path would replace. Links are followed: the target of a link is replaced, not the
- * link.
- */
+/** The target of a link is replaced, not the link. */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
@@ -196,7 +187,7 @@ function inspectTarget(path: string): { place: Place; former: Stats | null } {
   if (former?.isDirectory() || isForDirectory) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
-  // A pipe or a device would be written directly, and the user who created it could read the data.
+  // The user who created a pipe or a device could read the data.
   if (named !== null && !named.isFile()) trustedFiles.checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
 }

@@ -17,17 +17,9 @@ import { dirname, isAbsolute } from "node:path";
 import { systemError, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
-/*
- * Files in directories that others may write to. There, a file with one of our names may be anyone's: a pipe that
- * blocks its reader, a link to a file that an attacker wants to destroy, a file with false content. The functions here
- * open such files: they follow no untrusted link, do not block, and check the open descriptor.
- */
+/* In directories that others may write to, files with our names may be anyone's: pipes, links, false content. */
 
-/**
- * Whether the owner of an entry is trusted in its directory. If everybody may write to the directory, only this user,
- * root and the directory's owner are trusted. Otherwise every owner is trusted, because the directory's owner decides
- * who may write to the directory.
- */
+/** If everybody may write to the directory, only this user, root and the directory's owner are trusted. */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
 }
@@ -40,7 +32,7 @@ export const isOwn = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 /** Whether only this user and root can have created the entries of a directory. */
 const isClosed = (directory: Stats) => isOwnOrRoots(directory) && (directory.mode & 0o022) === 0;
 
-/** Thrown for a file with one of our names that must not be used. The message names the file and the reason. */
+/** Thrown for a file with one of our names that must not be used. */
 export class Untrusted extends UserError {
   constructor(
     readonly path: string,
@@ -52,7 +44,7 @@ export class Untrusted extends UserError {
   }
 }
 
-/** Opens a file with one of our names. Throws `Untrusted` unless it is a regular file of a trusted user. */
+/** Throws `Untrusted` unless it is a regular file of a trusted user. */
 export function open(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {
@@ -73,9 +65,7 @@ function openWithoutLink(path: string, access: number): number {
   }
 }
 
-/**
- * The meanings of the system's errors when a link is opened, a directory is opened for writing, or a socket is opened.
- */
+/** The errors of opening a link, a socket, or a directory for writing. */
 const untrustedByCode: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",
@@ -88,7 +78,7 @@ function checkTrusted(path: string, stats: Stats): void {
   checkOwner(path, stats);
 }
 
-/** Throws `Untrusted` for a file that another user put into a directory to which everybody may write. */
+/** Throws `Untrusted` unless `isTrusted`. */
 export function checkOwner(path: string, stats: Stats): void {
   if (isTrusted(stats, statSync(dirname(path)))) return;
   throw new Untrusted(
@@ -106,10 +96,7 @@ export function readTrusted(path: string): Buffer {
   }
 }
 
-/**
- * Removes a file with one of our names, if it exists. If it is a link, the link itself is removed. Throws `Untrusted`
- * if its owner is not trusted.
- */
+/** A link itself is removed. Throws `Untrusted` if the owner is not trusted. */
 export function remove(path: string): void {
   const stats = lstatOrNull(path);
   if (stats === null) return;
@@ -117,10 +104,7 @@ export function remove(path: string): void {
   unlinkSync(path);
 }
 
-/**
- * Follows the links of a path to be written, whose target need not exist. A link's creator decides which file is
- * written, so a link is followed only if nobody but this user and root can have created it.
- */
+/** A link's creator decides which file is written, so others' links are refused, except in closed directories. */
 export function followLinks(path: string): string {
   let found = path;
   for (let n = 0; n < linksMax; n++) {
@@ -141,10 +125,7 @@ export function followLinks(path: string): string {
 /** The maximum number of links that are followed, as in the system itself. */
 const linksMax = 40;
 
-/**
- * Opens a file to append to it, and creates it if it is missing. The path, which the user named, may lead to a pipe or
- * a device, and opening does not block. Throws `Untrusted` for a file that another user may have created.
- */
+/** Opening a pipe or a device does not block. Throws `Untrusted` for a file of an untrusted user. */
 export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
   const access = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
@@ -168,21 +149,14 @@ function checkAppended(path: string, stats: Stats): void {
   }
 }
 
-/** The permissions of a staged output, which is private to its writer until it is published. */
+/** A staged output is private to its writer until it is published. */
 export const stagedFileMode = 0o600;
 export const stagedDirectoryMode = 0o700;
 
-/** Read, write and execute for owner, group and others. The set-user-ID and set-group-ID bits are never set. */
+/** Without set-user-ID and set-group-ID, which are never set. */
 const plainBits = 0o777;
 
-/**
- * Gives the staged output, open as `fd`, the permissions of what it replaces. If it replaces nothing (null), it gets
- * `fullMode` (0o666 for files, 0o777 for directories) masked by the umask.
- *
- * Owner and group are restored as far as the system allows, also for the files inside (`innerFds`). Permissions set by
- * another user are limited by the umask. If the group cannot be restored, the new group gets the permissions of others.
- * Nothing happens on a file system without permissions.
- */
+/** Gives the output the permissions of what it replaces, or `fullMode` masked by the umask. */
 export function settlePermissions(
   fd: number,
   fullMode: number,
@@ -197,6 +171,7 @@ export function settlePermissions(
   const { uid, gid } = fstatSync(fd);
   const hasGroup = gid === former.gid || attempt(() => fchownSync(fd, uid, former.gid));
   const mode = former.mode & plainBits & (isOwn(former) ? plainBits : allowed);
+  // Another group than the former one gets the permissions of others.
   attempt(() => fchmodSync(fd, hasGroup ? mode : withoutGroup(mode)));
   if (uid !== former.uid) attempt(() => fchownSync(fd, former.uid, hasGroup ? former.gid : gid));
   const now = fstatSync(fd);
@@ -204,7 +179,7 @@ export function settlePermissions(
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
 }
 
-/** Returns the replaced file if its permissions are to be inherited; null if an untrusted user may have created it. */
+/** Returns null if an untrusted user may have created the replaced file. */
 export function formerToInherit(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }

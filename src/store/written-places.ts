@@ -10,10 +10,7 @@ export type RunOutput = {
   readonly name: Message;
   /** A path, or an open descriptor as a number. */
   readonly path: string | number;
-  /**
-   * A file is replaced, and so is a directory that holds an earlier result. A log is appended to. A cache is a
-   * directory into which only this program writes.
-   */
+  /** A file or an earlier result is replaced; a log is appended to. */
   readonly kind: "file" | "directory" | "log" | "cache";
 };
 
@@ -32,15 +29,15 @@ export type RunInput = {
 type Place = RunOutput & {
   /** The output's present or future path, with links resolved. */
   readonly real: string;
-  /** The identities (device and inode) of the file or directory, and, if a directory is replaced, of its entries. */
+  /** Device and inode of the file or directory and, if that is replaced, of its entries. */
   readonly ids: ReadonlySet<string>;
   /** Like `ids`, but rounded to JavaScript numbers, as `device` and `inode` of an input are. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether writing harms no input: to an open descriptor of a pipe, a terminal or an empty file. */
+  /** Whether it is an open descriptor to which writing harms no input. */
   readonly isHarmless: boolean;
 };
 
-/** Thrown if an output is where it must not be: for example, if it is an input of the run or contains one. */
+/** Thrown if, for example, an output is an input of the run or contains one. */
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,
@@ -52,10 +49,7 @@ export class MisplacedOutput extends UserError {
   }
 }
 
-/**
- * All outputs of a run, examined before the run writes anything. Outputs and inputs are compared by inode, so links,
- * hard links and mounts make no difference.
- */
+/** Examined before the run writes. Inodes are compared, so links and mounts make no difference. */
 export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
@@ -67,9 +61,7 @@ export class WrittenPlaces {
     this.directories = this.places.filter(isDirectory);
   }
 
-  /**
-   * Throws if writing an output could harm an input of the run, or if an output directory or cache contains an input.
-   */
+  /** Throws if writing an output could harm an input, or if an output directory contains one. */
   refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
     for (const one of read) {
@@ -80,10 +72,7 @@ export class WrittenPlaces {
     }
   }
 
-  /**
-   * Refuses a file, a log or a cache inside a directory that is replaced or is a cache, and a log that is also another
-   * output. Standard output is never refused.
-   */
+  /** Refuses outputs inside a directory that is replaced, and a log that is also another output. */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {
       const { name, path, real, kind } = place;
@@ -102,7 +91,7 @@ export class WrittenPlaces {
 
   private around({ path, device }: RunInput): Place | undefined {
     if (path === "-" || this.directories.length === 0) return undefined;
-    // An input that was examined is in the folder where it was found; a typed path may lead anywhere.
+    // An examined input is where it was found; a typed path may lead anywhere.
     const folder = dirname(device === undefined ? realPathOf(path) : path);
     const known = this.directoriesOfFolders;
     if (!known.has(folder)) known.set(folder, directoryAround(folder, this.directories));
@@ -148,10 +137,7 @@ function statsOf(path: string | number): BigIntStats | null {
   }
 }
 
-/**
- * The identity of a file; null if there is no file, if writing cannot harm it (a terminal, /dev/null), or if the file
- * system has no inode numbers.
- */
+/** Returns null without a file or inode numbers, and for a terminal or /dev/null. */
 const idOf = (stats: BigIntStats | null) =>
   stats === null || stats.isCharacterDevice() || stats.ino === 0n ? null : `${stats.dev} ${stats.ino}`;
 
@@ -172,7 +158,7 @@ function examine(written: RunOutput): Place {
   };
 }
 
-/** Lists the files and directories of the result at this place. Nothing else would be replaced. */
+/** Nothing but the files and directories of a result would be replaced. */
 function namesOfResult(path: string): string[] {
   try {
     const existing = inspectOutput(placeOf(path));
@@ -192,10 +178,7 @@ function isSame({ ids, looseIds, real }: Place, { path, isStream, device, inode 
   return path !== "-" && !stats?.isCharacterDevice() && real === realPathOf(path);
 }
 
-/**
- * Returns the output directory that is the folder or contains it. Inodes are compared, too, because a mount gives a
- * directory a second path.
- */
+/** Inodes are compared, too, because a mount gives a directory a second path. */
 function directoryAround(folder: string, directories: readonly Place[]): Place | undefined {
   let at = realFolder(folder);
   const named = directories.find(({ real }) => isWithin(at, real));

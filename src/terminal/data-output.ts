@@ -6,10 +6,7 @@ import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
 import { formatLines, isTerminal, type Line, stylesFor } from "./styling.ts";
 
-/**
- * Writes data to stdout if the path is undefined or `-`. Otherwise writes it to a named pipe, to a device, or to a file
- * that appears when it is complete.
- */
+/** Writes to stdout if the path is undefined or `-`. */
 export async function writeData<T>(
   path: string | undefined,
   make: (out: ByteSink) => Promise<T>,
@@ -19,8 +16,7 @@ export async function writeData<T>(
     return isTerminal(stdout) ? withoutBar(write) : write();
   }
   if (stagedFile.placeOfFile(path) !== null) return stagedFile.write(path, onStop, make);
-  // Opening a named pipe blocks until there is a reader. A thread of the runtime opens it, so that signals are handled
-  // meanwhile. The module is loaded on demand, because loading it takes 0.4 ms.
+  // Opening a named pipe blocks until there is a reader, so a thread of the runtime opens it.
   const { open } = await import("node:fs/promises");
   const file = await open(path, "w").catch((error) => {
     throw systemError.refusal(`"${path}" cannot be written`, error);
@@ -45,10 +41,7 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
   return made;
 }
 
-/**
- * Waits until more may be written. Await it between two chunks: this bounds the memory, and signals are handled
- * meanwhile.
- */
+/** Await it between two chunks: this bounds the memory, and signals are handled. */
 export const drain = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
 
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
@@ -63,7 +56,7 @@ export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from
 
 export const writeLines = (lines: readonly Line[]) => writeStdout(`${formatLines(lines, stylesFor(1))}\n`);
 
-/** Writes a value to stdout as a line of JSON. Its lists may be long: tens of MB. */
+/** The value's lists may be long: tens of MB. */
 export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
 
 function* jsonLine(value: unknown): Generator<Uint8Array> {
@@ -74,10 +67,7 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
 /** How many elements of a list are converted together. */
 const sliceLength = 2_000;
 
-/**
- * Yields in pieces what JSON.stringify returns for plain data, in which no field is undefined. Long lists are split, so
- * that no piece takes long; lists in lists are not.
- */
+/** Like JSON.stringify for plain data without undefined fields. Long lists are split; lists in lists are not. */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {
     for (let start = 0; start < value.length; start += sliceLength) {
@@ -97,17 +87,14 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
 }
 
 /**
- * Thrown if the reader of stdout has exited, as `| head` does. It has read what it needed, so the run ends silently,
- * with success.
+ * Thrown if the reader of stdout has exited, as `
+ * head` does. The run then succeeds.
  */
 export class ClosedReader extends Error {}
 
 const stdout = 1;
 
-/**
- * Writes data to stdout, to a named pipe or to a device. A thread of the runtime writes to a pipe, so that signals are
- * handled even if the pipe's reader is slow or stops. A file is written directly.
- */
+/** A thread of the runtime writes to a pipe, so that signals are handled if its reader is slow. */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;
   private queue: Uint8Array[] = [];
@@ -124,7 +111,7 @@ class StreamWriter implements ByteSink {
     this.isFile = isRegularFile(fd);
   }
 
-  /** Writes the chunk to a file, or queues a copy of it. Throws the error of an earlier chunk. */
+  /** Throws the error of an earlier chunk. */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
@@ -140,10 +127,7 @@ class StreamWriter implements ByteSink {
     if (!this.isWriting) void this.writeQueue();
   }
 
-  /**
-   * Returns undefined while the queue is not full. Otherwise returns a promise that resolves once the queue is not full
-   * any more, or `write` has an error to throw.
-   */
+  /** The promise resolves once the queue is not full, or `write` has an error to throw. */
   drain(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
   }
@@ -200,7 +184,7 @@ const errorOfStdout = (error: unknown): unknown =>
     ? new ClosedReader("the program that read stdout has closed it")
     : systemError.refusal("standard output cannot be written", error);
 
-/** Joins chunks if all are small, such as lines or single bytes, because each would cost a system call. */
+/** Joins small chunks, because each would cost a system call. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
   return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
@@ -226,11 +210,7 @@ function isRegularFile(fd: number): boolean {
   }
 }
 
-/**
- * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds a
- * lock: waits for its end with `--wait`, otherwise throws a UserError that names it. In `paths`, `undefined` and `-`
- * are stdout, which needs no lock.
- */
+/** With `--wait`, waits for a run that holds a lock. In `paths`, `undefined` and `-` are stdout. */
 export async function lockOutputs(
   output: Output,
   directory: string | undefined,
@@ -244,7 +224,7 @@ export async function lockOutputs(
       phrase`give one: ${asOption("output")}`,
     );
   }
-  // All runs take their locks in the same order, so that no two runs wait for each other.
+  // Runs take their locks in one order, so that no two wait for each other.
   places.sort((a, b) =>
     Buffer.compare(Buffer.from(outputPlaces.pathOf(a)), Buffer.from(outputPlaces.pathOf(b))),
   );

@@ -1,5 +1,4 @@
-// What commands print, and how they open the files and tokenizers that the command line names. This is one module
-// because an error in any option, input or output has to be reported in the same way.
+// What commands print, and how they open the files and tokenizers of the command line.
 
 export * as commands from "./command.ts";
 export * as dataOutput from "./data-output.ts";

@@ -4,7 +4,7 @@ import type { RequestedTraining } from "#options";
 import { asOption, phrase, usageError } from "#runtime";
 import type { Output } from "./output.ts";
 
-/** Refuses names that are invalid, or that are given in addition to a plan. Reads no file. */
+/** Refuses names that are invalid, or given in addition to a plan. */
 export function check(
   files: readonly string[],
   asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
@@ -21,7 +21,7 @@ export function check(
     inputSearch.checkNames(files, asked);
 }
 
-/** Finds the inputs and the files that are skipped, and detects the format of the first stream. */
+/** Finds the inputs, and detects the format of the first stream. */
 export const openInputs = async (
   names: readonly string[],
   options: inspection.InputOptions,
@@ -40,10 +40,7 @@ export function find(
   return found;
 }
 
-/**
- * Waits for the beginning of the first stream, and detects its format. Then refuses `--text-field` if no input has
- * fields.
- */
+/** Refuses `--text-field` if no input has fields. */
 export async function inspectStreams(
   found: inputSearch.FoundInputs,
   options: inspection.InputOptions,
@@ -59,7 +56,7 @@ export async function inspectStreams(
   return { ...found, inputs };
 }
 
-/** Returns rows of a summary: how files are read, and which ones are skipped. A text may be empty. */
+/** How files are read, and which are skipped. A text may be empty. */
 export const notes = ({ inputs, skipped }: inputSearch.FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],
@@ -77,7 +74,7 @@ const formatNames: Record<InputFormat, string> = {
   fasta: "FASTA",
 };
 
-/** Says how files are read. Returns "" if all have one format, which their names or an option determine. */
+/** Returns "" if all have one format, which their names or an option determine. */
 function readAs(inputs: readonly Input[]): string {
   const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
     if (formatFrom !== "content") return formatNames[format];

@@ -42,10 +42,7 @@ type OutputOptions = {
   readonly spelling?: messages.Spelling | undefined;
 };
 
-/**
- * A summary, or a function that makes it on demand, for people or for the log. The function's argument is the column
- * where lines have to end, or null for no limit.
- */
+/** The function's argument is the column where lines have to end; null for no limit. */
 type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
 /** Estimates of memory below this are not shown to people. */
@@ -60,7 +57,7 @@ function writeStderr(text: string): void {
   } catch {}
 }
 
-/** Writes messages for people, or for a watching program, to stderr and to the log. Escapes their text. */
+/** Writes messages to stderr and to the log. Escapes their text. */
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
@@ -68,7 +65,7 @@ export class Output {
   private readonly displays: readonly ProgressDisplay[];
   private readonly log: LogFile | undefined;
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
-  /** The path of each pipe that this run copied to a file, by the path of the copy; `-` for standard input. */
+  /** For each copy of a pipe, the pipe's path; `-` for standard input. */
   private readonly copies = new Map<string, string>();
 
   constructor(private readonly options: OutputOptions) {
@@ -87,22 +84,22 @@ export class Output {
     return this.options.waits === true;
   }
 
-  /** Refuses inputs that are also outputs: a directory, a glob or a plan may have led to one. */
+  /** Refuses inputs that are also outputs. */
   keepOutputsFrom(read: readonly writtenPlaces.RunInput[]): void {
     this.options.written?.refuseOverlap(read);
   }
 
-  /** Opens the log, if there is one, before any work. Throws a UserError if it cannot be written. */
+  /** Opens the log before any work. Throws a UserError if it cannot be written. */
   openLog(): void {
     this.log?.open();
   }
 
-  /** Makes errors name `path` in place of `copyPath`, the file to which the run copied the pipe. */
+  /** Makes errors name `path` in place of its copy. */
   nameCopy(copyPath: string, path: string): void {
     this.copies.set(copyPath, path);
   }
 
-  /** Returns the path of the pipe of which `path` is a copy; `path` itself if it is no copy. */
+  /** Returns the pipe's path if `path` is a copy, else `path`. */
   typedPath(path: string): string {
     return this.copies.get(path) ?? path;
   }
@@ -124,12 +121,12 @@ export class Output {
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: stageProgress.EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
-  /** Ends the stage. Its time ends now if `found` states its result, otherwise with its last report of progress. */
+  /** The stage's time ends now if `found` is given, otherwise with its last report. */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }
 
-  /** Ends the stage of a run that has no other, without a line of its own: the summary has the time of the run. */
+  /** Ends the stage without a line of its own: the summary has the time. */
   endOnlyStage(): void {
     for (const display of this.displays) display.end("told below");
   }
@@ -141,7 +138,7 @@ export class Output {
     else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
   }
 
-  /** Reports that another run is writing the output, and that this one waits for its end. */
+  /** Reports that this run waits for another one that writes the output. */
   waitFor(path: string, holder: outputLock.Holder): void {
     const message = `waiting: "${path}" is being written by ${outputLock.describeHolder(holder)}`;
     this.log?.line(message);
@@ -172,7 +169,7 @@ export class Output {
     }
   }
 
-  /** Records the results of a successful run: `summary` for people, `record` for programs. `end` prints them. */
+  /** `summary` is for people, `record` for programs. `end` prints them. */
   succeed(summary: Summary, record: object): void {
     this.success = { summary, record };
   }
@@ -188,7 +185,7 @@ export class Output {
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
-  /** Ends a run whose reader of stdout has exited: successfully, and without a message for people. */
+  /** The reader of stdout has exited: the run succeeds, without a message for people. */
   endUnread(): void {
     this.endWith(["the program that read stdout has ended"], { success: true, unread: true }, []);
   }
@@ -254,15 +251,11 @@ export class Output {
   }
 }
 
-/**
- * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its result as
- * JSON. Each line is appended in one write, so several runs may share the file, and `logrotate` may copy and
- * truncate it, or move it between two runs.
- */
+/** Each line is appended in one write, so several runs may share the file, and `logrotate` may truncate it. */
 class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
-  /** Whether nothing may be written to the log, because its file is an input or another output. */
+  /** Whether the log's file is an input or another output. */
   isRefused = false;
   onFailure: (message: Message) => void = () => {};
 
@@ -291,20 +284,17 @@ class LogFile {
     this.write(json.line(content));
   }
 
-  /**
-   * Writes lines. If that fails, the work continues. Only the first failure is reported, but later lines are tried
-   * again, because a full disk may get free space.
-   */
+  /** If writing fails, the work continues. Later lines are tried again: a full disk may get free space. */
   private write(text: string): void {
     if (this.isRefused) return;
     try {
-      // The file is not open yet if the run ends early, because of a mistake or because this file cannot be opened.
+      // Not open yet if the run ends early, because of a mistake.
       this.open();
     } catch {
       return;
     }
     try {
-      // This does not block: a pipe with a slow reader counts as a failure of the log.
+      // Does not block: a pipe with a slow reader counts as a failure.
       const bytes = Buffer.from(`${text}\n`);
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {

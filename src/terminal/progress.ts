@@ -3,19 +3,13 @@ import type { StageProgress } from "#jobs";
 
 // Progress of a long run: a bar on a terminal, a line for each stage elsewhere, JSON lines for programs.
 
-/** How progress is shown. `log` is for the file of `--log-file`: the lines of `plain` without the program's name. */
+/** `log` is for the file of `--log-file`: `plain` without the program's name. */
 export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** Shows the progress of a stage. Its methods may be called at any time, any number of times. */
+/** Its methods may be called at any time, any number of times. */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
-  /**
-   * Ends the stage. Its time ends now if it has a result or is incomplete, otherwise with its last report.
-   *
-   * @param how "took" if the stage is complete, "told below" if it is complete and the summary has its time, "stopped
-   * after" if it is incomplete
-   * @param found the result of the stage
-   */
+  /** Ends the stage. With "told below", it is complete, and the summary has its time. */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
   clear(): void;
@@ -23,7 +17,7 @@ export type ProgressDisplay = {
 
 /** The milliseconds after which the progress of a stage is shown again. */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
-/** For this many milliseconds a stage is not shown to people. Programs receive each stage at once. */
+/** For this many milliseconds a stage is not shown. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
 /** The shortest stage, in milliseconds, that gets its own line. */
 const lineMsLeast = 1000;
@@ -36,7 +30,7 @@ export function createProgress(
 ): ProgressDisplay {
   if (mode === "none") return { update() {}, end() {}, clear() {} };
   let last: StageProgress | undefined;
-  // A stage begins at the end of the previous one, the first stage with its first report.
+  // When the stage began: at the end of the previous one, or at its first report.
   let startMs: number | undefined;
   let lastMs = 0;
   let shownMs = 0;
@@ -55,8 +49,7 @@ export function createProgress(
     const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = (mode === "plain" || mode === "log") && how !== "told below";
     if (mode === "json" && last !== undefined && how !== "stopped after") {
-      // Reports to programs that all is done, even if the total was not known (a stream) or not reached (fewer merges
-      // than requested).
+      // Tells programs that all is done, even if the total was unknown or not reached.
       const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
       const whole = { ...last, done, total: done };
       if (shown?.done !== done || shown.total !== done) show(whole, measure(whole, elapsedMs / 1000));
@@ -71,8 +64,7 @@ export function createProgress(
     if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
     else if (mode !== "bar") line(sentence(parts(progress, figures)));
     else if (!pause.isOn) {
-      // The cursor stays at the start of the line: if the terminal gets narrower and wraps the bar, the next
-      // bar erases all of it.
+      // The cursor stays at the start of the line: the next bar erases even a wrapped one.
       write(`${barLine(progress, figures, columns() - 1)}\x1b[J\r`);
       barShown = true;
       pause.clear = clear;
@@ -98,7 +90,7 @@ export function createProgress(
   };
 }
 
-/** Whether the bar is suspended, because data goes to the same terminal, and how to remove it from there. */
+/** Whether the bar is suspended, because data goes to the same terminal. */
 const pause = { isOn: false, clear: () => {} };
 
 export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {
@@ -148,10 +140,7 @@ function parts({ unit }: StageProgress, figures: Figures) {
   };
 }
 
-/**
- * Whether the remaining time can be estimated. The start of a stage says little about its speed, so an estimate is
- * shown only after a share of the stage, or after some seconds.
- */
+/** The start of a stage says little about its speed. */
 const canEstimateEnd = ({ share, done, perSecond }: Figures) =>
   done > 0 && (share! >= estimateShareMin || done >= estimateSecondsMin * perSecond);
 
@@ -172,20 +161,14 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
   return `${progress.stage} ${how} ${formatSeconds(elapsedSeconds)}: ${known.join(", ")}`;
 }
 
-/**
- * The parts that a narrow terminal leaves out, in this order. The amount and the bar say the same as the share,
- * which stays.
- */
+/** A narrow terminal leaves out these parts, in this order. */
 const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
-/**
- * The parts that a narrow terminal leaves out, in this order, if the end of the stage is unknown. There is no bar, and
- * the amount stays, because it shows the progress.
- */
+/** The order if the end of the stage is unknown. The amount stays: it shows the progress. */
 const droppedFirstWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };
 
-/** Formats a bar and a sentence after it in at most `width` columns. Parts that do not fit are left out completely. */
+/** Parts that do not fit in `width` columns are left out completely. */
 export function barLine(progress: StageProgress, figures: Figures, width: number): string {
   const { share } = figures;
   const said = parts(progress, figures);

@@ -4,10 +4,7 @@ import { exitCode, isWindows } from "#runtime";
 /** Functions to call at the end of the run, however it ends. */
 let cleanups: (() => void)[] = [];
 
-/**
- * Registers `cleanup` to be called when the run ends or is stopped by a signal. Returns a function that unregisters it.
- * `cleanup` must be safe to call at any time.
- */
+/** Returns a function that unregisters `cleanup`, which must be safe to call at any time. */
 export function onStop(cleanup: () => void): () => void {
   cleanups.push(cleanup);
   return () => {
@@ -23,11 +20,7 @@ export function undoAll(): void {
   }
 }
 
-/**
- * Installs signal handlers: SIGINT, SIGTERM and, unless it is ignored, SIGHUP undo half-done work, call `tell`, and end
- * the process. The handlers stay installed, so that a second signal does not end the process before all
- * cleanups have run.
- */
+/** The handlers stay installed: a second signal must not end the process before the cleanups have run. */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
     undoAll();
@@ -41,7 +34,7 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
-/** Installs handlers by which an uncaught error, such as one in an event, ends the run like any other error. */
+/** An uncaught error ends the run like any other error. */
 export function serveCrashes(fail: (error: unknown) => number): void {
   const end = (error: unknown) => {
     undoAll();
@@ -51,7 +44,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether the run was started with SIGHUP ignored, as by nohup, so that it continues when the terminal is closed. */
+/** Whether the run was started with SIGHUP ignored, as by nohup. */
 function isHangupIgnored(): boolean {
   if (isWindows) return false;
   try {

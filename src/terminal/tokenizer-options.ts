@@ -22,7 +22,7 @@ export const readSupplements = async ({
   specialTokensAsText,
 });
 
-/** Finds the tokenizer that `--tokenizer` names, without reading its files. Adds what `readSupplements` returns. */
+/** Finds the tokenizer of `--tokenizer`, without reading its files. */
 export const tokenizerOf = async (asked: Asked) => ({
   ...findTokenizer(asked.tokenizer!),
   ...(await readSupplements(asked)),
@@ -32,9 +32,7 @@ type FoundWithSupplements = Awaited<ReturnType<typeof readSupplements>> &
   Pick<FoundTokenizer, "path"> &
   Partial<FoundTokenizer>;
 
-/**
- * Loads the tokenizer, and warns about settings that are not applied. `isDecoded` says whether ids will be decoded.
- */
+/** `isDecoded` says whether ids will be decoded. */
 export async function open(
   { name, path, pattern, specialTokens, specialTokensAsText }: FoundWithSupplements,
   isDecoded: boolean,
@@ -45,7 +43,7 @@ export async function open(
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same setting. */
+/** Warns once for all tokenizers with the same setting. */
 export function warnOf(
   tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
   output: Pick<Output, "tell">,
@@ -57,10 +55,7 @@ export function warnOf(
   }
 }
 
-/**
- * Returns the name of the tokenizer's directory if its file has a usual name, such as tokenizer.json. Otherwise returns
- * the name of the file or directory, without an ending .json or .tiktoken.
- */
+/** Returns the directory's name if the file has a usual name, such as tokenizer.json. */
 export function nameOf(path: string): string {
   const isUsual = formats.usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;

@@ -10,13 +10,13 @@ import {
 
 export type { PrefixRule };
 
-/** A token that is found in a text before the pattern cuts it. The fields are HF's, with HF's meaning. */
+/** A token that is found before the pattern cuts the text. The fields are HF's. */
 export type AddedToken = {
   readonly id: number;
   readonly content: string;
   /** Whether it is a special token. With `--special-tokens-as-text`, special tokens stay text. */
   readonly special: boolean;
-  /** Whether it is searched for in the normalized text. The other added tokens are found before normalization. */
+  /** Whether it is searched for in the normalized text. */
   readonly normalized: boolean;
   /** Whether it also consumes the whitespace before it. */
   readonly lstrip: boolean;
@@ -38,9 +38,9 @@ export const plainSpecial = {
 export type Cutting = {
   readonly pattern: CompiledPattern;
   readonly normalization: Normalization | null;
-  /** Whether spaces are put before sections, which are the parts of a text between added tokens. */
+  /** Whether spaces are put before the parts between added tokens. */
   readonly addsPrefixSpace: boolean;
-  /** Which sections get a space if `addsPrefixSpace`; by default, all that do not begin with one. */
+  /** Which sections get a space; by default, all that do not begin with one. */
   readonly prefixRule?: PrefixRule;
   /** Whether each line gets a space, as a section does. */
   readonly isLinewise?: boolean;
@@ -49,10 +49,7 @@ export type Cutting = {
   readonly specialTokensAsText?: boolean;
 };
 
-/**
- * Returns a cutting that splits text at special tokens, normalizes the sections between them if `normalization` is
- * given, and cuts the sections by a pattern.
- */
+/** Special tokens are found first; the sections between them are normalized and cut. */
 export const plain = (
   pattern: CompiledPattern,
   specialTokens: readonly string[] = [],
@@ -76,20 +73,14 @@ export const looksAround = ({ addedTokens }: Pick<Cutting, "addedTokens">) =>
 const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
-/**
- * Whether the pattern sees a text unchanged, except that added tokens are removed: either none are found, or all are
- * found in one search and none of them depends on its neighbours.
- */
+/** Whether the pattern sees the text unchanged, but for added tokens that are removed. */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
   const areAlike = addedTokens.every(({ normalized }) => normalized === addedTokens[0]!.normalized);
   return !changesText(cutting) && (findsNone(cutting) || (areAlike && !looksAround(cutting)));
 }
 
-/**
- * Returns the tokens that the kernel searches for while it cuts a text; none if they are found before the text is cut
- * (`sectionSettings`).
- */
+/** Returns the tokens to find while cutting; none if they are found before (`sectionSettings`). */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
   isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
 
@@ -124,11 +115,7 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
 export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
   describeSections(sectionSettings(cutting));
 
-/**
- * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is cut (a normal
- * form, a prefix space), if some token depends on its neighbours, if only some of the added tokens are searched for in
- * the normalized text, or if special tokens stay text and there are other added tokens.
- */
+/** Whether a text can be cut into ranges by its bytes alone. */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
   if (changesText(cutting) || looksAround(cutting)) return false;
@@ -136,11 +123,7 @@ export function canBeCut(cutting: Cutting): boolean {
   return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }
 
-/**
- * Whether a text can be cut into ranges by its bytes: either `canBeCut` is true, or normalization is the only obstacle,
- * and all added tokens are found before it. Then cuts are possible only among characters that normalization does not
- * change.
- */
+/** Whether `canBeCut` is true, or would be without normalization, with all added tokens found before it. */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =
     cutting.normalization !== null &&
@@ -149,12 +132,7 @@ export function canBeCutSafely(cutting: Cutting): boolean {
   return canBeCut(cutting) || isOnlyNormalized;
 }
 
-/**
- * Returns where threads may cut a text. If `canBeCutSafely`, they may cut at the added tokens that are found, and at
- * safe cuts; a normalization must not change the characters at a safe cut. Otherwise they may cut only at the added
- * tokens that are found before normalization, because the text between two of these is normalized and searched on its
- * own. With `keepsTextsWhole`, they may cut nowhere.
- */
+/** `pattern` is null if threads may cut at the tokens only; with `keepsTextsWhole`, they may cut nowhere. */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>
     tokens.map((token) => new TextEncoder().encode(token));

@@ -1,6 +1,4 @@
-// How a text becomes pretokens: added tokens are found, and the rest is normalized and cut by the pattern. A taker
-// receives the pretokens, and counts, encodes or lifts them (lifting counts them as sequences of ids). This is one
-// module because counting, encoding and lifting must cut a text in the same way.
+// How a text becomes pretokens, which a taker counts, encodes or lifts (counts as sequences of ids).
 
 export type { AddedToken, Cutting } from "./cutting.ts";
 export * as cuttings from "./cutting.ts";

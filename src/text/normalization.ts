@@ -2,10 +2,7 @@ import { schema } from "#bytes";
 import { type Message, phrase, UserError, usageError } from "#runtime";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
-/**
- * Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel identifies a step
- * by its index.
- */
+/** Unicode's normal forms, and lower case by character. The kernel identifies a step by its index. */
 export const stepNames = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
 export type Step = (typeof stepNames)[number];
 
@@ -45,16 +42,10 @@ export function stepIndices(normalization: Normalization): number[] {
   return steps;
 }
 
-/**
- * The bit of a character's facts that is set if no boundary is before the character
- * (src/kernel/text/normalization-tables.ts).
- */
+/** Set in a character's facts if no boundary is before the character. */
 const noBoundaryBit = 1 << 10;
 
-/**
- * Normalizes whole texts as HF does, and answers questions about single characters (src/kernel/text/normalize.ts).
- * Bytes that are not valid UTF-8 stay unchanged; the text before and after them is normalized separately.
- */
+/** Normalizes as HF does. Bytes that are not valid UTF-8 stay unchanged, and separate the texts around them. */
 export class TextNormalizer {
   private readonly sections: TextSections;
   private readonly lowers: boolean;
@@ -93,14 +84,12 @@ export class TextNormalizer {
     return this.sections.kernel.exports.factsOf(codePoint) === 0;
   }
 
-  /** Whether the text before the character and the text from it on are normalized separately (UAX #15). */
+  /** Whether texts before and from the character on are normalized separately (UAX #15). */
   hasBoundaryBefore(codePoint: number): boolean {
     return (this.sections.kernel.exports.factsOf(codePoint) & noBoundaryBit) === 0;
   }
 
-  /**
-   * If a step lowers letters, returns the bytes with ASCII letters in lower case. Otherwise returns them unchanged.
-   */
+  /** Lowers ASCII letters if a step lowers letters. */
   lowered(bytes: Uint8Array): Uint8Array {
     return this.lowers ? loweredAscii(bytes) : bytes;
   }

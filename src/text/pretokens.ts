@@ -6,54 +6,38 @@ import type { TokenToFind } from "./text-sections.ts";
 import * as tokensToFind from "./tokens-to-find.ts";
 import type { CutWindow } from "./window-of-text.ts";
 
-/**
- * Takes pretokens, to count, to encode or to lift them. It owns the text of the pretokens, in the memory of a kernel.
- * The kernel may process the pretokens itself (src/kernel/text-loop.ts).
- */
+/** Takes pretokens, to count, to encode or to lift them. It owns their text. */
 export interface Taker {
   readonly kernel: kernels.Kernel;
-  /**
-   * Returns the text, with a capacity of at least `capacityBytes` bytes. Its address stays the same, and so does what
-   * was written to it.
-   */
+  /** The text has at least `capacityBytes` bytes. Its address and content stay the same. */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   take(ends: Int32Array, endCount: number): void;
-  /**
-   * Handles the result of a kernel call that processed pretokens. `done` is below 0 if the kernel ran out of memory,
-   * which is an error.
-   */
+  /** `done` is below 0 if the kernel ran out of memory, which is an error. */
   kernelTook(done: number): void;
-  /**
-   * Takes an added token that was found before the text was cut, with its size in the text. Absent if the taker ignores
-   * such tokens.
-   */
+  /** Takes an added token that was found before the text was cut. */
   takeToken?(id: number, byteCount: number): void;
   /** Extends the last token by this much white space after it. */
   strip?(byteCount: number): void;
   /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
-  /**
-   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: if changes were requested, and
-   * also for a text in segments if added tokens are searched for in the normalized text.
-   */
+  /** Called when bytes [start, end) of the text were normalized to `newSize` other bytes. */
   change?(start: number, end: number, newSize: number): void;
 }
 
 /**
- * Cuts texts that arrive window by window: the kernel finds tokens and pretokens, and passes them to a taker. For each
- * text, call `start`; for each window `searchText`, `take` until it returns true, and `shift`; and at the end
+ * For each text, call `start`; for each window `searchText`, `take` until it returns true, and `shift`; and at the end
  * `lookAhead`, if another range continues the text.
  */
 export class Pretokens {
   private readonly kernel: kernels.Kernel;
   private readonly scan: KernelScan;
   private readonly stateCount: number;
-  /** Whether the kernel has memory for the tables of safe cuts; undefined before the first search. */
+  /** Whether the kernel has memory for safe cuts; undefined before the first search. */
   private findsCuts: boolean | undefined;
-  /** The size in bytes of the longest token that is searched for; 0 if there is none. */
+  /** The size of the longest token that is searched for; 0 without tokens. */
   readonly tokenBytesMax: number;
-  /** Throws a UserError if the kernel's memory is too small for the tables of the pattern or of the tokens. */
+  /** Throws a UserError if the kernel's memory is too small for the tables. */
   constructor(
     automata: CompiledPattern["automata"],
     tokens: readonly TokenToFind[],
@@ -75,7 +59,7 @@ export class Pretokens {
     this.scan = scan;
   }
 
-  /** Sets for the following texts whether tokens are searched for, and whether special tokens stay text. */
+  /** Applies to the following texts. */
   lookForTokens(areFound: boolean, areSpecialKept: boolean): void {
     this.kernel.exports.lookForTokens(areFound, areSpecialKept);
   }
@@ -89,7 +73,7 @@ export class Pretokens {
     return this.kernel.exports.isInside() !== 0;
   }
 
-  /** The number of documents that have begun and have at least one byte. Each token that is found ends a document. */
+  /** The number of nonempty documents so far. Each token that is found ends a document. */
   get documentCount(): number {
     return this.kernel.exports.documents();
   }
@@ -99,12 +83,12 @@ export class Pretokens {
     return this.kernel.exports.invalidBytes();
   }
 
-  /** The position of the first byte in the last `take` that is not part of valid UTF-8, or -1. */
+  /** The first byte in the last `take` that is not valid UTF-8, or -1. */
   get firstInvalidPos(): number {
     return this.kernel.exports.firstInvalidPosition();
   }
 
-  /** Begins a text at `pos`. With `isInside`, the text continues a document that began in an earlier range. */
+  /** With `isInside`, the text continues a document of an earlier range. */
   start(pos: number, isInside: boolean): void {
     this.kernel.exports.openText(pos, Number(isInside));
   }
@@ -114,14 +98,11 @@ export class Pretokens {
     this.kernel.exports.searchText(limit);
   }
 
-  /**
-   * Takes a part of the text. Returns false if the slice of work ended first; then call it again with the same part.
-   */
+  /** Returns false if the slice of work ended first; then call it again. */
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;
     const { exports } = this.kernel;
-    // `scanPosition` is not called once all tables are set up: its calls take a noticeable share of the time for a
-    // short text.
+    // Calls of `scanPosition` take a noticeable share of the time for a short text.
     const { isComplete } = scan;
     if (!isComplete) scan.prepare();
     const posBefore = isComplete ? 0 : exports.scanPosition();
@@ -131,9 +112,7 @@ export class Pretokens {
     return done === 1;
   }
 
-  /**
-   * Lets the character at `end` decide where the last pretoken before `end` ends. The character itself is not taken.
-   */
+  /** The character at `end` decides where the last pretoken ends, but is not taken. */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
   }
@@ -143,10 +122,7 @@ export class Pretokens {
     this.kernel.exports.useHoles(textBytes, holeCount, barredCount);
   }
 
-  /**
-   * Finds a safe cut of the text (src/kernel/text/safe-cuts.ts). Returns -1 if there is none, or if the search does not
-   * fit into memory.
-   */
+  /** Returns -1 if there is no safe cut, or no memory for the search. */
   findSafeCut(from: number, stop: number, limit: number, isStart: boolean, wantsLast: boolean): number {
     const { exports } = this.kernel;
     this.findsCuts ??= exports.useSafeCuts(this.stateCount) !== 0;
