@@ -21,8 +21,7 @@ export function compileSplits(
   { lineWise = false }: CompileOptions = {},
   steps = new CompileSteps(),
 ): CompiledPattern {
-  // The pattern must also be valid for whole texts: `a
-  // (?<=\n)(?=b)` can match the empty string there.
+  // The pattern must also be valid for whole texts: `a|(?<=\n)(?=b)` can match the empty string there.
   if (lineWise) compileSplits(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {

@@ -47,7 +47,7 @@ export function buildAutomata(
   );
 }
 
-/** Its symbols encode whether the instructions of `threadProgram.holds` lead to a match. */
+/** The automaton's symbols encode whether the instructions of `threadProgram.holds` lead to a match. */
 export function buildLookAutomaton(
   classes: CharacterClasses,
   lineEnd: number,

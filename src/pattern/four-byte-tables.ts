@@ -88,9 +88,7 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 }
 
 /**
- * Numbers the distinct pair functions: vectors with next state << 16
- * commits << 8
- * second slot << 4
+ * Numbers the distinct pair functions: vectors with next state << 16 | commits << 8 | second slot << 4 |
  * first slot for each state. *Idle* writes are left out: a write is idle if its slot is never committed, or is
  * overwritten before.
  */
@@ -133,9 +131,8 @@ function internPairs(
 }
 
 /**
- * Numbers the distinct quad functions: vectors with next state << 15
- * commits << 12
- * four slots for each state, without idle writes.
+ * Numbers the distinct quad functions: vectors with next state << 15 | commits << 12 | four slots for each state, without
+ * idle writes.
  */
 function internQuads(
   pairs: { functions: VectorSet },

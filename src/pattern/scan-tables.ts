@@ -43,9 +43,8 @@ export const blockTotal = 32 + 1024 + 32768;
 export const blockBits = 6;
 
 /**
- * Returns column
- * length << 8 of the character at `pos`, whose first byte is at least 0x80. Bytes after `limit` do not affect the
- * result.
+ * Returns column | length << 8 of the character at `pos`, whose first byte is at least 0x80. Bytes after `limit` do not
+ * affect the result.
  */
 export function columnAt(
   bytes: Uint8Array,

@@ -3,7 +3,7 @@ import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
-/** It may contain the reader's text, so it must not be parsed as HTML. */
+/** A question may contain the reader's text, so it must not be parsed as HTML. */
 export type Question = {
   readonly id: string;
   readonly title: string;

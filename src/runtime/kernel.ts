@@ -32,7 +32,7 @@ let compiled: WebAssembly.Module | undefined;
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
-/** It is compiled on first use, unless the thread has adopted it. */
+/** The code is compiled on first use, unless the thread has adopted it. */
 export function sharedModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;

@@ -261,7 +261,7 @@ const smallCorpusBytes = 32e6;
 /** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** 1 for a small corpus, else the allowed cores, or fewer if memory is short. */
+/** Returns 1 for a small corpus, else the allowed cores, or fewer if memory is short. */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(freeMemoryBytes() / workerMemoryBytes);

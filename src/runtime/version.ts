@@ -22,7 +22,7 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** On Linux it is valid even if the file was replaced since the start. */
+/** On Linux, the path is valid even if the file was replaced since the start. */
 const ownPath = () => (process.platform === "linux" ? "/proc/self/exe" : process.execPath);
 
 /** Whether the first word of a command line is a request for the version. */

@@ -21,7 +21,7 @@ export function check(directory: string | undefined, files: readonly string[]): 
 
 const stickyBit = 0o1000;
 
-/** In a sticky parent such as /tmp, root and the owners of the two directories may replace it. */
+/** In a sticky parent such as /tmp, root and the owners of the directory and the parent may replace the directory. */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;

@@ -64,7 +64,7 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
   return { leftPath, keptPath };
 }
 
-/** It is renamed first: if this run dies, no kept result is incomplete. */
+/** The result is renamed first: if this run dies, no kept result is incomplete. */
 function removeKept(old: Place, place: Place): void {
   const hidden = outputLock.reserve(place, "new");
   try {
@@ -75,7 +75,7 @@ function removeKept(old: Place, place: Place): void {
   }
 }
 
-/** If that fails, the rest is left next to the place, and its path is returned. */
+/** If removing fails, the rest is left next to the place, and its path is returned. */
 function removeFormer(former: string, place: Place): string | null {
   try {
     const existing = inspectOutput({ ...place, parent: dirname(former), name: basename(former) });

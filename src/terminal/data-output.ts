@@ -86,10 +86,7 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/**
- * Thrown if the reader of stdout has exited, as `
- * head` does. The run then succeeds.
- */
+/** Thrown if the reader of stdout has exited, as `| head` does. The run then succeeds. */
 export class ClosedReader extends Error {}
 
 const stdout = 1;
