@@ -9,7 +9,7 @@ import { signMachO } from "./scripts/sign-mach-o.ts";
 import { trimZeros } from "./scripts/trim-zeros.ts";
 import { doorless } from "./scripts/without-doors.ts";
 
-/** The commit from which the binary is made, marked if the tree differs from it; "unknown" outside a checkout. */
+/** The commit from which the binary is made, marked if the tree differs from it. */
 export function commit(): string {
   const git = (...args: string[]) => spawnSync("git", args, { cwd: import.meta.dir, encoding: "utf8" });
   const head = git("rev-parse", "--short=12", "HEAD");
@@ -38,10 +38,7 @@ const definesOf = (scale: Scale) => ({
   BPE_SMALL_SCALE: String(scale === "small"),
 });
 
-/**
- * Bundles the workers separately from the program. Threads share no modules anyway. In one bundle, the bundler would
- * split the program's modules into files that workers also load and files that they do not.
- */
+/** In one bundle, the program's modules would be split into files that workers also load and files that they do not. */
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
@@ -53,8 +50,7 @@ async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
     splitting: true,
     plugins: [doorless],
   });
-  // For modules that are loaded on demand, the output has `import.meta.require`, which the bundler of the executable
-  // does not follow.
+  // The bundler of the executable does not follow `import.meta.require`.
   for (const { path } of outputs) {
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll('import.meta.require("./', 'require("./'));
@@ -70,15 +66,11 @@ function compress(path: string, directory: string): string {
   return compressed;
 }
 
-/**
- * Makes the files that are embedded in each executable of a scale: workers, kernels, tables of patterns, pages, the
- * manual, and the text that its examples read. Returns their paths.
- */
+/** Makes the files that are embedded in each executable of a scale. Returns their paths. */
 async function makeEmbedded(scale: Scale): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`, scale === "small");
-  // Only now, because an earlier import from src/pattern would not see the files that `buildKernel` has
-  // created there.
+  // An earlier import would not see the files that `buildKernel` has created in src/pattern.
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
   const { buildPages } = await import("./scripts/pages.ts");
   const { buildPlayground } = await import("./scripts/playground.ts");
@@ -96,7 +88,7 @@ async function makeEmbedded(scale: Scale): Promise<readonly string[]> {
   ];
 }
 
-/** Builds one executable; returns its path, which ends with ".exe" for Windows. Throws if the build fails. */
+/** Builds one executable; returns its path, which ends with ".exe" for Windows. */
 export async function buildExecutable(
   path: string,
   platform?: Platform,
@@ -116,8 +108,7 @@ export async function buildExecutable(
     minify: true,
     // A module that a command imports on demand is a file of its own.
     splitting: true,
-    // Smaller files become parts of others, unless code would then be loaded earlier. This saves some 2 % of a short
-    // run.
+    // Smaller files become parts of others. This saves some 2 % of a short run.
     minChunkSize: 16384,
     plugins: [commonCode(`${import.meta.dir}/src`)],
     // Compiled ahead: the program starts some 4 ms sooner.
@@ -127,8 +118,7 @@ export async function buildExecutable(
     format: "esm",
     compile: {
       outfile,
-      // Until src/main.ts sets it back, code is compiled only after ten times as many runs as usual: a short run
-      // does nearly everything once, and compiling took a tenth of its time.
+      // Code is compiled later than usual, because a short run does nearly everything once.
       jitPolicy: 10,
       ...(platform && { target: platform.target, executablePath: platform.runtimePath }),
       // Nothing in the working directory may change what the binary does.
@@ -197,10 +187,7 @@ async function buildIfChanged(): Promise<void> {
   console.log(`built ${executable}`);
 }
 
-/**
- * Builds dist/bpe-small, the program with all sizes tiny, unless it is up to date. Tests compare it with
- * dist/bpe.
- */
+/** Builds dist/bpe-small, the program with all sizes tiny, unless it is up to date. */
 async function buildSmallIfChanged(): Promise<void> {
   const stamp = `${import.meta.dir}/dist/bpe-small.stamp`;
   const path = `${import.meta.dir}/dist/bpe-small`;

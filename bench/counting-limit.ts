@@ -1,10 +1,6 @@
-// The limit of counting: how fast one thread reads a file in the page cache, and how fast it does so if it also
-// classifies each byte and counts where classes change. Counting has to do both, before it looks up a single word.
+// The limit of counting: how fast one thread reads a file, and classifies its bytes.
 //
 //   node scripts/bun.mjs bench/counting-limit.ts <text> [--rounds 5] [--record name]
-//
-// The loop is vector code in WebAssembly, as the kernel's loops are. For comparison, `bpe count` counts the same file
-// in one thread.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -24,9 +20,7 @@ if (path === undefined) {
 }
 
 const windowBytes = 1 << 20;
-/**
- * Counts where letters, digits, spaces and other bytes change, as they do at nearly every end of a pretoken of gpt2.
- */
+/** Counts where letters, digits and spaces begin and end, in each 16 bytes. */
 const source = `(module
   (memory (export "memory") 17)
   (func $class (param $bytes v128) (param $first i32) (param $count i32) (result i32)

@@ -6,11 +6,11 @@ export type Goal = {
   /** The beginning of the row's name. */
   readonly row: string;
   readonly measure: "seconds" | "processorSeconds" | "megabytes";
-  /** Another cost of the row, by name: the goal is about the quotient. Without it, the goal is about `bpe` alone. */
+  /** Another cost of the row, by name: the goal is about the quotient. */
   readonly other?: string;
   /** The smallest quotient that reaches the goal: the cost of `other`, divided by that of `bpe`. */
   readonly least?: number;
-  /** The largest number that reaches the goal: the cost of `bpe`, divided by that of `other` if there is one. */
+  /** The largest number that reaches the goal: the cost of `bpe`, divided by that of `other` if given. */
   readonly most?: number;
   /** The goal's number on the day when the goal was set, if it is known. */
   readonly before?: number;
@@ -52,7 +52,6 @@ function numberOf({ other, measure, least }: Goal, { costs }: Row): number | nul
   return least === undefined ? ours / theirs : theirs / ours;
 }
 
-/** Returns the outcome of each goal for each row that it is about and that has its numbers. */
 export function outcomesOf(rows: readonly Row[], of: readonly Goal[] = goals): Outcome[] {
   return of.flatMap((goal) =>
     rows
@@ -76,17 +75,13 @@ export const unmeasured = (rows: readonly Row[], of: readonly Goal[] = goals): G
 
 const units = { seconds: " s", processorSeconds: " s of processors", megabytes: " MB" };
 
-/** Formats a number of a goal: a quotient with the name of what it compares, or a cost with its unit. */
 function shown(value: number, { other, measure, least }: Goal): string {
   const number = String(Number(value.toPrecision(3)));
   if (other === undefined) return number + units[measure];
   return least === undefined ? `${number} times ${other}` : `${other} ${number} times`;
 }
 
-/**
- * Returns a table of all rows, with their goals. A cell with costs has seconds, seconds of all processors, and MB;
- * "bpe, before" is an older executable that was measured in turn with this one.
- */
+/** Returns a table of all rows, with their goals. "bpe, before" is an older executable. */
 export function goalsTable(rows: readonly Row[]): string {
   const outcomes = outcomesOf(rows);
   return table(

@@ -1,6 +1,4 @@
-// Times nightly runs: whole processes of `bpe train` without a cache, with an empty one, with nothing changed, and with
-// a few of many files changed. Runs are interleaved; prints medians. The files are parts of a text, in which one word
-// in 200 gets a made-up suffix.
+// Times `bpe train` without a cache, with an empty one, with nothing changed, and with a few files changed:
 //
 //   node scripts/bun.mjs bench/nightly.ts <text> [--files 100] [--size 10e6] [--changed 3] [--rounds 3] [--workers N]
 //     [--record name]

@@ -1,5 +1,4 @@
-// Compares the time to count JSON records that are all on one line with the time if each has a line of its own. Runs
-// with two workers alternate between the two files. Prints medians and the ratio.
+// Compares the time to count JSON records on one line with the time if each has a line of its own:
 //
 //   node scripts/bun.mjs bench/one-line-json.ts <corpus with <|endoftext|>> [size in bytes] [rounds] [record]
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";

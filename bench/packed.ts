@@ -1,5 +1,4 @@
-// Times `bpe train` on a corpus that is plain, compressed, or read through a pipe. Runs are interleaved. Prints medians
-// and the checksum of the merges. Also times the decompressors alone. Needs zstd and gzip.
+// Times `bpe train` on a corpus that is plain, compressed, or read through a pipe. Needs zstd and gzip.
 //
 //   node scripts/bun.mjs bench/packed.ts <corpus> [--workers 2] [--rounds 5] [--vocab-size 32000] [--record name]
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";

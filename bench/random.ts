@@ -1,7 +1,4 @@
-/**
- * Returns a source of seeded random numbers (xorshift32), which are the same on every machine, so that inputs can be
- * made again.
- */
+/** Returns a source of seeded random numbers (xorshift32). */
 export function randomSource(seed: number) {
   let state = seed | 0 || 1;
   const next = () => {

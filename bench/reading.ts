@@ -1,6 +1,4 @@
-// Compares mapping a file with reading it. The kernel counts the words of the file in one thread, in windows of 1
-// MB, which are mapped or read into the kernel's memory. Runs are interleaved. Prints medians. System time is
-// shown separately, because mapping reduces only that.
+// Compares mapping a file with reading it. System time is shown separately, because mapping reduces only that.
 //
 //   node scripts/bun.mjs bench/reading.ts <file> [rounds]
 

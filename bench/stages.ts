@@ -1,5 +1,4 @@
-// Times some stages of training separately, in one thread, with mitata: MB/s, ns per pretoken, and a number that shows
-// whether the result of a stage has changed.
+// Times some stages of training separately, in one thread, with mitata:
 //
 //   node scripts/bun.mjs bench/stages.ts <corpus> [--pattern gpt2] [--megabytes 16] [--record name]
 import { readFileSync } from "node:fs";

@@ -1,18 +1,12 @@
-// Compares training with other tools. Rounds are interleaved. Prints medians, with the checksum of each result.
+// Compares training with other tools, in interleaved rounds.
 //
 //   node scripts/bun.mjs bench/train.ts <corpus> [--vocab-size 32000] [--rounds 5] [--workers N]
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
 //                                       [--pattern REGEX] [--bpe '--superwords-from 24000'] [--before EXECUTABLE]
 //
-// Without --workers, each tool chooses its number of threads.
-//
-// With --bpe, `bpe` also trains without these options. --before is an older executable, which takes turns with this
-// one.
-//
-// Whole jobs are compared: start, import, train, write the result (peers/train.py). For other tools, the elapsed time
-// and processor time of the training call alone are measured as well. Corpus and executable are in the page cache when
-// a run begins. Tools without documents get the same file, and count the special token's text. gigabpe has only the
-// pattern gpt2. A run of more than 5 seconds is not repeated.
+// Without --workers, each tool chooses its number of threads. With --bpe, `bpe` also trains without these options.
+// --before is an older executable. Whole jobs are compared; for other tools, the training call alone is measured as
+// well. Tools without documents count the special token's text. gigabpe has only the pattern gpt2.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -96,8 +90,7 @@ for (const peer of values.peers.split(",").filter(Boolean)) {
 
 const runs = new Map<string, Run[]>([...contestants.keys()].map((name) => [name, []]));
 for (let round = 0; round < Number(values.rounds); round++) {
-  // Each contestant takes each position in turn, because the previous run affects the next one (released memory,
-  // caches).
+  // Each contestant takes each position in turn, because the previous run affects the next one.
   const entries = [...contestants];
   const first = round % entries.length;
   for (const [name, run] of [...entries.slice(first), ...entries.slice(0, first)]) {

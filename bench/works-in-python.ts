@@ -32,7 +32,7 @@ type PythonTable = {
   }[];
 };
 
-/** The comparison of libraries on the first 10 MB of a text, which runs when its first row is requested. */
+/** The comparison of libraries on the first 10 MB of a text. */
 export class LibraryComparison {
   private readonly tables = new Map<string, readonly PythonTable[]>();
 
@@ -41,10 +41,7 @@ export class LibraryComparison {
     private readonly rounds: number,
   ) {}
 
-  /**
-   * Returns the costs of one table, either for tools that return lists or for tools that return arrays. HF's next
-   * release is in a separate environment.
-   */
+  /** HF's next release is in a separate environment. */
   costs(title: string, form: "lists" | "arrays"): Cost[] {
     const environments = ["peers", "peers-rc"].filter((name) =>
       existsSync(join(root, "dist", name, "bin/python")),
@@ -78,7 +75,7 @@ export class LibraryComparison {
   }
 }
 
-/** Published tokenizers that `test/oracles/real/setup.ts` installs: their names in rows, and their directories. */
+/** Published tokenizers: their names in rows, and their directories. */
 const published = [
   ["o200k", "gpt-4o"],
   ["Llama 3", "llama-3"],
@@ -118,14 +115,10 @@ type FirstTable = {
 
 export const threadsOf = (count: number) => (count === 1 ? "one thread" : "two threads");
 
-/**
- * Measures a process's first calls, which return arrays, and returns a row for each. A library that fails, or whose ids
- * differ from those of `bpe`, has no costs. Peak memory is that of the whole process, at the end.
- */
+/** A library that fails, or whose ids differ from those of `bpe`, has no costs. */
 export function firstCalls({ text, tokenizer, libraries, unit, threads, runs }: FirstCalls): Row[] {
   if (threads.length === 0) return [];
-  // The characters of each of the two parts: 10 million, or fewer, so that both fit even if every character has two
-  // bytes.
+  // The characters of each of the two parts. Both fit even if every character has two bytes.
   const size = Math.min(10e6, Math.floor(statSync(text).size / 4));
   const options = {
     only: libraries.join(),

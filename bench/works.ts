@@ -19,9 +19,7 @@ export type Setting = {
   readonly texts: BenchTexts;
   readonly rounds: number;
   readonly isQuick: boolean;
-  /**
-   * An older executable, which is measured, too: in rows of training, superwords, short commands, and the executable.
-   */
+  /** An older executable, which is measured, too, in some rows. */
   readonly before: string | undefined;
 };
 
@@ -83,9 +81,7 @@ function encode(setting: Setting, path: string): Cost[] {
   }));
 }
 
-/**
- * Times named commands that take turns. Peak memory is the largest that any run prints, with `--progress json`.
- */
+/** Times named commands that take turns. Peak memory is the largest of the runs. */
 function inTurns(commands: Readonly<Record<string, readonly string[]>>, rounds: number): Cost[] {
   const entries = Object.entries(commands);
   const runs = entries.map(() => [] as ReturnType<typeof runProcess>[]);
@@ -112,9 +108,7 @@ function own({ before }: Setting, ...args: string[]): Cost[] {
   return inTurns({ bpe: [bpe, ...args], ...older }, shortRounds);
 }
 
-/**
- * Times encoding with two tokenizers of the same size, trained on the same text: one with superwords, one without.
- */
+/** The two tokenizers have the same size and text: one with superwords, one without. */
 function encodeWithSuperwords(
   { texts, home, rounds, before }: Setting,
   path: string,
@@ -141,7 +135,6 @@ function mergeMadeWords(setting: Setting, english: string): Cost[] {
   }));
 }
 
-/** Returns a work for each row. A row is given by its name and a function that measures its costs. */
 function worksOf(
   rows: Readonly<Record<string, () => Cost[]>>,
   flags: { isQuick: boolean; isOnlyRecorded?: true },
@@ -288,11 +281,7 @@ function starts(setting: Setting, path: string): Work[] {
   return [...worksOf(version, { isQuick: true }), ...worksOf(others, { isQuick: false })];
 }
 
-/**
- * In `--quick`, gigatoken is the only other library, and each measurement has two runs. All tokenizers encode documents
- * in one thread. The first two (o200k and Llama 3, if installed) also encode documents in two threads, and lines in
- * one.
- */
+/** In `--quick`, gigatoken is the only other library, and fewer measurements are made. */
 function arrays({ isQuick, rounds, texts }: Setting, text: string): Work[] {
   const found = publishedTokenizers();
   const trained = () => ({ name: "trained", path: join(texts.tokenizerOf(text), "tokenizer.json") });

@@ -189,8 +189,7 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   }
   char *bytes = malloc(size + 8);
   if (bytes == NULL) return no_memory;
-  /* Most tokens are short, and a copy of eight bytes is faster than one of a variable length. `last` is the last
-   * position from which eight bytes can be read. */
+  /* A copy of eight bytes, possible up to `last`, is faster than one of a variable length. */
   const uint8_t *last = image->bytes + image->size - 8;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
@@ -208,9 +207,8 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   return NULL;
 }
 
-/* Finds the canonical ids, and the spans in which they differ from the given ones. The caller frees `canonical->ids`
- * and `recoding->spans`, after an error, too. With `has_one_span`, the only span is from the first difference to the
- * last. */
+/* The caller frees `canonical->ids` and `recoding->spans`, after an error, too. With `has_one_span`, the only span is
+ * from the first difference to the last. */
 static const char *recode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bool has_one_span, bpe_ids *canonical, Recoding *recoding) {
   bpe_bytes text = {NULL, 0}, new_text = {NULL, 0};
   *canonical = (bpe_ids){NULL, 0};

@@ -94,8 +94,7 @@ BPE_API size_t bpe_session_size(const bpe_session *);
 BPE_API const char *bpe_session_text(const bpe_session *);
 /* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
-/* A session that is edited only at its end is an appendable encoder; one that is edited only at 0, a prependable one.
- * To count the ids of many intervals of a text, fork its session for each, and delete what follows the interval, then
+/* To count the ids of many intervals of a text, fork its session for each, and delete what follows the interval, then
  * what precedes it. For one interval, bpe_count on its bytes is cheaper. */
 
 /* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
@@ -105,8 +104,8 @@ BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, in
  * without a token is an error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
-/* Compares ids with the canonical ids: those that encoding the decoded text gives. (A model may sample other ids for
- * the same text.) `*index` is set to the index of the first difference, or to SIZE_MAX if there is none. */
+/* Compares ids with the canonical ids: those that encoding the decoded text gives. `*index` is set to the index of the
+ * first difference, or to SIZE_MAX if there is none. */
 BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
 
 /* In place of the given ids [start, end), encoding gives the canonical ids [canonical_start, canonical_end). */

@@ -1,5 +1,4 @@
-/* The core of native/: opens an image, sets up instances of the kernel, and encodes texts with them. It does not depend
- * on Python. src/tokenizer/image.ts documents images. src/text takes a text through the same steps in TypeScript. */
+/* The core of native/, which does not depend on Python. src/tokenizer/image.ts documents images. */
 #ifndef BPE_CORE_H
 #define BPE_CORE_H
 
@@ -17,8 +16,7 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
-/* A range of the kernel's memory (src/tokenizer/laid-out-model.ts). If `fill` is AREA_LISTED, the image's model
- * contains its bytes; otherwise each of its bytes is `fill`. */
+/* If `fill` is AREA_LISTED, the image's model contains the bytes of the area; otherwise each of them is `fill`. */
 typedef struct {
   uint32_t start, size, fill;
 } Area;
@@ -61,10 +59,7 @@ typedef struct {
 /* Checks an image and fills in the struct. Returns NULL, or the reason why this build cannot use the bytes. */
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
-/*
- * Returns how many bytes decoding drops from the start of the first token. The id of that token, `first_id`, must be
- * below `id_limit`.
- */
+/* Returns how many bytes decoding drops from the first token. `first_id` must be below `id_limit`. */
 BPE_HIDDEN uint32_t leading_bytes(const Image *, uint32_t first_id);
 
 /* ---- Stopping: long work asks from time to time whether to continue ---- */
@@ -104,7 +99,7 @@ BPE_HIDDEN void instance_free(Instance *);
 /* Whether the instance has grown so much for a long text that it should be freed and not kept. */
 BPE_HIDDEN bool instance_is_large(const Instance *);
 
-/* Asks the system for huge pages, which pay off in large memory that is used from end to end. */
+/* Asks the system for huge pages. */
 BPE_HIDDEN void advise_huge(uint8_t *start, size_t size);
 
 /* Calls `work`, and turns a trap of the kernel into an error. */
@@ -122,8 +117,7 @@ typedef struct {
 BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
 BPE_HIDDEN extern const char no_memory[];
 
-/* A section of a text, whose bytes are passed to an instance in pieces. Only ids that no further text can change are
- * appended to `out`. */
+/* A section of a text. Only ids that no further text can change are appended to `out`. */
 typedef struct {
   Instance *instance;
   const Image *image;
@@ -138,13 +132,11 @@ BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
 /* Encodes the part whose tokens no further text can change. */
 BPE_HIDDEN const char *section_settle(Section *);
-/* Ends the section. If `following` is not NULL, it is the text after a safe cut at which the section ends; at most four
- * bytes of it are read. */
+/* If `following` is not NULL, it is the text after a safe cut; at most four bytes are read. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
-/* Finds the first position in [from, from + some KB) where the text may be cut, so that its parts can be encoded
- * separately. `*cut` is `size` if there is none. The position is before a whole character, or before a byte that is not
- * part of one. `is_all`: the text ends after `size` bytes. */
+/* Finds the first position in [from, from + some KB) where the text may be cut. `*cut` is `size` if there is none.
+ * `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
 /* The kinds of events with which the text module describes a piece of a text (src/kernel/text/sections.ts). */
@@ -159,29 +151,23 @@ BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
 /* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
 enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
-/* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid until
- * the next call. */
+/* The events, and the bytes of text that they refer to, are valid until the next call. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
-/*
- * Sets `*following` to the first bytes of the text after a safe cut, in the form in which the pattern sees them. They
- * are valid until the next call. `text` has all bytes after the cut, or at least `cut_reach`.
- */
+/* Sets `*following` to the first bytes after a safe cut, as the pattern sees them. They are valid until the next call. */
 BPE_HIDDEN const char *sections_following(Instance *, const uint8_t *text, size_t size, const uint8_t **following, size_t *following_size);
 /* The bytes of an EVENT_TEXT. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c: a text to ids ---- */
 
-/* A list of events, from which the positions of tokens are computed (src/kernel/text/offsets.ts). An event's `c` is the
- * index of the next id, except in an EVENT_CHANGE. */
+/* An event's `c` is the index of the next id, except in an EVENT_CHANGE. */
 typedef struct {
   Event *events;
   size_t count, capacity;
 } Notes;
 BPE_HIDDEN void notes_free(Notes *);
 
-/* A part of a text. An added token is found only within one segment, a special token only within a trusted one
- * (src/kernel/text/edges.ts). */
+/* An added token is found only within one segment, a special token only within a trusted one. */
 typedef struct {
   size_t end;
   bool is_trusted;
@@ -216,8 +202,7 @@ typedef struct {
   uint32_t start, end;
 } Span;
 
-/* After `encode_text`: finds where each id begins and ends in the text. The unit is bytes, or characters as HF counts
- * them. */
+/* After `encode_text`: finds where each id begins and ends, in bytes, or in characters as HF counts them. */
 BPE_HIDDEN const char *find_spans(Encoding *, bool in_characters, Span *spans);
 
 /* How to cut a text into parts of at most `ids_max` ids, and the parts. */
@@ -232,8 +217,7 @@ typedef struct {
 /* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` may be any number
- * above `limit`. */
+/* Counts the ids of a part of the text. If there are more than `limit`, `*count` is any number above it. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */
@@ -251,8 +235,7 @@ typedef struct {
   size_t span_count;
 } Recoding;
 
-/* Fills in `spans`. If the given and the canonical ids spell the same text, the spans are the shortest ones, in order,
- * that differ in ids but have the same bytes. */
+/* Fills in `spans`. With `is_same_text`, they are the shortest ones that have the same bytes, in order. */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */
@@ -277,16 +260,14 @@ typedef struct {
 BPE_HIDDEN void session_free(Session *);
 /* Returns false if there is no memory. */
 BPE_HIDDEN bool session_copy(Session *to, const Session *from);
-/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. On
- * failure, the session is unchanged. */
+/* Replaces bytes [start, end). Sets `*kept` to the number of unchanged leading ids. A failure changes nothing. */
 BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept);
 /* The number of leading ids that no appended text can change. */
 BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
-/* Finds the first or last position in [from, to) where the text may be cut; UINT32_MAX if there is none. At least
- * `cut_reach` bytes must follow `to`, unless the text ends there. */
+/* `*cut` may be UINT32_MAX. At least `cut_reach` bytes must follow `to`, unless the text ends there. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

@@ -1,6 +1,5 @@
-/* Opens the image of a tokenizer (src/tokenizer/image.ts). Everything in an image is checked before it is used, except
- * the state of the kernel: the contents of its memory and the values of its global variables. The kernel's accesses are
- * bounds-checked instead, and instance.c turns a trap into an error. */
+/* Everything in an image is checked before it is used, except the kernel's state. The kernel's accesses are
+ * bounds-checked. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +64,7 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
   return true;
 }
 
-/* Whether the areas are in ascending order, disjoint and inside the memory. The sizes of the areas whose bytes are in
- * the model (AREA_LISTED) must add up to the size of the model; those of the areas that are filled with one byte, to at
- * most FILLED_MAX. */
+/* The areas must be ascending, disjoint and inside the memory. FILLED_MAX limits those that are filled with one byte. */
 static bool are_areas(const Image *image, uint32_t model_size) {
   uint64_t end = 0, size = 0, filled = 0;
   for (uint32_t i = 0; i < image->area_count; i++) {

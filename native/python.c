@@ -1,5 +1,4 @@
-/* The Python module bpe_trainer._native: the core as Python objects, for Python 3.10 and later (limited API).
- * _tokenizer.py uses it. */
+/* The Python module bpe_trainer._native: the core as Python objects, for Python 3.10 and later (limited API). */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #include <Python.h>
@@ -88,8 +87,7 @@ static void drop(Idle *idle) {
   free(idle);
 }
 
-/* Puts an instance back on the list; frees it if it is large, or after an error, because it may then contain an
- * unfinished text. */
+/* Frees an instance that is large, or after an error, because it may then contain an unfinished text. */
 static void release(Model *self, Idle *idle, const char *error) {
   if (error != NULL || instance_is_large(idle->instance)) {
     leave_lane(self, idle->lane);
@@ -107,8 +105,7 @@ static void release(Model *self, Idle *idle, const char *error) {
 /* Outside batches, the GIL is kept while a text of up to this many bytes is encoded or edited. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
-/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. Sets a Python exception
- * and returns NULL for other objects. */
+/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. */
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
   if (PyBytes_Check(text)) {
@@ -136,8 +133,7 @@ static bool handle_signals_held(void *context) {
   return PyErr_CheckSignals() == 0;
 }
 
-/* What is computed from the ids of a text: its parts if `cutting` is not NULL, otherwise `spans`, the positions of its
- * tokens. */
+/* What is computed from the ids of a text: its parts if `cutting` is not NULL, otherwise `spans`. */
 typedef struct {
   bool in_characters; /* whether `spans` count characters; otherwise they count bytes */
   Span *spans;        /* set to one span for each id; the caller frees it */
@@ -177,8 +173,7 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
   return error == NULL;
 }
 
-/* Takes the model's spare memory; the caller owns it until `give_spare`. Creating a Python object can run a finalizer
- * that encodes with this model. The finalizer must not get the memory that is in use. */
+/* Takes the model's spare memory until `give_spare`. A finalizer that encodes meanwhile must not get it. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -193,8 +188,7 @@ static void give_spare(Model *self, Ids ids) {
   else self->spare = ids;
 }
 
-/* Returns the int object of an id. The object of an id below `id_limit` is made once and then shared, which is four
- * times as fast as a new object, and takes 8 bytes in a list instead of 40. */
+/* Objects of ids below `id_limit` are made once and then shared, which is four times as fast. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];
@@ -207,8 +201,7 @@ static PyObject *number(Model *self, uint32_t id) {
   return object;
 }
 
-/* The layout of a list in Python 3.10 to 3.14. The limited API does not guarantee it, so in later versions each item is
- * set by a call. */
+/* The layout of a list in Python 3.10 to 3.14, which the limited API does not guarantee. */
 typedef struct {
   PyObject ob_base;
   Py_ssize_t ob_size;
@@ -235,8 +228,7 @@ enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 /* Handles signals after every OBJECTS_AT_ONCE objects. Returns true if a handler raised an exception. */
 static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
 
-/* Returns a list of the ids. The list is hidden from Python's cyclic garbage collector, since ints cannot form a cycle:
- * scanning many such lists took a fifth of the time of a program that keeps them. */
+/* The list is hidden from the garbage collector: scanning many such lists took a fifth of a program's time. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
@@ -344,8 +336,7 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   return result;
 }
 
-/* Unpacks the segments of a text. `_segments.py` packs each into 64 bits: its end, and in the lowest bit whether it is
- * trusted. Returns NULL if there is no memory, if a segment is empty, or if the segments do not cover the text. */
+/* A segment is packed into 64 bits: its end, and in the lowest bit whether it is trusted. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
@@ -461,8 +452,7 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* Returns `argument` itself if its type is list, otherwise a list of its items. Unlike `PySequence_List`, handles
- * signals on the way. */
+/* Returns `argument` itself if it is a list, otherwise its items. Unlike `PySequence_List`, handles signals. */
 static PyObject *as_list(PyObject *argument) {
   if (PyList_CheckExact(argument)) return Py_NewRef(argument);
   PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;
@@ -584,8 +574,7 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* Returns the `lookahead_size` of a slice with `left` bytes after it. A token depends on at most one character after
- * it, which has at most four bytes. */
+/* A token depends on at most one character after it, which has at most four bytes. */
 static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
@@ -600,8 +589,7 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Adds the slices of a long text to the batch. The text is divided at safe cuts. On failure, sets a Python exception
- * and returns false. */
+/* Divides a long text at safe cuts. On failure, sets a Python exception and returns false. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
   const Text *text = &self->entries[which];
   Poll poll = {.ask = handle_signals_held};
@@ -625,7 +613,7 @@ static bool add_slices(Batch *self, Py_ssize_t which) {
   return error == NULL;
 }
 
-/* Divides all texts into parts. Returns false on failure; if no Python exception is set then, there is no memory. */
+/* Returns false on failure; if no Python exception is set then, there is no memory. */
 static bool plan_parts(Batch *self, bool cuts_texts) {
   Py_ssize_t first = 0;
   size_t size = 0;
@@ -674,8 +662,7 @@ static PyObject *model_batch(Model *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OO&pI", &argument, set_flag, &as_text, &wants_lists, &width)) return NULL;
   Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
-  /* The list starts as a copy of `texts`: other code can find it through the garbage collector, so it must have no NULL
-   * items. */
+  /* Other code can find the list through the garbage collector, so it must have no NULL items. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < batch->count; i++) {
     Py_ssize_t size;
@@ -704,9 +691,8 @@ static PyObject *model_file(Model *self, PyObject *args) {
   return (PyObject *)batch;
 }
 
-/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size. If the file ends with the data, the slice
- * is all of it, followed by an id unless that is -1. Otherwise the slice ends at the first safe cut after PART_BYTES or
- * half of the data, whichever is more; 0 means that no cut was found, and more data is needed. */
+/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size; 0 means that more data is needed. The
+ * slice ends at the end of the file, and is followed by an id unless that is -1, or ends at a safe cut. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;
@@ -795,14 +781,12 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 ms
- * without. A larger array may need more huge pages than the system has ready: with 20 MB of 32-bit ids, the processor
- * time grew from 94 to 116 ms. */
+/* Encoding 10 MB again took 18.9 ms with huge pages, and 20.9 ms without. A larger array may need more of them than the
+ * system has ready. */
 enum { HUGE_ARRAY_LEAST = SCALED(1 << 22, 1 << 12), HUGE_ARRAY_MOST = SCALED(1 << 24, 1 << 14) };
 
-/* Marks a part as done. Appends to the array the ids of all parts that are done, up to the first that is not. Takes
- * over the memory of `ids`, and replaces it by memory for the next part, if there is any to spare. On failure, sets a
- * Python exception and returns false. */
+/* Marks a part as done. Appends to the array the ids of the parts that are done, up to the first that is not. Takes
+ * over the memory of `ids`. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
   if (part->slice != NULL && part->data == NULL) self->entries[part->first].id_count += ids->size / self->model->image.id_bytes;
@@ -813,8 +797,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-    /* The estimated final size plus a quarter. Memory that is never written costs nothing, but an array that grows may
-     * move. */
+    /* A quarter more than expected. Unwritten memory costs nothing, but an array that grows may move. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
     more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -834,9 +817,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-/* A call of `work` encodes at most PARTS_AT_ONCE parts. PARTS_OF_LANE consecutive parts are meant for one instance:
- * adjacent text is often in one language, and if the batch is encoded again, their words are in the instance's cache.
- * If all parts that are meant for an instance are taken, it takes the first part that is left. */
+/* PARTS_OF_LANE consecutive parts are meant for one instance, because adjacent text is often in one language. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
 /* Takes a part for the instance with this lane. Returns its index, or -1 if none is left. */
@@ -927,8 +908,7 @@ static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
   return list;
 }
 
-/* check(): raises MemoryError unless all parts are encoded. A thread without memory may have been unable to report
- * that. */
+/* check(): raises MemoryError unless all parts are encoded. */
 static PyObject *batch_check(Batch *self, PyObject *unused) {
   (void)unused;
   return self->done == self->part_count ? Py_NewRef(Py_None) : raise(self->model, no_memory);
@@ -947,8 +927,8 @@ static PyObject *batch_lists(Batch *self, PyObject *unused) {
   return Py_NewRef(self->lists);
 }
 
-/* arrays() -> (ids of all texts end to end, offsets, bytes of an id); to be called when all parts are done. The offsets
- * have 64 bits: where the ids of each text begin, and where all end. */
+/* arrays() -> (ids of all texts end to end, offsets, bytes of an id). The offsets have 64 bits: where the ids of each
+ * text begin, and where all end. */
 static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   (void)unused;
   PyObject *offsets = PyByteArray_FromStringAndSize(NULL, 8 * (self->count + 1));
@@ -1193,8 +1173,7 @@ static int clear_module(PyObject *module) {
 
 static void free_module(void *module) { clear_module(module); }
 
-/* From Python 3.12 on, the second slot says that each interpreter may have its own GIL, since interpreters share
- * nothing here. */
+/* From Python 3.12 on, the second slot says that each interpreter may have its own GIL. */
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}, {0, NULL}};
 static PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT, "bpe_trainer._native", NULL, sizeof(State), NULL, module_slots, visit_module, clear_module, free_module};

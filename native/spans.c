@@ -1,12 +1,10 @@
-/* Finds the positions of tokens in their text, and cuts texts into parts of at most N tokens. An instance of the
- * kernel's text module does both (src/kernel/text/offsets.ts and cuts.ts), in a memory that also holds the bytes of all
- * tokens. */
+/* Finds the positions of tokens in their text, and cuts texts into parts of at most N tokens. */
 #include <stdlib.h>
 #include "instance.h"
 
 static const char unspelled[] = "no offsets for this text: its tokens decode to a different text";
 
-/* Writes the starts and bytes of all tokens, and which ids are of added tokens, into the memory of the text module. */
+/* Writes all tokens, and which ids are of added tokens, into the memory of the text module. */
 const char *set_up_tokens(Instance *instance, const Image *image) {
   if (instance->tokens_memory != NULL) return NULL;
   wasm_rt_memory_t *memory = instance->tokens_memory = memory_new();
@@ -30,7 +28,7 @@ const char *set_up_tokens(Instance *instance, const Image *image) {
 /* The cost of an id, in steps of a poll. */
 enum { STEPS_OF_ID = 8 };
 
-/* Finds the positions of the ids in the first `size` bytes of the text. Stores them in `spans` if that is not NULL. */
+/* Stores the positions in `spans` if that is not NULL. */
 static const char *place(Encoding *encoding, size_t size, bool in_characters, Span *spans) {
   Instance *instance = encoding->instance;
   const Image *image = encoding->image;

@@ -1,3 +1,3 @@
-// For the type checker: what the build of the library for browsers puts in the place of the global Buffer.
+// For the type checker: what replaces the global Buffer in browsers.
 type Buffer = import("../src/runtime/host.browser.ts").Buffer;
 declare const Buffer: typeof import("../src/runtime/host.browser.ts").Buffer;

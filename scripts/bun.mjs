@@ -1,7 +1,6 @@
 // Runs the pinned Bun with the given arguments: `node scripts/bun.mjs test`.
 //
-// The npm package "bun" has a placeholder, which its install script replaces with the binary of a platform package. If
-// install scripts are disabled, the binary is only in the platform package, so that is searched first.
+// If install scripts are disabled, the binary is only in the platform package, so that is searched first.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

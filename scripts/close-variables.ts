@@ -1,10 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
-/**
- * Variables that change what the Bun runtime does. With most of them, it does something else before its embedded
- * program starts: runs as Bun itself, takes more options, preloads a script, opens a debugger or a channel to a parent
- * process. With the others, it writes a file when the program ends.
- */
+/** Variables that change what the Bun runtime does before its embedded program starts, or when it ends. */
 export const closedVariables = [
   "BUN_BE_BUN",
   "BUN_OPTIONS",
@@ -18,9 +14,8 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable ignore these variables: in the list of names that its runtime looks up, the first letter of each
- * becomes a "=", which no shell allows there. Returns the names that were not found exactly once, and are left
- * unchanged. After the change, an executable for macOS has to be signed again.
+ * Makes an executable ignore these variables, by a "=" in their names. Returns the names that were left unchanged. An
+ * executable for macOS has to be signed again.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

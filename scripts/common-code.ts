@@ -3,10 +3,8 @@ import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
-// Bun's bundler makes one file from all modules that are reachable from the same entries, and every dynamic import is
-// an entry. So a command would load 70 files. With this plugin, dynamic imports also request the modules that many
-// commands load. Then these are reachable from the same entries, and become two files, one of which is loaded at
-// startup.
+// Bun's bundler makes one file from all modules that are reachable from the same entries. So the plugin makes dynamic
+// imports also request the modules that many commands load.
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 
@@ -34,10 +32,7 @@ export function importGraph() {
   return { importsOf, reach };
 }
 
-/**
- * The plugin for a build of the command line. Workers are built without it, because they would load code that only
- * commands need. `directory` is src.
- */
+/** Only for the command line: workers would load code that only commands need. `directory` is src. */
 export function commonCode(directory: string): BunPlugin {
   const { importsOf, reach } = importGraph();
   const start = `${directory}/main/run.ts`;
@@ -61,7 +56,7 @@ export function commonCode(directory: string): BunPlugin {
       .join("");
   const atStartOnly = asked(atStart);
   const all = asked([...atStart, ...shared]);
-  /** Whether a file is a table of commands or code for runs without a command: help, the manual, the check of paths. */
+  /** Whether a file is a table of commands or code for runs without a command. */
   const isForStart = (path: string) =>
     tables.includes(path) || (importsOf(start).later.includes(path) && !isCommand(path));
   return {

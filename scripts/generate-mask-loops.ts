@@ -1,6 +1,5 @@
-// Generates src/kernel/masks/loops (not in the repository): the kernel's loops over masks, two for each family of
-// patterns. For each loop, the formula of the family is run once, with operators that emit code for 64 bits instead of
-// computing.
+// Generates src/kernel/masks/loops (not in the repository): the kernel's loops over masks. The formula of a family is
+// run once, with operators that emit code for 64 bits.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -14,7 +13,7 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** A mask, as expressions in the code of the loop. A mask has one bit for each of the 64 bytes of a block. */
+/** A mask, as expressions in the code of the loop. It has one bit for each byte of a block. */
 type Value = {
   /** An expression for the current block. */
   readonly now: string;
@@ -22,7 +21,7 @@ type Value = {
   readonly next: string | null;
   /** An expression for the next block that is right for its first character only. */
   readonly nextFirst?: string;
-  /** Whether the value is the same at all bytes of a character. If not, only its bits at first bytes are right. */
+  /** Whether the value is the same at all bytes of a character. */
   readonly isWhole: boolean;
   /** Whether all characters in the mask are ASCII. */
   readonly isAscii: boolean;
@@ -30,10 +29,7 @@ type Value = {
 
 const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
 
-/**
- * The operators. They append code to `lines`, the body of the loop. Every new variable gets a name of its own.
- * Variables in `carried` keep their values from block to block.
- */
+/** The operators. They append code to `lines`. Variables in `carried` keep their values from block to block. */
 class CodeOps implements Ops<Value> {
   readonly none = none;
   readonly lines: string[] = [];
@@ -373,9 +369,7 @@ function asciiLines(
     : [`let ${result}: u64 = 0;`, `if (${option}) ${result} = ${mask};`];
 }
 
-/**
- * Returns the expression for the mask of a class's ASCII characters. It uses v0 to v3, and masks of preceding classes.
- */
+/** The expression uses v0 to v3, and masks of preceding classes. */
 function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly string[]): string {
   const characters = ascii[name]!;
   if (characters === "") return "<u64>0";

@@ -1,6 +1,4 @@
-// `npm run suite options` writes all files that are generated from the tables of options: docs/options.md, the types of
-// the library's options, the parameters of the Python package, and the options in docs/training.schema.json. It also
-// writes the probe text of fingerprints for the Python package.
+// `npm run suite options` writes the files that are generated from the tables of options.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,8 +32,7 @@ function lines(text: string, first: string, rest = first): string[] {
 }
 
 /**
- * Returns the description of an option for a comment. `spelling` returns the name of another option in the language of
- * the comment.
+ * Returns the description of an option. `spelling` returns the name of another option in the language of the comment.
  */
 function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;
@@ -212,7 +209,7 @@ const pythonText = (text: string) =>
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** Returns the schema of training.json, with the settings of a training and of `--extend` made from the table. */
+/** Returns the schema of training.json, with the settings made from the table. */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   for (const record of ["training", "extension"]) {

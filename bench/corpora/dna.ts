@@ -3,7 +3,7 @@ import { randomSource } from "../random.ts";
 
 const bases = Buffer.from("ACGT");
 const lineBases = 80;
-/** The maximum length of a piece, in bases. About half of the pieces repeat an earlier part with occasional changes. */
+/** The maximum length of a piece, in bases. */
 const repeatBasesMax = 2000;
 const basesPerChange = 50;
 

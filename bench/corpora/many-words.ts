@@ -2,9 +2,6 @@
  * Makes a text with the given number of words, most of them distinct. The same seed gives the same text:
  *
  *   node scripts/bun.mjs bench/corpora/many-words.ts many.txt [--words 22000000] [--seed 1]
- *
- * A word is a space or newline and five or six of 30 syllables, 12 bytes on average. Of 22 million words, 20 million are
- * distinct.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,13 +1,10 @@
-// Compares encoding with other tools: rounds are interleaved, medians are printed, and all answers are compared.
+// Compares encoding with other tools, in interleaved rounds.
 //
 //   node scripts/bun.mjs bench/encode/encode.ts <text> <tokenizer directory> [--rounds 3] [--workers 1,2,default]
 //        [--peers huggingface,huggingface-1,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python]
 //        [--python-rc dist/peers-rc/bin/python] [--binary dist/bpe] [--record name]
 //
-// Every job is a whole process from text to .npy, timed from start to exit. For other tools, the calls alone are timed
-// as well, with the text in memory: a batch call on all threads (peers.py), or a call for each document on one thread
-// (npm-tiktoken.ts). huggingface-1 is `tokenizers` 1.0. The checksums of the ids are compared. The text must have
-// <|endoftext|> between documents, and ids must fit into 16 bits.
+// huggingface-1 is `tokenizers` 1.0. The text must have <|endoftext|> between documents, and ids must fit into 16 bits.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -37,9 +34,7 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
-  /**
-   * Processor time of all threads, in seconds: for other tools in Python of the call, else of the whole process.
-   */
+  /** For other tools in Python of the call, else of the whole process. */
   processorSeconds: number;
   callSeconds?: number;
   idCount: number;

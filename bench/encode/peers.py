@@ -20,8 +20,7 @@ from usage import measured, peak_memory_bytes
 peer, directory, path, pattern, end_id, output = sys.argv[1:7]
 end = numpy.asarray([int(end_id)], dtype=numpy.uint16)
 documents = open(path, encoding="utf-8", errors="replace", newline="").read().split("<|endoftext|>")
-# A single long text is not a batch, so long documents are cut about every 100,000 characters, after a newline that
-# follows a non-space and precedes a letter.
+# Long documents are cut, because a single text is not a batch.
 pieces = []
 counts = []
 for document in documents:

@@ -1,5 +1,5 @@
-// Times a growing chat: 128 appends to a session, compared with encoding the whole text at each turn.
-// `node scripts/bun.mjs run bench/encode/sessions.ts [TEXT...]`; the default texts are the pages of docs/.
+// Times a growing chat: appends to a session, compared with encoding the whole text at each turn. `node scripts/bun.mjs
+// run bench/encode/sessions.ts [TEXT...]`
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { trainTokenizer } from "../../src/index.ts";
@@ -34,7 +34,6 @@ function timeTurns(take: (turn: string) => void): number[] {
   });
 }
 
-/** Returns the sum of the shortest times of the turns, because other programs only make a time longer. */
 function sumOfShortest(runs: readonly number[][]): string {
   const shortest = turns.map((_, i) => Math.min(...runs.map((times) => times[i]!)));
   return shortest.reduce((sum, time) => sum + time, 0).toFixed(1);

@@ -1,5 +1,4 @@
-// Trains a vocabulary of ten languages in three ways: "plain"; "clean", with --whole-characters, --normalize and digits
-// grouped from the right; and "fair", which is clean and has --language. Prints tables that compare them, as Markdown:
+// Trains vocabularies of ten languages in three ways (`kinds`), and prints tables that compare them:
 //
 //   node scripts/bun.mjs bench/fair/compare.ts english.txt multilingual.txt
 //

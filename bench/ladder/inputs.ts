@@ -6,18 +6,14 @@ import { writeWords } from "./words-file.ts";
 
 const root = `${import.meta.dir}/../..`;
 
-/** Writes the default text from which words are made: the documentation and type declarations of installed packages. */
+/** Writes the default text from which words are made. */
 export function writeInstalledText(path: string): void {
   const sources = ["node_modules/bun-types/**/*.mdx", "node_modules/{bun-types,@types,typescript}/**/*.d.ts"];
   const files = sources.flatMap((source) => [...new Bun.Glob(source).scanSync(root)]).sort();
   writeFileSync(path, Buffer.concat(files.map((file) => readFileSync(`${root}/${file}`))));
 }
 
-/**
- * Makes a file of words for each number of words, from an order-3 byte chain over the text. A smaller file has the
- * first words of a larger one, with counts computed from its own number of words. So each file is what the generator
- * makes for this number.
- */
+/** Makes a file for each number of words. A smaller one has the first words of a larger one. */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {
   const wordCountMax = Math.max(...wordCounts);
   const tsvPath = `${directory}/words.tsv`;

@@ -6,8 +6,7 @@ import type { Learned, Strategy } from "./strategy.ts";
 
 /**
  * All words, end to end, with a position for each byte. A token is stored at the position of its first byte; the
- * positions of its other bytes are dead. Merging at an occurrence does not read the whole word, because each token has
- * the positions of its neighbours.
+ * positions of its other bytes are dead.
  *
  *   ARRAY     TYPE           LENGTH          MEANING
  *   tokens    Int32Array     positionCount   token id, or -1 where dead
@@ -27,7 +26,7 @@ type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: 
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;
 
-/** Learns merges on linked positions. The heap is corrected lazily: the count of an entry is an upper bound. */
+/** The heap is corrected lazily: the count of an entry is an upper bound. */
 export const linked: Strategy = {
   name: "linked",
   update: "neighbours of an occurrence, found by links",
@@ -104,7 +103,7 @@ function addOccurrence(index: OccurrenceIndex, pair: PairKey, weight: number, po
   }
 }
 
-/** Returns the best pair: the first top of the heap with a current count. Pairs without occurrences are dropped. */
+/** Returns the best pair: the first top of the heap with a current count. */
 function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): PairKey | undefined {
   while (heap.size > 0) {
     const pair = heap.pairs[0]!;
@@ -154,10 +153,7 @@ function mergePositions(
   }
 }
 
-/**
- * Subtracts the weight of an occurrence from the count of its pair. The pair being merged is no longer in the index;
- * every other pair that still occurs is.
- */
+/** Does nothing for the pair being merged, which is no longer in the index. */
 function lose(index: OccurrenceIndex, pair: PairKey, weight: number): void {
   const occurrences = index.get(pair);
   if (occurrences !== undefined) occurrences.count -= weight;

@@ -1,11 +1,9 @@
-// Runs one rung of the ladder (strategies.ts) on a file of words, in a separate process: nothing is warmed up, and the
-// peak of memory is the rung's.
+// Runs one rung of the ladder on a file of words.
 //
 //   node scripts/bun.mjs bench/ladder/measure.ts
 //     <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...
 //
-// Prints a line for each checkpoint, `<merges> <milliseconds>`, and one at the end. Exits with 3 if the time limit
-// stopped it.
+// Prints `<merges> <milliseconds>` at each checkpoint and at the end. Exits with 3 if the time limit stopped it.
 import { strategies } from "./strategies.ts";
 import { nothingLearned } from "./strategy.ts";
 import { readWordsFile, writeMerges } from "./words-file.ts";

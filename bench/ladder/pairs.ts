@@ -1,7 +1,4 @@
-/**
- * The ids of a pair combined into one number, which can be a key of a Map. Ids are below 2^26, so keys are below
- * 2^52.
- */
+/** The ids of a pair in one number. Ids are below 2^26, so keys are below 2^52. */
 export type PairKey = number;
 
 const idLimit = 2 ** 26;
@@ -10,19 +7,13 @@ export const pairKey = (left: number, right: number): PairKey => left * idLimit 
 export const leftOf = (key: PairKey): number => Math.floor(key / idLimit);
 export const rightOf = (key: PairKey): number => key % idLimit;
 
-/**
- * The bytes of each token, as a string with one character for each byte. JavaScript orders these strings like the
- * bytes.
- */
+/** The bytes of each token, one character for each. JavaScript orders these strings like the bytes. */
 export type TokenBytes = string[];
 
 export const byteTokens = (): TokenBytes =>
   Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
 
-/**
- * Returns whether a pair wins a tie by the `cs336` rule: of two pairs with equal counts, the greater one, by (bytes
- * of left, bytes of right), is merged first.
- */
+/** The `cs336` rule: of two pairs with equal counts, the greater by (left bytes, right bytes) wins. */
 export function winsTie(tokenBytes: TokenBytes, key: PairKey, other: PairKey): boolean {
   const left = leftOf(key);
   const otherLeft = leftOf(other);

@@ -14,10 +14,7 @@ export type RungResult = {
   readonly whole: Point[];
 };
 
-/**
- * Times of `bpe` and other rungs on the largest input. Each round runs all of them, one after the other. `ms` and
- * `cpuMs` have one number for each round. The last row is `bpe`.
- */
+/** `ms` and `cpuMs` have one number for each round. The last row is `bpe`. */
 export type Comparison = {
   readonly wordCount: number;
   readonly mergeCount: number;

@@ -1,13 +1,10 @@
-// Runs the ladder: learns the same merges with every algorithm, from the textbook's to that of `bpe`, on inputs that
-// grow tenfold.
+// Runs the ladder: learns the same merges with every algorithm, on inputs that grow tenfold.
 //
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
 //                                            [--output bench/ladder]
 //
-// Words are made from the text (default: documentation of installed packages). Every run is a separate process, which
-// is stopped after `--bound` seconds, in the final comparison after four times as long. The run of `bpe`
-// that makes the expected merges is never stopped. Short runs are repeated, for medians.
-// Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
+// Words are made from the text. A run is stopped after `--bound` seconds, in the final comparison after four times as
+// long. Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -92,8 +89,7 @@ function timeRung(rung: Rung, result: RungResult, input: string, wordCount: numb
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
   const wanted = mergeCounts.filter((count) => count < last);
-  // If a run for few merges is not the beginning of a long one, each number of merges in the report needs a separate
-  // run.
+  // A rung that is not incremental needs a separate run for each number of merges.
   const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
   const runs = [...separate.filter((count) => count < last), last];
   for (const mergeCount of runs) {
@@ -138,16 +134,13 @@ function pointOf(timings: readonly Timing[], wordCount: number, mergeCount: numb
   return { ...points[0]!, ms: median(points.map((point) => point.ms)) };
 }
 
-/** Throws if the merges differ from the expected ones, or from the first of them if the run was stopped. */
+/** Throws if the merges differ from the expected ones; a stopped run may have fewer. */
 function checkMerges(rung: Rung, { merges, timing }: Measured, expected: Buffer): void {
   const comparable = timing.isStopped ? expected.subarray(0, merges.length) : expected;
   if (!merges.equals(comparable)) throw new Error(`${rung.name} learned other merges than ours`);
 }
 
-/**
- * Compares `bpe`, the rung `linked` and the C++ rungs on the largest input, with interleaved runs. The report computes
- * ratios within a round.
- */
+/** Compares `bpe`, `linked` and the C++ rungs on the largest input, with interleaved runs. */
 function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
   const names = [ourName, linked.name];
   const compared = rungs.filter((rung) => rung.language === "C++" || names.includes(rung.name));

@@ -43,7 +43,6 @@ export function rungsOf(cppProgram: string | undefined): Rung[] {
   ];
 }
 
-/** The result of a run: its times, the processor time and peak memory of the process, and its merges. */
 export type Measured = {
   readonly timing: Timing;
   readonly cpuMs: number;

@@ -16,10 +16,7 @@ const scan = ["scan of all counts", linearScan] as const;
 const lazy = ["heap, lazy deletion", lazyHeap] as const;
 const compacted = ["heap, lazy deletion, compacted", compactedHeap] as const;
 
-/**
- * The rungs in TypeScript, from the bottom up. Each rung between the first one and `linked` differs from some lower
- * rung only in its update or only in its selection.
- */
+/** The rungs in TypeScript, from the bottom up. */
 export const strategies: readonly Strategy[] = [
   stepByStep("recount + scan", recount, scan),
   stepByStep("words + scan", words, scan),

@@ -8,10 +8,7 @@ import {
   wordsBetweenYields,
 } from "./step-by-step.ts";
 
-/**
- * Inverted index: for each pair, the words that contain it, by their positions in TokenizedWords. It may also have
- * words that contained the pair before a merge.
- */
+/** For each pair, the words that contain it. It may also have words that contained the pair before a merge. */
 export type WordIndex = Map<PairKey, Set<number>>;
 
 export function addToIndex(index: WordIndex, pair: PairKey, word: number): void {

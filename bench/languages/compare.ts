@@ -1,5 +1,4 @@
-// Makes the table of docs/evaluate.md: published tokenizers and ours, of the same sizes and patterns, on five languages.
-// Also makes the picture docs/report.png: published tokenizers and one trained on manual pages, on other manual pages.
+// Makes the table of docs/evaluate.md, and the picture docs/report.png.
 //
 //   npm run suite pictures
 import { spawnSync } from "node:child_process";
@@ -37,10 +36,6 @@ export function compare(): Compared {
   return { evaluation: JSON.parse(output), reportPath: join(home, "report.html") };
 }
 
-/**
- * Writes the report on a tokenizer of 32,000 tokens for one kind of text, manual pages, compared with published ones
- * of up to 200,000.
- */
 function reportOfManuals(): string {
   const texts = writeManuals(join(home, "manuals")).map((name) => `manuals/${name}`);
   run("train", "manuals/learned", "-n", "32000", "-p", "o200k", "-o", "manuals/ours", "-q");
@@ -59,9 +54,7 @@ function run(...args: string[]): string {
   return stdout;
 }
 
-/**
- * Returns a table of bytes per token: each published tokenizer above ours of its size, with the better value in bold.
- */
+/** Returns a table of bytes per token, with the better value of a published tokenizer and ours in bold. */
 export function comparisonTable(evaluation: Evaluation): string {
   const byName = new Map(evaluation.tokenizers.map((tokenizer) => [tokenizer.name, tokenizer]));
   const rows = rivals.flatMap(({ name, ours, size }) => {

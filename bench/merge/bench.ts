@@ -1,5 +1,5 @@
 /**
- * Times the merge engine on a file of word counts, phase by phase, with its peak memory and the checksum of its merges:
+ * Times the merge engine on a file of word counts:
  *
  *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
  *     [--threads 2] [--out merges.txt]

@@ -1,10 +1,10 @@
 /**
- * Times the merge engine on one huge word, which is the worst case of a corpus without spaces:
+ * Times the merge engine on one huge word:
  *
  *   node scripts/bun.mjs bench/merge/long-words.ts KIND SIZE_MB MERGES [COMPAT]
  *
- * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of 1 to 1,000 times "a", with a "b"
- * before each).
+ * KIND: aaaa (one letter), abab, acgt (random DNA), base64 (random), runs (of 1 to 1,000 times "a", with a "b" before
+ * each).
  */
 
 import { readFileSync } from "node:fs";

@@ -1,10 +1,8 @@
-// Compares the merge phase with gigabpe's phase 2 on the same words, interleaved: medians, peak memory, checksums.
+// Compares the merge phase with gigabpe's phase 2 on the same words, interleaved:
 //
 //   node scripts/bun.mjs bench/merge/peers.ts words.tsv [--vocab-size 32000] [--rounds 3] [--record name]
 //
-// `words.tsv` is what `bpe count` or make-words.ts writes. `bpe` reads the same counts in binary form, which this
-// script makes first. The time of `bpe` is `mergeMs` of training.json, from the word table to the last merge. The
-// time of gigabpe is that of phase 2, which gigabpe prints.
+// `words.tsv` is what `bpe count` or make-words.ts writes. The time of `bpe` is `mergeMs` of training.json.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

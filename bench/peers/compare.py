@@ -33,7 +33,7 @@ PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
 #: A run that takes longer is not repeated.
 LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
-#: The tables: a title, the work, the rule for merges, and the libraries, of which `bpe` is the first.
+#: The tables: a title, the work, the rule for merges, and the libraries.
 TABLES = (
     ("train, as HF does", "train", "huggingface", ("bpe", "tokenizers", "gigabpe", "gigatoken", "ffbpe")),
     ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken", "bpeasy")),

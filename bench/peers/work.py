@@ -20,9 +20,9 @@ from unittest import mock
 
 from bpe_trainer._characters import character_of
 
-#: A batch has at most this many characters of the file, because the text and the ids are in memory.
+#: Limited, because the text and the ids are in memory.
 BATCH_CHARACTERS = 128_000_000
-#: A long document is cut into texts for a batch. Most of them have at least this many characters.
+#: A long document is cut into texts of about this many characters.
 TEXT_CHARACTERS = 10_000
 #: The maximum number of texts that are encoded one by one.
 CALLS = 20_000
@@ -35,11 +35,11 @@ Ask = SimpleNamespace
 class Job(NamedTuple):
     #: The work that is measured.
     work: Callable[[], Any]
-    #: Returns what results are compared by: merges, learned tokens by rank, or a checksum of the ids of each text.
+    #: Returns what results are compared by.
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
-    #: Runs before processor time and memory are read, because a child process is counted only when it has ended.
+    #: Runs before processor time and memory are read. Only ended child processes are counted.
     end: Callable[[], Any] = lambda: None
 
 
@@ -126,8 +126,7 @@ def train_tokenizers(ask: Ask) -> Job:
         if not ask.special_token:
             tokenizer.train([ask.file], trainer)
         else:
-            # The trainer would also count the text of special tokens. So it gets the text between them, in lines, as if
-            # from a file.
+            # The trainer would also count special tokens, so it gets the text between them.
             parts = documents(ask)
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer
@@ -193,7 +192,7 @@ def train_gigatoken(ask: Ask) -> Job:
     )
 
 
-# Encoding: the call for a batch, the call for one text, and what is called at the end. Texts and ids are in memory.
+# Encoding: the call for a batch, the call for one text, and what is called at the end.
 
 Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any], Callable[[], Any]]
 
@@ -203,8 +202,7 @@ def encode_bpe(ask: Ask) -> Encoders:
 
     as_array = ask.library.endswith("arrays")
     if as_array:
-        # numpy's threads are busy for 30 ms after its import, and take a core each. So import it before the
-        # measurement.
+        # numpy's threads are busy for 30 ms after its import. So import it before the measurement.
         importlib.import_module("numpy")
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
 

@@ -11,7 +11,7 @@ const plotHeight = 380;
 const legendLeft = left + plotWidth + 20;
 /** The space for a mark in the legend, including the gap before its text, in pixels. */
 const markWidth = 30;
-/** The width of a letter at a font size of 12 pixels, in the wider of the usual fonts. */
+/** The width of a letter at a font size of 12 pixels. */
 const letterWidth = 7;
 /** The curves are extrapolated up to 100 TB. */
 const sizeBytesMax = 1e14;
@@ -24,10 +24,7 @@ const style = `<style>
   @media (prefers-color-scheme: dark) { text { fill: #ccc } }
 </style>`;
 
-/**
- * Draws scale.svg: distinct words over corpus size, measured (dots) and extrapolated (dashed lines), and the limit of
- * merging.
- */
+/** Draws scale.svg: distinct words over corpus size, measured (dots) and extrapolated (dashed lines). */
 export function drawScale(record: ScaleRecord): string {
   const cases = casesOf(record);
   const growths = growthsOf(record);

@@ -1,13 +1,10 @@
 import { extrapolate, type Growth, growthOf } from "./heaps.ts";
 import type { ScaleRecord } from "./record.ts";
 
-/** The number of points that Heaps' law is fitted to: the largest four, from an eighth of the corpus to all of it. */
+/** Heaps' law is fitted to the largest points, from an eighth of the corpus to all of it. */
 const fittedPointCount = 4;
 
-/**
- * An assumption about larger sizes: which corpus the additional text resembles, and with which exponent (Heaps' law)
- * its distinct words grow in number.
- */
+/** An assumption about larger sizes: which corpus the additional text resembles. */
 export type Case = {
   readonly title: string;
   readonly name: string;
@@ -21,9 +18,6 @@ export const bounds = { cells: 2 ** 31 - 2, wordBytes: 2 ** 32, words: 2 ** 29 }
 export const growthsOf = (record: ScaleRecord) =>
   record.growth.map(({ name, points }) => ({ name, points, ...growthOf(points.slice(-fittedPointCount)) }));
 
-/**
- * Returns the three cases: the corpus whose words grow least, all corpora together, and the one whose words grow most.
- */
 export function casesOf(record: ScaleRecord): Case[] {
   const growths = growthsOf(record).toSorted((a, b) => a.exponent - b.exponent);
   const low = growths[0]!;
@@ -64,8 +58,7 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
     ScaleRecord["merging"][number],
     ScaleRecord["merging"][number],
   ];
-  // Time and memory depend on the number of cells: one for each byte of a distinct word, and one for the boundary
-  // after the word.
+  // One cell for each byte of a distinct word, and one for the boundary after the word.
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);
@@ -79,10 +72,7 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
   return { distinctWordCount, wordBytes, cells, peakBytes, mergeSeconds: seconds, tooMuch };
 }
 
-/**
- * Returns the size of the largest corpus whose words can be merged within the program's limits and `memoryBytes`, and
- * the number of these words.
- */
+/** Returns the largest corpus whose words can be merged within the program's limits and `memoryBytes`. */
 export function largestCorpus(record: ScaleRecord, on: Case, memoryBytes: number) {
   const fits = (sizeBytes: number) => {
     const words = extrapolate(on.growth, on.exponent, sizeBytes);

@@ -1,5 +1,4 @@
-// Measures what the model in docs/many-machines.md is computed from, and records it in bench/record/scale.json. Writes
-// the section of that page on terabytes again, and docs/scale.svg:
+// Measures what the model in docs/many-machines.md is computed from:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //
@@ -118,10 +117,7 @@ function measurePlanning(): ScaleRecord["planning"] {
   return { rangeCount, cpuSeconds: median(rounds) };
 }
 
-/**
- * Counts every slice separately, like the tasks of a cluster. Adds the slices up, first with all words, then without
- * words that are rare in a slice.
- */
+/** Counts every slice separately, like the tasks of a cluster, and adds the slices up. */
 function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   const sizeBytes = corpora.reduce((sum, { text }) => sum + text.length, 0);
   const leavingOut: LeavingOut[] = [];
@@ -245,8 +241,8 @@ function measureMerging(): ScaleRecord["merging"][number] {
 }
 
 /**
- * Returns the measurements of bench/merge/peers.ts. The merge engine has 72 million cells for the words of that
- * script: one for each byte, and one more for each word.
+ * The merge engine has 72 million cells for the words of bench/merge/peers.ts: one for each byte, and one for each
+ * word.
  */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");
@@ -260,7 +256,7 @@ function sixMillionWords(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Returns the number of bytes of the words of a counts file in text form, where each byte is one character. */
+/** Returns the number of bytes of the words. In the text form, each byte is one character. */
 function wordBytesOf(tsv: string): number {
   let byteCount = 0;
   let isWord = true;
@@ -274,10 +270,7 @@ function wordBytesOf(tsv: string): number {
   return byteCount;
 }
 
-/**
- * Returns the text in blocks of about 16 KB, cut at line ends, in a random order (seeded), because files are often
- * sorted by content.
- */
+/** Returns blocks of about 16 KB in a random order, because files are often sorted by content. */
 function shuffled(text: Uint8Array): Uint8Array {
   const random = randomSource(1);
   const blocks: Uint8Array[] = [];

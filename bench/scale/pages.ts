@@ -1,4 +1,4 @@
-// Writes the section of docs/many-machines.md on terabytes, and its chart, from the record, without measuring:
+// Writes the section of docs/many-machines.md on terabytes, and its chart, without measuring:
 //
 //   node scripts/bun.mjs bench/scale/pages.ts
 import { readFileSync, writeFileSync } from "node:fs";

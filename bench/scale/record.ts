@@ -12,9 +12,9 @@ export type ScaleRecord = {
   readonly memoryBytes: number;
   readonly load: string;
   readonly pattern: string;
-  /** Parts of each corpus, each about twice as large as the previous one; "all" has the same share of each corpus. */
+  /** Parts of each corpus, each about twice as large as the previous one. */
   readonly growth: readonly { readonly name: string; readonly points: readonly Point[] }[];
-  /** `bpe count -w 1 --save-counts`: processor time of the process, start included; median of the rounds. */
+  /** Processor time of the process, start included; median of the rounds. */
   readonly counting: readonly {
     readonly name: string;
     readonly sizeBytes: number;
@@ -37,17 +37,14 @@ export type ScaleRecord = {
     readonly distinctWordCount: number;
     readonly cpuSeconds: number;
   };
-  /**
-   * Two measurements with 32,000 tokens: `bpe train --counts` on the words of the corpora, the whole process; and merging
-   * alone, on six million made-up words.
-   */
+  /** `bpe train --counts` on the words of the corpora, and merging alone on six million made-up words. */
   readonly merging: readonly {
     readonly distinctWordCount: number;
     readonly wordBytes: number;
     readonly cpuSeconds: number;
     readonly peakBytes: number;
   }[];
-  /** The effect of leaving out words that occur fewer than `minCount` times in a slice; 1 leaves out none. */
+  /** The effect of leaving out words that occur fewer than `minCount` times in a slice. */
   readonly leavingOut: readonly LeavingOut[];
   /** How many of the exact merges are also learned from a shuffled part of the corpora. */
   readonly sampling: readonly {

@@ -2,10 +2,8 @@
 //
 //   node scripts/bun.mjs bench/scale/threads.ts <corpus> [rounds]
 //
-// More threads than cores share the cores, so their elapsed time says nothing; but their processor time shows what each
-// thread costs, and the stages that one thread runs alone take the time they would take anywhere. From the two, the
-// script computes the time on more cores, as if their memory were no slower. Needs dist/bpe (`npm run build`); the
-// corpus should have a gigabyte or more and fit into the page cache. Keeps the record `threads`.
+// Computes the time on more cores from the processor time, as if their memory were no slower. The corpus should have a
+// gigabyte or more and fit into the page cache.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -59,7 +57,7 @@ async function train(threads: number): Promise<Training> {
   };
 }
 
-/** Returns how fast threads search the corpus for a byte that it does not have, in GB a second of elapsed time. */
+/** Returns how fast threads search the corpus for a byte, in GB a second of elapsed time. */
 async function reading(threads: number): Promise<number> {
   const code = `const text = Bun.mmap(${JSON.stringify(corpus)}); postMessage(0);
     onmessage = ({ data: [start, end] }) => postMessage(Buffer.from(text.buffer, start, end - start).indexOf(0xff));`;

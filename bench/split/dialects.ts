@@ -2,9 +2,8 @@
 //
 //   node scripts/bun.mjs bench/split/dialects.ts [--python PATH] [--patterns N] [--seed N]
 //
-// `bench/peers/setup` installs the Python (the default is dist/peers/bin/python). A pattern is in the dialect of one
-// engine, which gets it as it is. It is then rewritten in a portable form, for our compiler and for the other engine.
-// Prints the differences, and how often each reason for a refusal occurred. Exits with 1 if there is a difference.
+// A pattern is in the dialect of one engine, and is rewritten in a portable form for the other. Exits with 1 if there
+// is a difference.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -214,7 +213,7 @@ const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
 let texts: string[] = [];
 let differenceCount = 0;
 
-/** Returns a pattern that matches every character, because tiktoken drops text that a pattern does not match. */
+/** Matches every character, because tiktoken drops text that a pattern does not match. */
 const whole = (pattern: string) => `(?:${pattern})|[\\s\\S]`;
 
 async function compare(pattern: string, form: string, engine: "huggingface" | "tiktoken", label: string) {

@@ -9,9 +9,10 @@ import * as textParts from "../../src/text/text-part.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
-/* Compares two ways to find boundaries in the kernel, by masks and by four-byte tables: bun bench/split/masks.ts
- * FILE... Counts the words of each file in both ways, in one thread, with the text in memory. The words must be the
- * same. Prints MB of text per second of processor time, as medians of interleaved rounds. */
+/*
+ * Compares two ways to find boundaries in the kernel, by masks and by four-byte tables: bun bench/split/masks.ts
+ * FILE...
+ */
 const roundCount = 7;
 const textBytesMax = 1 << 25;
 const specialToken = Buffer.from("<|endoftext|>");

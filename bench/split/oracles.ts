@@ -1,6 +1,4 @@
-// Tests whether our pretokens for named patterns are those of a naive splitter (JavaScript's RegExp), of HF's tokenizers
-// and of tiktoken. The texts are all strings of up to N distinctive characters, random ones, and lines of files. Prints
-// a table: how many texts of each kind a splitter got, and for how many it differs.
+// Compares our pretokens for named patterns with those of a naive splitter, of HF's tokenizers and of tiktoken:
 //
 //   node scripts/bun.mjs bench/split/oracles.ts [--length N] [--characters N] [--random N] [--pattern NAME]... [file]...
 //
@@ -30,12 +28,9 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const seed = 20261120;
-/**
- * How many bytes of each file are compared. The file is compared line by line, because only our splitter reads a whole
- * file in bounded time.
- */
+/** Files are compared line by line, because only our splitter reads a whole file in bounded time. */
 const fileSizeBytesMax = 4_000_000;
-/** tiktoken is given every substring of its texts as a token, so it gets only some of the random texts. */
+/** tiktoken is given every substring of its texts as a token, so it gets fewer texts. */
 const tiktokenTextCount = 20_000;
 
 function stringsOf(characters: readonly string[], lengthMax: number): string[] {

@@ -1,9 +1,7 @@
 /**
  * Times counting alone, without splitting: bun bench/words/count.ts [file] [rounds]
  *
- * Without a file, counts 64 MB of made-up English (seeded). Pretokens are cut beforehand, and passed to the counter
- * in blocks of 16 KB, as in the pipeline. The checksum is the sum over all words of the count times a hash of the
- * word, so it depends only on words and counts.
+ * The checksum depends only on words and counts.
  */
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";

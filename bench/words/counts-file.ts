@@ -1,9 +1,4 @@
-/**
- * Times counts files: bun bench/words/counts-file.ts [wordCount]
- *
- * Writes made-up words (seeded) in binary and in text form, reads both, and adds up two binary files. Prints the
- * times and the sizes.
- */
+/** Times writing, reading and adding up counts files: bun bench/words/counts-file.ts [wordCount] */
 
 import { runToEnd } from "../../src/runtime/slices.ts";
 import * as countsFormat from "../../src/words/counts-format.ts";

@@ -3,10 +3,7 @@ import type { WordTable } from "../../src/words/word-table.ts";
 const syllables =
   "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
 
-/**
- * Makes up English. Each word consists of syllables and follows a space, and its frequency is 1 / rank. Punctuation
- * follows some words, and some are numbers. One word in 300 is new. The same seed gives the same text.
- */
+/** Makes up English, with word frequencies of 1 / rank. The same seed gives the same text. */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);
   const makeWord = (): string => {
@@ -34,7 +31,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Makes words of syllables after a space. Nearly all are distinct. Each count is `wordCount` / a random rank. */
+/** Makes words, nearly all distinct. Each count is `wordCount` / a random rank. */
 export function makeWords(wordCount: number, seed: number): WordTable {
   const random = xorshift(seed);
   const encodedSyllables = syllables.map((syllable) => new TextEncoder().encode(syllable));

@@ -1,9 +1,4 @@
-/**
- * Times sorting: bun bench/words/sort.ts [wordCount] [rounds]
- *
- * Words are made of English syllables (seeded), 11 bytes on average, in no particular order. Their counts fall as 1 /
- * rank.
- */
+/** Times sorting: bun bench/words/sort.ts [wordCount] [rounds] */
 import { runToEnd } from "../../src/runtime/slices.ts";
 import { sortByBytesInSteps } from "../../src/words/sort-by-bytes.ts";
 import { sortByCountInSteps } from "../../src/words/tsv.ts";

@@ -1,8 +1,4 @@
-/**
- * Splits text in a simple way, so that counting can be measured separately. A pretoken is an optional space and a run
- * of letters, of digits or of other bytes, or a run of white space. Bytes from 128 on count as letters. This only
- * approximates the gpt2 pattern.
- */
+/** Splits text in a simple way, which approximates the gpt2 pattern. Bytes from 128 on count as letters. */
 export function splitPlainly(bytes: Uint8Array): Int32Array {
   const letter = 1;
   const digit = 2;

@@ -1,5 +1,5 @@
-/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses, so that it can be compiled for
- * every platform without Python's own headers. test/native/python-abi.c compares this header with Python's own. */
+/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses. It allows compiling for other
+ * platforms without Python's own headers. */
 #ifndef BPE_PYTHON_H
 #define BPE_PYTHON_H
 

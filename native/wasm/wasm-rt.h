@@ -1,8 +1,7 @@
-/* The runtime for the C code that wasm2c makes of the kernel. The kernel has one memory and a table of a few functions.
+/* The runtime for the C code that wasm2c makes of the kernel.
  *
  * A memory is one reservation of address space that never moves: wasm_rt_memory_t at the end of its first page, and
- * then the bytes. A memory grows by making more of its bytes accessible. Every access is checked against `size`; an
- * access beyond it is a trap. */
+ * then the bytes. A memory grows by making more of its bytes accessible. */
 #ifndef BPE_WASM_RT_H
 #define BPE_WASM_RT_H
 

@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from _functools import partial
 from _operator import methodcaller
-# The private modules, because loading threading would take as long as Python's start, and weakref a fifth of that.
+# Private modules, because loading threading would take as long as Python's start.
 from _thread import RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep
@@ -77,7 +77,7 @@ def message_of(stderr: str) -> str:
     return stderr.strip() or "bpe ended without a message"
 
 
-#: Held while pipes are created and registered: a child that is forked in between would not know of their ends.
+#: Held while pipes are created and registered, so that no child is forked in between.
 _starting = RLock()
 #: The ends of all pipes that belong to this process.
 _ends: set[ref[IO[bytes]]] = set()
@@ -94,7 +94,7 @@ def _after_fork() -> None:
         try:
             if stream is None or stream.closed:
                 continue
-            # Keep the descriptor in use: if the child still writes to the stream or closes it, no other file is affected.
+            # Keep the descriptor in use, so that the child cannot write to another file by it.
             if nowhere >= 0:
                 os.dup2(nowhere, stream.fileno(), inheritable=False)
             else:
@@ -111,7 +111,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
-#: How long a new thread may take to reach its first line of Python. One that gets no memory ends before that, without an error.
+#: How long a new thread may take to begin. One that gets no memory ends without an error.
 _START_SECONDS = 0.2
 _PENDING = BaseException()
 
@@ -127,7 +127,7 @@ class _Thread:
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._ended.acquire()
         self._works = [work]
-        #: What the work raised, or None. The list is preallocated, so that storing the outcome takes no memory.
+        #: What the work raised, or None. Storing the outcome in this list takes no memory.
         self._outcomes: list[Union[BaseException, None]] = [_PENDING]
 
     def start(self) -> bool:
@@ -153,7 +153,7 @@ class _Thread:
         return self._begun.acquire(False)
 
     def work(self) -> None:
-        # Take the work off the list: otherwise this thread might be the last to hold what the work refers to.
+        # Otherwise this thread might be the last to hold what the work refers to.
         self._works.pop()()
 
     def has_begun(self) -> bool:
@@ -290,8 +290,7 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Up to this many characters are passed as arguments. Windows allows the fewest: 32,767 units of UTF-16 for the whole command
-#: line, in which a character takes at most two, even if it is escaped.
+#: Windows allows the fewest: 32,767 units of UTF-16, and a character takes at most two, even if it is escaped.
 _TYPED_CHARACTERS = 1 << 13
 #: The quotes and the space of an argument.
 _SEPARATING_CHARACTERS = 3
@@ -333,7 +332,7 @@ class Run:
         self._command = [find_executable(), *self._fit_arguments(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
-        #: The exit code; None while the run lasts. Before the start it is 0, as if the run had ended.
+        #: The exit code; None while the run lasts, and 0 before the start.
         self._exit_code: Union[int, None] = 0
         self._reaping = allocate_lock()
         #: The ends of the pipes that belong to this process.
@@ -384,14 +383,14 @@ class Run:
 
     def _spawn(self) -> None:
         """Does what subprocess.Popen does. Loading its module would take longer than starting the executable."""
-        #: Descriptors for the child, which this method closes. This process's ends of the pipes belong to their streams.
+        #: Descriptors for the child, which this method closes.
         child_fds: list[int] = []
 
         def end_of_pipe(mode: str) -> IO[bytes]:
             """Makes a pipe and returns our end. The other end is appended to `child_fds`."""
             read, write = os.pipe()
             child_fds.append(write if mode == "rb" else read)
-            # No buffer, because it has a lock: if another thread held it during a fork, the child could not even close it.
+            # No buffer, because it has a lock, which another thread could hold during a fork.
             stream = open(read if mode == "rb" else write, mode, 0)
             self._streams.append(stream)
             _ends.add(ref(stream, _ends.discard))
@@ -399,7 +398,7 @@ class Run:
 
         with _starting:
             try:
-                # If a standard stream of this process is closed, a new descriptor could get its number. So use up the numbers 0 to 2.
+                # If a standard stream is closed, a new descriptor could get its number. So use up 0 to 2.
                 while not child_fds or child_fds[-1] <= 2:
                     child_fds.append(os.open(os.devnull, os.O_RDWR))
                 stdin = stdout = child_fds[-1]
@@ -409,7 +408,7 @@ class Run:
                 if self._answers:
                     self.stdout, stdout = end_of_pipe("rb"), child_fds[-1]
                 actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
-                # Ctrl-C must not reach a process whose output is an answer, so it gets its own process group.
+                # Ctrl-C must not reach a process whose output is an answer.
                 group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
                 program = self._command[0]
                 self._pid = os.posix_spawn(program, self._command, self._environment, file_actions=actions, **group)

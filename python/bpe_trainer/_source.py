@@ -13,7 +13,7 @@ from ._options import FILES
 #: The path and content of each file of a tokenizer that is only in memory.
 Files = tuple[tuple[str, bytes], ...]
 _RECORD = "training.json"
-#: Fields of training.json that are about its run. Without them, two trainings of the same tokenizer are pickled alike.
+#: Without these fields, two trainings of the same tokenizer are pickled alike.
 _OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
 
 
@@ -33,8 +33,7 @@ class Source:
         as_text: bool = False,
     ) -> None:
         """``is_typed``: no file exists at the path, which may be the name of a tokenizer; then `load` looks it up."""
-        #: Absolute, because the current directory may change. A typed name stays as it is, and the path of files in memory is
-        #: relative.
+        #: Absolute, because the current directory may change, unless it is typed, or for files in memory.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._is_typed = is_typed
         #: Whether special tokens in a text are text, if a call does not say.
@@ -42,8 +41,8 @@ class Source:
         self.options = list(options)
         self.home = home
         self.files = files
-        #: The `fingerprint` in the facts of the image, which is not `Tokenizer.fingerprint`: a digest of all that determines the
-        #: tokenizer. A tokenizer that is loaded again must have the same.
+        #: The `fingerprint` in the facts of the image, which is not `Tokenizer.fingerprint`. A tokenizer that is loaded
+        #: again must have the same.
         self.fingerprint = fingerprint
         #: The result of `look_at` when the files were written or last loaded.
         self.seen = seen

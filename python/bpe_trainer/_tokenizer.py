@@ -33,13 +33,12 @@ else:
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
-#: ``(start, end, canonical_start, canonical_end)``: in place of the given ids ``[start, end)``, encoding gives the canonical ids
-#: ``[canonical_start, canonical_end)``.
+#: In place of the given ids ``[start, end)``, encoding gives the canonical ids ``[canonical_start, canonical_end)``.
 RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
-#: The least text for each thread: starting a thread for less would take longer than encoding it.
+#: The least text for each thread, because starting a thread takes time.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
@@ -398,8 +397,8 @@ class Tokenizer:
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
         string is encoded by several threads, if it can be cut: one a core, or this number of ``threads``, at most 16.
         """
-        # The other parameters are not keyword-only, because that makes a call 50 ns slower. Their order makes sure that a
-        # second text or a flag by position is refused.
+        # Keyword-only parameters would make a call 50 ns slower. The order makes sure that a second text or a flag is
+        # refused.
         if threads is not None:
             whole_number("threads", threads, 1)
         if allowed_special is not None or disallowed_special is not None:
@@ -1015,7 +1014,7 @@ class Tokenizer:
             mergeable_ranks=self.ranks(),
             special_tokens=special,
         )
-        # tiktoken tries special tokens in the order of its hash table, and takes the first that fits, not always the longest.
+        # tiktoken takes the first special token that fits, not always the longest.
         for text, id in special.items():
             if made.encode(text, allowed_special="all") != [id]:
                 shorter = next(other for other in special if other != text and text.startswith(other))

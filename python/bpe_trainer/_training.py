@@ -262,8 +262,7 @@ def _finish(
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # Read stderr in another thread, because this one sends texts or reads the answer. On Windows always, because Ctrl-C cannot end
-        # a read there.
+        # This thread sends texts or reads the answer. On Windows, Ctrl-C cannot end a read here.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
@@ -287,7 +286,7 @@ def _listen_apart(
         try:
             _listen(run, said, warned, show)
         except BaseException as error:
-            # Stop the run, so that sending the texts fails. Then the thread that sends them raises this error.
+            # Stop the run, so that sending the texts fails.
             raised.append(error)
             run.stop()
 

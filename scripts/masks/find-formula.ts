@@ -36,11 +36,7 @@ export type Member = {
 
 export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
 
-/**
- * Returns a formula that provably cuts every text as the automaton does; undefined if none is found. How the automaton
- * cuts some short texts suggests the family and the options. That is only a guess, which the proof then confirms or
- * refutes, in some milliseconds.
- */
+/** Returns a formula that provably cuts every text as the automaton does; undefined if none is found. */
 export function findFormula(tables: ScanTables): FoundFormula | undefined {
   const member = guessMember(tables);
   const symbols = symbolsOf(tables, families[member.family]!.classes);
@@ -103,14 +99,11 @@ function maskRecord(names: readonly string[], isSet: (name: string) => boolean):
 /** The columns of an automaton, in terms of a class system. */
 type SymbolSet = {
   readonly symbols: readonly MaskSymbol[];
-  /** For each column of characters beyond ASCII, the class that they belong to: an index into the system's examples. */
+  /** For a column beyond ASCII, its class: an index into the system's examples. */
   readonly exampleOf: ReadonlyMap<number, number>;
 };
 
-/**
- * Returns the symbols of an automaton for a class system; undefined if some characters beyond ASCII behave like none of
- * the system's examples.
- */
+/** Returns undefined if some characters beyond ASCII behave like none of the system's examples. */
 export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | undefined {
   const rows = new RowNumbers(tables);
   const exampleColumns = system.examples.map(({ codePoint }) => columnOf(tables, codePoint));
@@ -173,7 +166,7 @@ function wideColumns({ columnBlocks, columns }: ScanTables): number[] {
   return wide;
 }
 
-/** Gives each column a number. Columns with equal transitions in all states of the automaton get the same number. */
+/** Numbers the columns. Columns with equal transitions in all states get the same number. */
 class RowNumbers {
   private readonly ids = new Map<string, number>();
   private readonly known = new Map<number, number>();
@@ -194,12 +187,10 @@ class RowNumbers {
 }
 
 /**
- * Returns whether the automaton finds the same further ends if it starts again at an end that it has settled. If so,
- * masks may take over at any settled end, and the automaton may take over where masks give up.
+ * Returns whether the automaton finds the same further ends if it starts again at an end that it has settled.
  *
  * The search runs two automata. The *whole* one reads a text from its start. The *fresh* one starts at a position that
- * the whole one has written into a slot. If it turns out that the whole one does not settle that position as an end,
- * the search drops the pair.
+ * the whole one has written into a slot. If the whole one does not settle that position, the search drops the pair.
  */
 export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;
@@ -247,8 +238,7 @@ export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): 
   return true;
 }
 
-// Positions are relative to the start of the fresh automaton, and only their order matters. All positions before that
-// start are `before`.
+// Positions are relative to the start of the fresh automaton. All positions before it are `before`.
 const before = -1;
 /** The current character. */
 const here = 1 << 20;
@@ -269,10 +259,7 @@ function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
   };
 }
 
-/**
- * Drops the ends that both automata have settled. Returns undefined if the start of the fresh automaton turns out not
- * to be an end.
- */
+/** Drops the ends that both automata have settled. Returns undefined if the fresh start is not an end. */
 function compared({ isEnd, whole, fresh }: Pair): Pair | undefined {
   let ends = whole.ends.filter((end) => end !== before);
   if (!isEnd && ends.length > 0) {

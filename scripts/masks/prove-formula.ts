@@ -14,7 +14,7 @@ import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-table
  * few situations.
  */
 
-/** The input of formula and automaton in the proof: characters that neither of them distinguishes are one symbol. */
+/** The input of the proof: characters that neither formula nor automaton distinguishes are one symbol. */
 export type MaskSymbol = {
   /** The symbol's column in the automaton's tables. */
   readonly column: number;
@@ -26,7 +26,7 @@ export type MaskSymbol = {
   readonly example: string;
 };
 
-/** A formula whose options are filled in. It is called for each character, with the character's classes. */
+/** Called for each character, with the character's classes. */
 export type BitFormula = (ops: BitOps, classes: ReadonlySet<string>) => Boundaries<boolean>;
 
 type Proof =
@@ -37,7 +37,7 @@ type Proof =
       /** The number of steps at hard characters, where the formula makes no claim. */
       readonly hardCount: number;
     }
-  /** `text` is one of the shortest that are cut in different ways, or for which the proof gives up. */
+  /** `text` is one of the shortest that are cut in different ways, or where the proof gives up. */
   | { readonly holds: false; readonly text: string; readonly what: string };
 
 /** The proof gives up after this many situations. Named patterns have at most a hundred. */
@@ -63,7 +63,7 @@ type Situation = {
   readonly isHard: boolean;
   /** The state of the formula; undefined before the first character. */
   readonly memory: readonly number[] | undefined;
-  /** The difference that was found, if the formula's claims are not yet confirmed; otherwise "". */
+  /** The difference that was found, if claims are not yet confirmed; otherwise "". */
   readonly difference: string;
   readonly from: Situation | undefined;
   readonly symbol: MaskSymbol | undefined;
@@ -156,10 +156,7 @@ type Settled = {
   readonly difference: string;
 };
 
-/**
- * Performs the writes and the commits of an entry of the automaton. The ends that it settles must be the first pending
- * ones.
- */
+/** Performs the writes and commits of an entry. The ends that it settles must be the first pending ones. */
 function settle(entry: number, slots: number[], pendingCount: number, here: number): Settled {
   if ((entry & 15) !== noSlot) slots[entry & 15] = here;
   const commitCount = (entry >> 4) & 15;
@@ -202,10 +199,8 @@ function textOf(situation: Situation): string {
 }
 
 /**
- * The operators, one character at a time. An operator that looks ahead makes a *claim* about the next characters, and
- * remembers the claim until these characters confirm or refute it. `nextChoices` goes through all claims that can be
- * made at a character. Exactly one combination of claims is true of a text, because each claim is either true of it or
- * not.
+ * An operator that looks ahead makes a *claim* about the next characters, and remembers it until they confirm or refute
+ * it. `nextChoices` goes through the claims that can be made at a character; one combination is true of the text.
  *
  * An operator that depends on other characters remembers one or two small numbers. Its comment says what they mean.
  */

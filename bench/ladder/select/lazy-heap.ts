@@ -2,10 +2,7 @@ import { createHeap, type Heap, pop, push } from "../heap.ts";
 import type { TokenBytes } from "../pairs.ts";
 import type { PairCounts, Selection } from "../step-by-step.ts";
 
-/**
- * Pushes every change of a count as a new entry. Old entries stay, and are dropped when they reach the top with a
- * stale count. The heap grows with the number of changes.
- */
+/** Pushes every change of a count as a new entry. Stale entries are dropped when they reach the top. */
 export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {
@@ -14,7 +11,7 @@ export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection 
   };
 }
 
-/** Like `lazyHeap`, but rebuilds the heap from the counts when at least three of four entries are stale. */
+/** Like `lazyHeap`, but rebuilds the heap when most entries are stale. */
 export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {

@@ -2,7 +2,7 @@ import type { WordTable } from "../../../src/words/word-table.ts";
 import { leftOf, type PairKey, pairKey, rightOf } from "../pairs.ts";
 import { addToCount, type PairCounts, type TokenizedWords, tokenize, type Update } from "../step-by-step.ts";
 
-/** After every merge all words are rewritten and all pairs counted again: the method of textbooks. */
+/** After every merge all words are rewritten and all pairs counted again. */
 export function recountEverything(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
   const counts: PairCounts = new Map();
