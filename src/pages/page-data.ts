@@ -55,7 +55,6 @@ export type PageData = EvalData | VocabularyData | DiffData;
 /** A piece of a sentence. The name of a tokenizer is shown in a colour. */
 export type Phrase = string | { readonly text: string; readonly colour: number };
 
-/** The static text of a page. */
 export type PageText = {
   readonly title: string;
   /** The command and date: "bpe eval · 27 November 2026". */

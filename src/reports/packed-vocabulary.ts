@@ -108,7 +108,6 @@ function trainedLeaves(
 
 const latin1Of = (bytes: Uint8Array) => String.fromCharCode(...bytes.subarray(0, leafBytesMax));
 
-/** Packs a loaded tokenizer with the known counts. */
 export function packLoaded(
   { tokens, model }: TokenizerParts,
   known: {

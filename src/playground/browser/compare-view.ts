@@ -6,7 +6,6 @@ import type { CompareAnswer } from "../playground-job.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session } from "./session.ts";
 
-/** Compares the trained tokenizer with another. */
 export class CompareView {
   private file: File | undefined;
   private readonly chooser = h("input", {
