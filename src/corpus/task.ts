@@ -50,7 +50,7 @@ export function mayTakeLong(task: Task, longBytes: number): boolean {
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
 
-/** Returns the progress in bytes of the input when `textBytes` of the task's text are done. */
+/** Returns the bytes of the input that `textBytes` of the task's text correspond to. */
 export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
   return textBytes === 0 ? 0 : (textBytes / textBytesOf(task)) * task.inputBytes;

@@ -49,7 +49,7 @@ export class RangeChecksum extends TextChecksum {
   }
 }
 
-/** Returns the checksum of a text from those of its two parts; undefined if one is unknown. */
+/** Returns the checksum of a text from those of its two parts. */
 export function joinChecksums(
   first: number | undefined,
   second: number | undefined,

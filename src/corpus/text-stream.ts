@@ -149,17 +149,17 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
   return { head, isWhole, whole };
 }
 
-/** The maximum size of the decoder's input and output chunks. The decoder pauses while a chunk is unread. */
+/** The maximum size of the decoder's input and output chunks. */
 const chunkBytesMax = scaled(1 << 18, 128);
 /** The minimum size of output chunks. */
 const outputChunkBytesLeast = scaled(1 << 12, 64);
-/** The size of output chunks for a small file, as a multiple of the file's size. Small chunks save memory. */
+/** The size of output chunks for a small file, as a multiple of the file's size. */
 const expectedRatio = scaled(8, 1);
 
 /** The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
-  /** Settles once the decoder has consumed all of the input, and the bytes after the last member were checked. */
+  /** Settles once the decoder has consumed the input, and the bytes after its end were checked. */
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
   private outputBytes = 0;
@@ -188,7 +188,7 @@ export class DecompressedStream implements ByteStream {
       this.wake();
     });
     this.decoder.on("error", (error) => {
-      // The sentinel itself is valid, so an error after its beginning means that the preceding frame is truncated.
+      // The sentinel itself is valid, so the preceding frame must be truncated.
       const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
       this.fail(
         isAtSentinel ? truncatedError(path, compression) : decompressionError(path, compression, error),

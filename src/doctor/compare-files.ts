@@ -111,7 +111,7 @@ class DifferingLine {
   }
 }
 
-/** Compares a file with what training would write; a file that cannot be read is a difference. */
+/** A file that cannot be read is a difference. */
 export async function differenceOf(
   name: string,
   path: string,

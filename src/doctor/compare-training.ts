@@ -123,7 +123,7 @@ function compareMerges(json: json.JsonObject, mergesSha256: string, folder: stri
   return [difference(what, "differ from those that training gives (mergesSha256 in the record)")];
 }
 
-/** Fields of a record that `compareRecord` leaves out: they depend on the run, or are compared by other functions. */
+/** Fields of a record that `compareRecord` leaves out. */
 const otherFields = ["inputs", "skipped", "counts", "base"];
 /** Fields of a record's `options` that `compareRecord` leaves out. */
 const otherOptions = ["workers", "weights", "like"];
@@ -137,7 +137,7 @@ type Said = {
   readonly directory: string;
 };
 
-/** Compares a record with the one that training gives now. A field that the record lacks is not compared. */
+/** A field that the record lacks is not compared. */
 function compareRecord({ json, made, folder, directory }: Said): Difference[] {
   const what = folder === "" ? recordedFiles.recordName : `${folder}/${recordedFiles.recordName}`;
   const differences: Difference[] = [];

@@ -19,7 +19,7 @@ function stepsIn(value: unknown, list: string): Step[] {
 /** Matches a doubled backslash before a class letter, as in `\\p`. Such an expression matches a literal backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
-/** Finds expressions whose backslashes are doubled. They cut nothing in usual text, and some cannot be loaded. */
+/** Doubled backslashes cut nothing in usual text. */
 export function checkEscapes({ json }: Subject): Finding[] {
   const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
   const wrong = sources.filter(

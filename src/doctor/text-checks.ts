@@ -10,7 +10,7 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
 /** The minimum number of documents: among fewer, a subject often has only one. */
 const documentsMin = 100;
-/** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
+/** The minimum number of occurrences of a token in its only document. */
 const occurrencesMin = 10;
 /** The minimum share of the found tokens among those that occur. A few are usually names that one document mentions. */
 const shareMin = 0.01;

@@ -116,7 +116,7 @@ const firstScript = 3;
 
 /** The maximum number of bytes that are not whole characters yet. If there are more, all are dropped. */
 const pendingBytesMax = 64;
-/** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
+/** At most this many pending bytes are packed into a key of `known`. */
 const packedBytesMax = 4;
 
 /** A token counts for the script of its first letter. Consecutive parts of characters are joined first. */

@@ -45,14 +45,14 @@ const recordFields = schema.object({
 export type VerifiedRecord = schema.Checked<typeof recordFields>;
 export type RecordedInput = VerifiedRecord["inputs"][number];
 
-/** The directory of a training, and its record: as checked fields, and as the JSON of the file. */
+/** The record of a training: as checked fields, and as JSON. */
 export type RecordedTraining = {
   readonly directory: string;
   readonly record: VerifiedRecord;
   readonly json: json.JsonObject;
 };
 
-/** Reads the record in a directory. Throws a UserError if there is none, or if its training cannot be repeated. */
+/** Throws a UserError if there is no record, or if its training cannot be repeated. */
 export function readTrainingRecord(typed: string): RecordedTraining {
   const directory = directoryOf(typed);
   const path = join(directory, recordedFiles.recordName);

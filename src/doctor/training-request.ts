@@ -13,7 +13,7 @@ export type FoundSources = {
   readonly like: string | undefined;
 };
 
-/** Settings of the verifying run, not of the recorded one: how much of the machine it may use. */
+/** Settings of the verifying run, not of the recorded one. */
 type Limits = Pick<RequestedTraining, "workers" | "memoryLimit">;
 
 /** Makes the request that repeats a recorded training, with its sources as they were found. */
@@ -59,7 +59,7 @@ function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<R
 
 const hasCorpus = ({ inputs, counts }: VerifiedRecord) => inputs.length + counts.length > 0;
 
-/** Whether the record lists a file of this name, in the result's directory or in that of a size. */
+/** Whether the record lists a file of this name, also in a subdirectory. */
 const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 

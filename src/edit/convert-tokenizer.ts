@@ -75,7 +75,7 @@ const refusalOf =
     });
   };
 
-/** Throws a UserError if the files of a format would give a token another id than the original files. */
+/** Throws a UserError if a token would get another id. */
 function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
   const refuse = refusalOf(before, format);
   // SentencePiece's unknown piece decodes to another text than its name.

@@ -55,7 +55,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   );
 }
 
-/** Checks the ids of a file's documents. If `endId` is given, a document also ends after this id. */
+/** If `endId` is given, a document also ends after this id. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
   /** Whether the last id was the one that ends documents. */

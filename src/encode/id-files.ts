@@ -297,7 +297,7 @@ export class IdFiles implements idWriters.IdSink {
     return this.publishing;
   }
 
-  /** Publishes the last shard, which may be small. If there are no ids, publishes one empty shard. */
+  /** Publishes the last shard. If there are no ids, publishes one empty shard. */
   async finish(): Promise<void> {
     if (this.begunCount === 0) this.openNextShard();
     this.endShard(null);
@@ -398,7 +398,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     await checkContents(listed, undefined, checking);
     return manifest;
   } catch (error) {
-    // If neither a manifest nor a shard was recognized, a file of this name may be anything, so it stays.
+    // If nothing was recognized, a file of this name may be anything.
     const isOurs = listed !== undefined || isThere;
     if (!(error instanceof UnusableShards && ifChanged && isOurs)) throw error;
     removeShards(options, listed?.manifest);
@@ -423,7 +423,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
 
 /** Describes the first difference between two requests; undefined if they are equal. */
 export function describeDifference(former: object, request: object): string | undefined {
-  // The keys of both requests are compared, because an option that was not given has no key.
+  // An option that was not given has no key.
   for (const name of Object.keys({ ...former, ...request })) {
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;

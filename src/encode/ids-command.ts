@@ -191,7 +191,7 @@ const writeSequences = (
     return writer.idCount;
   });
 
-/** `bpe ids decode`: converts tokens back to ids of the alphabet, in a form that `bpe ids encode` reads. */
+/** `bpe ids decode`: converts tokens back to ids of the alphabet. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const {

@@ -191,7 +191,7 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
 /** The fields of a request in which parts may differ. */
 const apart = { inputs: null, ranges: null, shardSize: null };
 
-/** Throws a UserError for a plan that does not cover its files: its last lines may have been lost. */
+/** The last lines of a plan may have been lost. */
 function checkWhole(plan: readonly planFile.Line[], planPath: string): void {
   const ends = new Map<string, number>();
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);

@@ -10,7 +10,7 @@ import { countsOptionsOf } from "#words";
 import { encodeOptions } from "./encode-options.ts";
 import { planOptions } from "./plan-options.ts";
 
-/** `bpe plan`: writes the ranges of a corpus as JSON Lines, for any number of machines to count or encode. */
+/** `bpe plan`: writes the ranges of a corpus as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;

@@ -104,7 +104,7 @@ function jsonAt(path: string, refuse: (what: string) => never): unknown {
 
 const manifestBytesMax = 2 ** 28;
 
-/** Returns the digest of the tokenizer in a manifest; undefined if the file is not a valid manifest. */
+/** Returns the digest of the tokenizer in a manifest, if the manifest is valid. */
 export function encoderIn(path: string): string | undefined {
   try {
     const { request } = readManifest(path);

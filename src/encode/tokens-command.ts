@@ -10,7 +10,7 @@ import { dataOutput, givenTokenizers, type Invocation, inputFiles, type Output, 
 import { tokensOptions } from "./encode-options.ts";
 import { formatSpeed } from "./text-speed.ts";
 
-/** `bpe tokens`: counts the tokens of files. The counts equal the numbers of ids that `bpe encode` writes. */
+/** `bpe tokens`: counts the tokens of files. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;

@@ -58,7 +58,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
-/** Writes the converted ids, and reports the ends of documents. Returns the number of ids read. */
+/** Returns the number of ids read. */
 type CutInto = (
   writer: Pick<idWriters.IdWriter, "write" | "drain">,
   endDocument: (kept?: readonly keptField.Value[]) => void,
@@ -146,7 +146,7 @@ function outputOf(
 /** The number of ids that are written at a time: some hundred KB. */
 const chunkIds = 1 << 17;
 
-/** Receives ids of the larger vocabulary, and writes the ids of the smaller one that replace them. */
+/** Replaces ids of the larger vocabulary by those of the smaller one. */
 class IdCutter {
   readCount = 0;
   private readonly only: Uint32Array;

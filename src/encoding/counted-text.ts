@@ -6,7 +6,7 @@ import { type CountedIds, countIds } from "./encode-corpus.ts";
 /** An encoded text: its path, its inputs, and how often each id occurs. */
 export type CountedText = CountedIds & { readonly path: string; readonly inputs: readonly Input[] };
 
-/** Encodes a text, on `workers` threads or the default number for its size, and counts its tokens. */
+/** Encodes a text, and counts its tokens. */
 export async function countTokensOf(
   parts: TokenizerParts,
   { path, inputs, workers }: Pick<CountedText, "path" | "inputs"> & { workers?: number | undefined },

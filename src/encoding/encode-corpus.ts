@@ -39,11 +39,11 @@ export type EncodeCorpusOptions = {
   readonly workers?: taskRunner.StartedWorkers | undefined;
   /** Target size of the ranges for threads, in bytes. */
   readonly rangeSizeBytes?: number;
-  /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream or a compressed file. */
+  /** Target size, in bytes, of the chunks of an input that is read in order. */
   readonly chunkSizeBytes?: number;
 };
 
-/** The bytes of memory that a tokenizer takes per merge in the main thread, which loads it. Measured. */
+/** The bytes of a tokenizer per merge in the main thread, which loads it. Measured. */
 const mergeBytesOfMain = 200;
 /** The bytes of memory that a tokenizer takes per merge in each other thread. Measured. */
 export const mergeBytesOfThread = 70;
@@ -53,7 +53,7 @@ const largestRangeSizeBytes = scaled(1 << 22, 512);
 /** With this many ranges per thread, the wait for the last one is short. */
 const rangesPerThread = 40;
 
-/** With less text, a second thread costs more than it saves: it has to start, and to compile its code. */
+/** With less text, a second thread costs more than it saves. */
 const smallCorpusBytes = 80e6;
 
 /** An upper bound of the memory per byte of a pretoken: for merging, ids and the normal form. */
@@ -203,7 +203,7 @@ function inOrder(
   };
 }
 
-/** Returns only the parts that encoding needs; the rest of a tokenizer is not posted to workers. */
+/** The rest of a tokenizer is not posted to workers. */
 export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false, prefixRule } = parts;
@@ -293,10 +293,10 @@ export type EncodedText = {
   readonly invalidByteCount: number;
 };
 
-/** The amounts of text and of output, for a task or for all tasks of an input. */
+/** The amounts of a task or of an input. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
-  /** The number of records that end in the task or the input; 0 for a text without records. */
+  /** The number of records that end in the task or the input. */
   readonly recordCount: number;
 };
 
@@ -309,7 +309,7 @@ export const emptyEncodedSum = (): EncodedSum => ({
   recordCount: 0,
 });
 
-/** Adds the result of a task to a sum. `found` is undefined if the task had nothing to do. */
+/** `found` is undefined if the task had nothing to do. */
 export function addEncoded(sum: EncodedSum, found: EncodedTask = emptyEncodedSum()): void {
   sum.textBytes += found.textBytes;
   sum.invalidByteCount += found.invalidByteCount;
@@ -366,7 +366,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
     };
   }
 
-  /** Runs the next step of work. If memory runs out, adds the position in the text to the error. */
+  /** If memory runs out, adds the position in the text to the error. */
   private next<Step>(work: Iterator<number, Step>, { inputIndex }: tasks.Task): IteratorResult<number, Step> {
     try {
       return work.next();
@@ -383,7 +383,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
   }
 }
 
-/** The kernel's share of the memory for a text. The rest is for the ids that the kernel returns. */
+/** The kernel's share of the memory for a text. The rest is for ids. */
 const kernelShare = 0.75;
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {

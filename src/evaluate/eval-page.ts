@@ -15,7 +15,7 @@ type Compared = {
   readonly warn: reports.Warn;
 };
 
-/** Adds the contents of each vocabulary, and passages that the tokenizers cut differently, to an evaluation. */
+/** Adds the contents of vocabularies, and excerpts, to an evaluation. */
 export async function fullEvaluation({
   evaluation,
   tokenizers,
@@ -81,7 +81,7 @@ export async function writeEvalPage(
 const wordsShown = 10;
 const piecesShown = 12;
 
-/** Leaves out words and tokens that the page does not show: with many texts, they are most of its size. */
+/** Leaves out words and tokens that the page does not show. */
 function withShownParts(evaluation: evaluations.FullEvaluation): evaluations.FullEvaluation {
   const shown = (words: readonly evaluations.CostliestWord[]) =>
     shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));

@@ -63,7 +63,7 @@ function headLines(name: string, text: string, columns: number): styling.Line[] 
   return [first.startsWith(name) ? [styling.piece("bold", name), first.slice(name.length)] : first, ...rest];
 }
 
-/** States which values are better. Explains the mark of the best values, if any cell has it. */
+/** States which values are better, and explains the mark of the best ones. */
 function directionOf({ better }: Pick<measures.Measure<never>, "better">, grid: Grid): string {
   if (better === null) return "Neither higher nor lower is better.";
   return `${better === "higher" ? "Higher" : "Lower"} is better${markText(grid)}.`;
@@ -116,7 +116,7 @@ const measuresOf = (
   text: number,
 ): measures.Measures => texts[text] ?? overall;
 
-/** A row of a table that has one row per measure, and one column per tokenizer or text. */
+/** The row of a measure, with a column for each tokenizer or text. */
 type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
   readonly cells: readonly string[];
   readonly bests: ReadonlySet<number>;
@@ -175,7 +175,6 @@ const flatRow = <Of>(
   bests: measures.bestOf(measure, results.map(measure.value)),
 });
 
-/** Returns the rows about the parity of texts, the vocabulary, and the costs of a model. */
 function rowsOfTokenizers({ texts, tokenizers }: evaluations.Evaluation): FlatRow[] {
   const compared = texts.length > 1 ? measures.costsOf(texts) : [];
   const ofParity = compared.flatMap((cost) =>
@@ -352,7 +351,7 @@ function wordSections(
 }
 
 function wordText({ word, count, pieces }: evaluations.CostliestWord): string {
-  // If pieces split characters, they do not show the word, so the whole word is printed first.
+  // If pieces split characters, they do not show the word.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

@@ -79,7 +79,7 @@ async function countPlacedWords(
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
-/** Reads a text once and counts its pretokens. Throws a UserError if memory is too small for measuring them. */
+/** Throws a UserError if memory is too small for measuring the pretokens. */
 async function countPass(
   options: PassOptions & { readonly neededFor: (size: wordTables.Size) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
@@ -113,10 +113,10 @@ function checkLongest(
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
 
-/** Encoding a word of fewer bytes than this takes so little memory that it is not checked. */
+/** Encoding a shorter word takes so little memory that it is not checked. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** Starts the progress of a run that reads each text for its words, and then at most `passCount` times. */
+/** A text is read for its words, and then at most `passCount` times. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -359,7 +359,7 @@ type TokenCountingOptions = {
   readonly count: CountPretokens;
 };
 
-/** The tokens of a text: `pretokens` must still be encoded, and `others` are tokens that are already counted. */
+/** `pretokens` must still be encoded; `others` are already counted. */
 export type PreparedTokens = {
   readonly pretokens: WordTable | null;
   readonly others: evaluations.CountsById;
@@ -401,7 +401,7 @@ export class TokenCounting {
     return counting;
   }
 
-  /** Counts the pretokens of the text for a tokenizer, without encoding them, or encodes the whole text. */
+  /** Counts the pretokens of the text for a tokenizer, or encodes the whole text. */
   async prepare(tokenizer: number): Promise<PreparedTokens> {
     const { words, tokenizers } = this.options;
     const { parts } = tokenizers[tokenizer]!;
@@ -466,7 +466,7 @@ export class TokenCounting {
   }
 }
 
-/** Returns the added tokens at which a text is cut, sorted. This file calls all of them special tokens. */
+/** This file calls the added tokens at which a text is cut special tokens. */
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttings.cuttingTokens(parts))].filter((token) => token !== "").sort();
 

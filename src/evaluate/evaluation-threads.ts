@@ -4,7 +4,7 @@ import { host, kernels, runSliced, scaled } from "#runtime";
 import type { WordTable } from "#words";
 import { compareCuts, differentWords, WordEncoder, type WordEncoding, wordCosts } from "./word-encoder.ts";
 
-/** The initial data of an evaluation thread: the tokenizers, and the compiled kernel, which all threads share. */
+/** The initial data of an evaluation thread. */
 type EvaluationSetup = {
   readonly kernelModule: WebAssembly.Module;
   readonly tokenizers: readonly WordEncoding[];

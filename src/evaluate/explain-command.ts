@@ -166,5 +166,5 @@ const shownPieces = (pieces: readonly string[]) =>
   );
 
 const shownPiecesMax = 40;
-/** Pieces are not shortened to fewer columns than this. If the line is then too long, the terminal wraps it. */
+/** Pieces are not shortened to fewer columns than this. */
 const piecesColumnsLeast = 20;

@@ -33,7 +33,7 @@ export type ExplainedPart = {
   readonly ids: readonly number[];
 };
 
-/** Explains how a text is encoded, part by part. The ids of the parts are those of encoding. */
+/** The ids of the parts are those of encoding. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);

@@ -28,9 +28,9 @@ export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
 
 /** The space between two columns, including the mark of the left one. */
 const gap = 2;
-/** Names are not shortened to fewer columns than this, because little would be left. They become numbers instead. */
+/** Names are not shortened to fewer columns than this, but become numbers. */
 const nameColumnsLeast = 8;
-/** The maximum width of the names above columns, if the columns are split into several tables. */
+/** The maximum width of the names above columns in several tables. */
 const splitNameColumns = 12;
 const ellipsis = "…";
 
@@ -73,7 +73,7 @@ export type Table = {
   readonly cells: readonly (readonly Cell[])[];
   /** The width on the screen of the longest cell of each column. */
   readonly cellWidths: readonly number[];
-  /** Text above the names of the rows. If there is one, the names of the rows are never shortened. */
+  /** Text above the names of the rows. If there is one, these are not shortened. */
   readonly corner?: string;
 };
 
@@ -180,7 +180,7 @@ export function namedLines(table: Table, columns: number): styling.Line[] | unde
   return placed && blockLines(placed);
 }
 
-/** Formats as many columns as fit, and the others in tables below. Each table has the names of all rows. */
+/** Formats as many columns as fit, and the others in tables below. */
 export function splitLines(whole: Table, columns: number): styling.Line[] {
   const table = { ...whole, columns: shortAxis(whole.columns, splitNameColumns) };
   const widths = columnWidths(table);
@@ -223,7 +223,7 @@ const widest = (names: readonly string[]) => Math.max(...names.map(summaryRows.s
 const charactersOf = (text: string) =>
   Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** Formats items separated by commas. Each line has as many items as fit, or a single longer one. */
+/** Formats items separated by commas, as many on a line as fit. */
 export const flowedLines = (items: readonly string[], columns: number): string[] =>
   summaryRows.packedLines(summaryRows.withCommas(items), columns);
 

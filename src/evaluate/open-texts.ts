@@ -10,7 +10,7 @@ import { uniqueNames } from "./unique-names.ts";
 /** A text, with the names of its files as typed. */
 type TypedText = { readonly name: string; readonly paths: readonly string[] };
 
-/** Groups the values of `--text` by text: values with the same NAME are one text. Reads no file. */
+/** Groups the values of `--text`: those with the same NAME are one text. */
 export function readTexts(values: readonly kinds.Named[]): TypedText[] {
   const standardInputs = values.filter(({ path }) => path === "-");
   if (standardInputs.length > 1)

@@ -58,7 +58,7 @@ function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machin
 
 const loadedTogetherMax = 4;
 
-/** Finds a tokenizer. Its name is the typed NAME=, otherwise the name that `findTokenizer` returns, if any. */
+/** The name of a tokenizer is the typed NAME=, or the one that was found. */
 function findNamed(typed: kinds.Named): kinds.Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };

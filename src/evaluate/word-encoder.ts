@@ -5,7 +5,7 @@ import { type AddedToken, cuttings, normalForms } from "#text";
 import { TextEncoding, TextNotes, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
-/** The data that a thread needs to encode words with a tokenizer. The token table is in shared memory. */
+/** The token table is in shared memory. */
 export type WordEncoding = {
   readonly parts: tokenizers.EncodingParts;
   readonly tokens: TokenTable;
@@ -25,7 +25,7 @@ export class WordEncoder {
   private readonly hasAllBytes: boolean;
   /** Whether the tokens of any text have exactly its bytes. */
   private readonly keepsBytes: boolean;
-  /** For each id, whether it is a special token. Special tokens are not text, and end a number. */
+  /** Special tokens, by id: they are not text, and end a number. */
   private readonly isSpecial: Uint8Array;
   /** The ends of the tokens of the current word. */
   private readonly ends: number[] = [];
@@ -130,7 +130,7 @@ export class WordEncoder {
     return idCount;
   }
 
-  /** Returns the ids of a placed word without those that are only whitespace. The next call overwrites them. */
+  /** Returns the ids of a placed word, except those of only whitespace. The next call overwrites them. */
   wordIdsOf(words: textWords.TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);
@@ -144,7 +144,7 @@ export class WordEncoder {
     );
   }
 
-  /** Returns all ids of a placed word, including those of its whitespace. The next call overwrites them. */
+  /** Returns all ids of a placed word. The next call overwrites them. */
   idsOf(words: textWords.TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(0, idCount);
@@ -232,7 +232,7 @@ function* groupsOf(
   }
 }
 
-/** Marks the placed words in [first, end) that two tokenizers cut into different sequences of bytes. */
+/** Marks the placed words that two tokenizers cut differently. */
 export function compareCuts(
   words: textWords.TextWords,
   { first, end }: textWords.WordSlice,
@@ -301,7 +301,7 @@ const isMoreFrequent =
     return counts[p] === counts[q] ? compareBytes(words, p, 0, q, 0) < 0 : counts[p]! > counts[q]!;
   };
 
-/** Compares the bytes of two placed words, without the given number of bytes at the start of each. */
+/** Compares two placed words, without some bytes at the start of each. */
 function compareBytes(
   { placed: { bytes, starts } }: textWords.TextWords,
   p: number,

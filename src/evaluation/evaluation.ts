@@ -106,7 +106,7 @@ export function truncate(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** A text to compare tokenizers on. Its inputs are read several times, so none of them is a stream. */
+/** The inputs are read several times, so none of them is a stream. */
 export type NamedText = {
   readonly name: string;
   readonly inputs: readonly Input[];

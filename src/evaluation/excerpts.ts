@@ -2,7 +2,7 @@ import { differingPassages, type Passage, type SampleToken } from "./passages.ts
 
 export type { SampleToken };
 
-/** A piece of a text with the tokens that each tokenizer makes of it. All pieces are valid UTF-8. */
+/** A piece of a text with its tokens. It is valid UTF-8. */
 export type Excerpt = {
   /** The name of the text. */
   readonly text: string;

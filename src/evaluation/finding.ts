@@ -201,7 +201,7 @@ const sharesOf = (own: TokenizerResult, other: TokenizerResult): TextShare[] =>
     .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
     .filter(({ share }) => share > 0 && share < Number.POSITIVE_INFINITY);
 
-/** Returns the geometric mean: twice as many tokens on one text and half as many on another one cancel out. */
+/** In the geometric mean, twice as many tokens and half as many cancel out. */
 const meanOf = (shares: readonly TextShare[]) =>
   Math.exp(shares.reduce((sum, { share }) => sum + Math.log(share), 0) / shares.length);
 
@@ -225,7 +225,7 @@ function amountOf(share: number): string {
 
 const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
 
-/** Returns reasons not to trust a number: short texts, and texts that a tokenizer was trained on. */
+/** Returns reasons not to trust a number. */
 export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
   const sizes = listNames(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));

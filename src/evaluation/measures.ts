@@ -1,7 +1,7 @@
 import { groupDigits } from "#bytes";
 import type { ModelCost } from "./model-cost.ts";
 
-// The types of results, and the measures: their names, formulas and values, which CSV, terminal and pages share.
+// The types of results, and the measures: their names, formulas and values.
 
 export type Measures = {
   readonly tokens: number;
@@ -156,7 +156,7 @@ const costField = <Name extends string>(...about: Parameters<typeof field<Name>>
   needs: "model" as const,
 });
 
-/** The measures of a tokenizer on a text, and on all texts together, in the order of the CSV columns. */
+/** The measures of a tokenizer on a text, in the order of the CSV columns. */
 export const ofText: readonly Measure<Measures>[] = [
   field("tokens", "tokens", "lower", "tokens that the text is encoded into", groupDigits),
   field("bytesPerToken", "bytes per token", "higher", "bytes divided by tokens", decimal(3)),
@@ -183,7 +183,7 @@ export const ofText: readonly Measure<Measures>[] = [
   field(
     "vocabularyUtilization",
     "vocabulary used",
-    // On the same text, a larger share of a small vocabulary is used, which does not make it better.
+    // A larger share of a small vocabulary is used, which does not make it better.
     null,
     "tokens used divided by the size of the vocabulary",
     percent,

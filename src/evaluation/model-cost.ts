@@ -306,7 +306,7 @@ class ConfigReader {
     return Array.from({ length: layers }, (_, layer) => layer).filter(isDense).length;
   }
 
-  /** If some layers have a window, returns it and the number of layers that attend to the whole context. */
+  /** Returns the window, and the number of layers that attend to the whole context. */
   windows(layers: number): Given {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;
     if (Array.isArray(types)) {

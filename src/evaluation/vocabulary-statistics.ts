@@ -218,7 +218,7 @@ const isWideWhitespace = (code: number) => code === 0x2028 || code === 0x2029 ||
 /** Directional formatting characters. */
 const isFormat = (code: number) => code >= 0x202a && code <= 0x202e;
 
-/** Returns the script of the first letter of a token; for a token without letters, the kind of its characters. */
+/** Returns the script of the first letter; without letters, the kind of the characters. */
 function scriptOf(bytes: Uint8Array): string {
   let text: string;
   try {

@@ -90,7 +90,7 @@ const metaspaceFields = schema.object({
   split: schema.optional(schema.flag),
 });
 
-/** Returns the rule by which a Metaspace step puts a mark before text; null if it never does. */
+/** Returns the rule by which a Metaspace step puts a mark before text. */
 function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null {
   const fields = schema.checkOr(metaspaceFields, step, (what) =>
     tokenizers.refuse(path, `its Metaspace cannot be read: ${what}`),
@@ -113,7 +113,7 @@ function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null
   }
 }
 
-/** Checks that decoding joins the bytes of the tokens. Returns which spaces it removes from the start of a text. */
+/** Returns which spaces decoding removes from the start of a text. */
 export function readCharacterDecoder(
   root: Step,
   hasMarks: boolean,

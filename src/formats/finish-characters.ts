@@ -79,7 +79,7 @@ function mergesFor(
   };
 }
 
-/** Returns the reason why a `tokenizer.json` made from SentencePiece's pieces would give other ids, or null. */
+/** Returns why a `tokenizer.json` of SentencePiece's pieces would give other ids, or null. */
 function jsonObstacle({ addsPrefixSpace, addedTokens }: TokenizerParts, { texts, kinds }: SpelledTokens) {
   const given = texts.flatMap((text, id) => (kinds[id] === "user-defined" ? [text!] : []));
   if (addsPrefixSpace && given.length > 0)

@@ -104,7 +104,7 @@ function withConfigured(
   return [...byContent.values()];
 }
 
-/** Returns the token of each role. A role that the configuration does not assign gets no token. */
+/** A role that the configuration does not assign gets no token. */
 const rolesOf = (config: json.JsonObject): Roles =>
   Object.fromEntries(
     modelSettings.roleNames.map((role) => [role, modelSettings.contentOf(config[`${role}_token`]) ?? ""]),

@@ -74,7 +74,7 @@ export function findIn(directory: string): string[] {
   return [...new Set(found)];
 }
 
-/** Returns the paths of all files of the tokenizer if its format has several files; otherwise only `path`. */
+/** Returns the paths of the tokenizer's files. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /** Returns the paths that may be read when a tokenizer is loaded from `path`, subdirectories of sizes included. */
@@ -87,7 +87,7 @@ export function pathsReadAt(path: string): string[] {
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/** Returns the names of the subdirectories that a training of several sizes wrote, by ascending size. */
+/** Returns the subdirectories that a training of several sizes wrote, by size. */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))

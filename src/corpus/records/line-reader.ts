@@ -31,7 +31,6 @@ export type LineRange = Range & {
 /** The settings of an input whose records are read as lines: `jsonl`, `fasta` or `json`. */
 export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
-/** Reads the records in a range of an input that consists of lines, window by window. */
 export class LineReader {
   /** The window for lines, created by the first `read`. */
   private window: RangeReader | undefined;
@@ -177,7 +176,7 @@ function readLines(
   return { lineCount };
 }
 
-/** Appends the kept fields of a record. Returns the reason if a field cannot be kept. */
+/** Returns the reason if a field cannot be kept. */
 function keepFields(
   bytes: Uint8Array,
   fields: readonly keptField.Field[],
@@ -200,7 +199,7 @@ function keepFields(
 
 const decoder = new TextDecoder();
 
-/** Returns the start of the first line that is not valid UTF-8; `end` if all lines are valid. */
+/** Returns the start of the first line that is not valid UTF-8, or `end`. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
@@ -250,7 +249,7 @@ const surrogateHint = "correct the record, e.g. write \\ufffd in place of the ha
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
-/** Lists, for a message, the fields of a record that are strings: one of these may be its text. */
+/** Lists, for a message, the fields of a record that are strings. */
 function textFields(line: Uint8Array): string {
   if (line.length > namedLineBytesMax) return "this record is too long to list its fields";
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
@@ -491,7 +490,7 @@ function hasSpecial(word: number): boolean {
   return (found & 0x80808080) !== 0;
 }
 
-/** Skips from the position after a string's opening quote to the position after its closing quote. */
+/** Skips a string from the position after its opening quote. */
 function skipString({ bytes, view }: Text, start: number): number {
   for (let pos = start; ; ) {
     while (!hasSpecial(view.getInt32(pos, true))) pos += 4;
@@ -559,7 +558,7 @@ const commentMark = 0x3b; // ;
 
 /** 1 for a byte that is part of a sequence: printable ASCII without the space. */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
-/** 1 for a byte that is dropped from a sequence. A byte that is in neither table is an error. */
+/** 1 for a byte that is dropped from a sequence. A byte in neither table is an error. */
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 

@@ -15,7 +15,7 @@ import { type Input, openInput } from "../../input.ts";
 import { faultOf } from "../../malformed-data.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
 
-/** The column of a Parquet file that holds the texts: one column chunk for each row group that has rows. */
+/** The column with the texts: one chunk for each row group that has rows. */
 type TextColumn = {
   /** Whether its pages have definition levels, so that values can be null. */
   readonly isOptional: boolean;
@@ -214,7 +214,7 @@ export function* planInputPages(
     const withShare = (group: PageGroup, endsInput: boolean): InputPages => {
       return { ...group, endsInput, inputBytes: (group.rowCount / rowCount) * input.sizeBytes };
     };
-    // A group is yielded only when the next one is known, so that the last one can be marked.
+    // The last group is yielded after the loop, where it can be marked.
     let last: PageGroup | undefined;
     for (const chunk of column.chunks) {
       for (const group of planChunk(source, chunk, column.isOptional, groupSizeBytes)) {
@@ -350,7 +350,7 @@ export const rowError = (path: string, row: number, what: string, hint: string) 
 /** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };
 
-/** Yields the pages of a column chunk, bytes [startByte, endByte) of the file, by reading their headers. */
+/** Yields the pages of a column chunk, by reading their headers. */
 function* pagesOf(source: FileSource, startByte: number, endByte: number) {
   for (let offset = startByte; offset < endByte; ) {
     const page = pageAt(source, offset, endByte);
