@@ -17,16 +17,27 @@ import { circumstances, keepRecord, runProcess } from "./record.ts";
 import { type Row, readmeTable, speedTable, withTable } from "./speed-table.ts";
 import { worksIn } from "./works.ts";
 
-const { values } = parseArgs({
-  options: {
-    corpora: { type: "string" },
-    only: { type: "string", default: "" },
-    rounds: { type: "string", default: "3" },
-    before: { type: "string" },
-    quick: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
-  },
-});
+const options = {
+  corpora: { type: "string" },
+  only: { type: "string", default: "" },
+  rounds: { type: "string", default: "3" },
+  before: { type: "string" },
+  quick: { type: "boolean", default: false },
+  write: { type: "boolean", default: false },
+} as const;
+
+/** Ends the program if an option is unknown, such as --help. */
+function readOptions() {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\nusage: npm run bench -- [--quick] [--corpora DIRECTORY]`);
+    console.error("           [--only TEXT] [--rounds 3] [--before EXECUTABLE] [--write]");
+    process.exit(2);
+  }
+}
+
+const values = readOptions();
 if (values.write && values.only !== "") {
   console.error("--write keeps all rows of one day, so it cannot be combined with --only");
   process.exit(2);
