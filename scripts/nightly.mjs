@@ -1,9 +1,8 @@
-// `npm run suite nightly`: tests that are too slow for CI (such as fault injection), or need more than npm provides
-// (such as other programs, browsers, shells, and downloads). Names select suites:
+// `npm run suite nightly`: tests that are too slow for CI, or need more than npm provides. Names select suites:
 //
 //   npm run suite nightly [-- spark real]
 //
-// Prints a line for each suite, and "N passed, N failed" at the end. The suites' output is in dist/nightly.
+// The suites' output is in dist/nightly.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,8 +51,7 @@ function run([name, ...args]) {
   const startMs = performance.now();
   const { status } = spawnSync("npm", ["run", "--silent", "suite", name, "--", ...args], {
     cwd: root,
-    // For test/cli/both-scales.test.ts, in the suite `long`. Other suites get the seed as an argument, or use a
-    // constant one.
+    // For test/cli/both-scales.test.ts, in the suite `long`.
     env: { ...process.env, BPE_SCALES_SEED: seed },
     stdio: ["ignore", log, log],
   });

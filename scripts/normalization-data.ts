@@ -1,9 +1,8 @@
-// The effect of normalization on characters, for src/kernel/text/normalization-tables.ts. Unicode's npm package has no
-// decompositions, so they come from the pinned Bun.
+// The effect of normalization on characters. Decompositions come from the pinned Bun.
 
 /**
- * Characters that are newer than Unicode 9.0 and that later versions decompose, compose or reorder. The normalizers of HF
- * `tokenizers` use the tables of 9.0, where these characters have no properties.
+ * Characters newer than Unicode 9.0 that normalization changes. HF's normalizers use the tables of 9.0, which lack
+ * them.
  */
 const newerCharacters = [
   String.raw`\u07fd\u0897-\u089f\u08ca-\u08d3\u09fe\u0c3c\u0d3b\u0d3c\u0eba\u1715\u1abf-\u1add\u1ae0-\u1aeb`,
@@ -56,7 +55,7 @@ function decompositions(form: "NFD" | "NFKD"): Change[] {
     }));
 }
 
-/** Lower case as in Rust's `char::to_lowercase` of Unicode 17: for each character alone, so no sigma is final. */
+/** Lower case as in Rust's `char::to_lowercase` of Unicode 17: for each character alone. */
 function lowerCases(): Change[] {
   const lowered = (character: string): string => {
     const codePoint = character.codePointAt(0)!;
@@ -73,10 +72,7 @@ function lowerCases(): Change[] {
     }));
 }
 
-/**
- * The characters with a nonzero combining class that do not decompose, each with the rank of its class, from 1 on. The
- * runtime does not expose classes, but its normalization shows which of two marks goes first.
- */
+/** Characters with a nonzero combining class that do not decompose, each with the rank of its class, from 1 on. */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];
   const isReordered = (text: string) => text.normalize("NFD") !== text;
@@ -96,7 +92,7 @@ function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint
   return orders.sort((a, b) => a[0] - b[0]);
 }
 
-/** Returns the numbers of `normalizationData`, and how many 32-bit numbers its changes take in the kernel. */
+/** Returns the numbers of `normalizationData`, and the size of its changes in 32-bit numbers. */
 function normalizationNumbers() {
   const canonical = decompositions("NFD");
   const canonicalOf = new Map(canonical.map((change) => [change.codePoint, String(change.to)]));

@@ -10,10 +10,7 @@ import * as messages from "../src/runtime/message.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
-/**
- * The pages that explain options, with an example. For the options listed here, docs/options.md leaves out the details
- * of the help.
- */
+/** For these options, docs/options.md names a page and leaves out the details of the help. */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
   ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
@@ -49,7 +46,7 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
 const having = (option: string) =>
   commands.filter(({ options }) => options.some(({ name }) => name === option)).map(({ name }) => name);
 
-/** Groups of commands that have many options in common, by the name that the page gives them. */
+/** Groups of commands that have many options in common. */
 const groups = {
   readers: having("text-field"),
   users: "encode,tokens,decode,inspect,explain,eval,diff,prune,truncate,image".split(","),
@@ -79,7 +76,7 @@ const option = (name: string) => `\`--${name}\``;
 
 type Taken = { readonly command: string; readonly option: Option };
 
-/** For each option, by its name: the commands that accept it, each with its own variant of the option. */
+/** For each option, by its name: the commands that accept it. */
 const taken = Map.groupBy(
   commands.flatMap((command) => command.options.map((option): Taken => ({ command: command.name, option }))),
   ({ option }) => option.name,
@@ -108,13 +105,13 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
   };
 }
 
-/** Describes an option, its commands, and its meaning in each, which may differ between commands. */
+/** Describes an option, its commands, and its meaning in each. */
 function optionEntry(name: string): readonly ["-", string] {
   const variants = Map.groupBy(taken.get(name)!, ({ option }) => JSON.stringify(described(option)));
   const before: Said[] = [];
   const parts = [...variants].map(([key, those]) => {
     const variant: Said = JSON.parse(key);
-    // Sentences that the entry already has for another command are not repeated, unless there are no others.
+    // Sentences that the entry already has are not repeated, unless there are no others.
     const fresh = variant.sentences.filter((one) => !before.some((said) => said.sentences.includes(one)));
     const shown = fresh.length > 0 ? fresh : variant.sentences.slice(0, 1);
     const label = before.at(-1)?.label === variant.label ? "" : `${variant.label} `;
@@ -135,7 +132,7 @@ function takers(those: readonly Taken[]): string {
   );
 }
 
-/** Lists the options by topic. If commands put an option under two topics, it is in the first of them. */
+/** If commands put an option under two topics, it is in the first of them. */
 function topicSections(): string[] {
   const topicOf = (name: string) => {
     const own = taken.get(name)!.map(({ option }) => option.topic);

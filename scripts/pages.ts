@@ -1,5 +1,5 @@
-// Builds the template of `--report`, dist/pages/report.html: style and program, with placeholders for the
-// title and the content. Its Content-Security-Policy allows only this style and this program, by hash.
+// Builds the template of `--report`, dist/pages/report.html. Its Content-Security-Policy allows only its own style and
+// program, by hash.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");
 
-/** Report pages cut no text at special tokens and normalize none, so the kernel's text module is left out of them. */
+/** Report pages cut no text at special tokens and normalize none, so they need no text module. */
 const withoutTextModule: BunPlugin = {
   name: "without text module",
   setup(build) {
@@ -56,15 +56,13 @@ type Page = {
   readonly content: string;
   readonly style: string;
   readonly script: string;
-  /**
-   * Whether the script is a module. Otherwise it is a classic script, from whose text workers can be created as well.
-   */
+  /** If false, the script is a classic one, from whose text workers can be created. */
   readonly isModule: boolean;
   /** CSP directives that replace the usual ones, or are added to them. */
   readonly allowed?: Readonly<Record<string, string>>;
 };
 
-/** Returns a page that runs only its own script, allowed by hash, and loads nothing unless `allowed` says so. */
+/** The page runs only its own script, and loads nothing unless `allowed` says so. */
 export function pageOf({ title, mark = "", content, style, script, isModule, allowed = {} }: Page): string {
   const directives = {
     "default-src": "'none'",

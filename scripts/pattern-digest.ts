@@ -5,10 +5,7 @@ const root = join(import.meta.dir, "..");
 /** The generated masks. They come from compiled patterns, so they are not hashed. */
 const made = "src/pattern/named-masks.ts";
 
-/**
- * Returns a hash of all sources that compile patterns. If the hash changes, the named patterns are compiled again,
- * which takes 9 s.
- */
+/** Returns a hash of all sources that compile patterns. */
 export function patternDigest(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const names = ["src/pattern", "src/bytes", "scripts", "scripts/masks"].flatMap((directory) =>

@@ -1,5 +1,4 @@
-// Builds the playground, dist/playground/playground.html: `npm run suite playground`. `bpe playground` writes the same
-// file.
+// Builds the playground, dist/playground/playground.html: `npm run suite playground`.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { playgroundContent } from "../src/playground/playground-page.ts";
@@ -7,10 +6,7 @@ import { bundleForPage, hashOf, pageOf, pageStyle, writePage } from "./pages.ts"
 
 const root = resolve(import.meta.dir, "..");
 
-/**
- * The built-in text: articles [first, end) of the declaration of human rights; 0 is the preamble. Mostly English, so
- * that the first merges are English.
- */
+/** Articles [first, end) of the declaration of human rights; 0 is the preamble. */
 const languages = { eng: [0, 31], deu_1996: [1, 7], cmn_hans: [1, 5], hin: [1, 2] } as const;
 
 /** The maximum size of the page, in bytes. A larger page would be slow to open and send. */

@@ -1,5 +1,5 @@
 // `npm run suite NAME [-- ARGUMENTS]`: runs tests that `npm test` leaves out, or regenerates files. Without a name,
-// lists the suites. Arguments are passed to the last command of a suite.
+// lists the suites.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -1,15 +1,12 @@
-// Checks types and style, and runs all tests; or only those whose path has one of the given words: `node
-// scripts/test.mjs test/words`. `--long` runs only the random tests, with more rounds (test/rounds.ts), and the tests of
-// the command line, with a process for each command line (test/binary.ts). Options that this script does not know are
-// passed to Bun.
+// Checks types and style, and runs all tests; or only those whose path has one of the given words:
 //
-// Some files (`atSmallScale`) run again at small scale, where every size is tiny (src/runtime/scale.ts): `node
-// scripts/test.mjs --small-scale` runs only these.
+//   node scripts/test.mjs [--long] [--small-scale] [WORD...]
 //
-// A test file runs in its own process, for two reasons. After other files, tests that make many memories would take up
-// to three times as long. And the output of a file can be shown together. Prints the output of failed files, then the
-// numbers of passed and failed tests, as reported by Bun for each file. A file gets a temporary directory and has to
-// leave it empty.
+// --long runs only the random tests, with more rounds, and the tests of the command line, with a process for each.
+// --small-scale runs only `atSmallScale`, where every size is tiny. Other options are passed to Bun.
+//
+// A test file runs in its own process, because tests that make many memories would be slower after other files. It gets
+// a temporary directory and has to leave it empty.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,13 +18,12 @@ const hangMs = 600_000;
 const jobCount = 2;
 /** The end of the name of a job that runs a file at small scale. */
 const smallScale = " at small scale";
-/** With `--long`: twenty times the rounds of `npm test` (test/rounds.ts), and a process for each command line. */
+/** Twenty times the rounds of `npm test`, and a process for each command line. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
- * Turns off the engine's fast WebAssembly memories. Their accesses need no check, because each memory has 4 GB of
- * addresses. But before the engine makes more than a few of them at a time, it collects all garbage. A test file that
- * makes hundreds of memories takes half as long without them.
+ * Turns off the engine's fast WebAssembly memories: the engine collects all garbage before it makes more than a few. A
+ * test file that makes hundreds of memories takes half as long without them.
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 
@@ -108,10 +104,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-/**
- * Runs a file or a check. Returns the numbers of passed and failed tests, and the output to show if any
- * failed.
- */
+/** Returns the numbers of passed and failed tests, and the output to show if any failed. */
 async function play(name, index) {
   const directory = join(temporary, String(index));
   mkdirSync(directory);

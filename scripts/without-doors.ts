@@ -1,6 +1,5 @@
-// A module of src has a door, its index.ts, which others import as "#" and its name (package.json,
-// `imports`). A bundle has no doors: each import is from the file that declares the name. So a command loads
-// the files that it uses, not whole modules.
+// A module of src has a door, its index.ts. A bundle has no doors, so that a command loads the files that it uses, not
+// whole modules.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
@@ -11,7 +10,7 @@ const { imports = {} } = JSON.parse(readFileSync(join(root, "package.json"), "ut
   imports?: Record<string, string | Readonly<Record<string, string>>>;
 };
 
-/** The path of the file that an import of package.json names; if that depends on the target, the default one. */
+/** The path of the file that an import of package.json names; of several, the default one. */
 export function pathOfDoor(name: string): string {
   const target = imports[name];
   if (target === undefined) throw new Error(`package.json has no import ${name}`);
@@ -22,9 +21,9 @@ export function pathOfDoor(name: string): string {
 const hasTwins = (name: string) => typeof imports[name] === "object";
 
 type Origin = {
-  /** The file that declares a name, or the import of package.json if that depends on the target. */
+  /** The declaring file, or the import of package.json if that depends on the target. */
   readonly file: string;
-  /** Whether the name is that of a namespace with all exports of the file (`export * as`). */
+  /** Whether the name is that of a namespace (`export * as`). */
   readonly isNamespace: boolean;
 };
 
@@ -49,19 +48,14 @@ function readDoor(path: string): ReadonlyMap<string, Origin> {
   return known;
 }
 
-/**
- * Returns the text of a source file in which imports through doors are replaced with imports from the declaring files.
- */
+/** Replaces imports through doors with imports from the declaring files. */
 export const withoutDoors = (path: string, text: string): string =>
   text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {
     const values = namesOf(names).filter((name) => !name.startsWith("type "));
     return hasTwins(door) ? statement : statementsFor(path, how, values, door);
   });
 
-/**
- * Returns the text of a declaration file in which imports through doors, also of types, are replaced. `path` is the
- * path of the source.
- */
+/** Like `withoutDoors`, for a declaration file and imports of types. `path` is the path of the source. */
 export const typesWithoutDoors = (path: string, text: string): string =>
   text
     .replaceAll(throughDoorForTypes, (_, how: string, names: string, door: string) =>

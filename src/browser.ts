@@ -1,7 +1,6 @@
 /**
- * The library for browsers: `bpe/browser`, and in bundles for browsers also `bpe`. It uses no paths and no threads, and
- * is one script, with the WebAssembly in it. A training may run in a page, or in a worker of yours, which keeps the
- * page smooth.
+ * The library for browsers: `bpe/browser`, and in bundles for browsers also `bpe`. It uses no paths and no threads. A
+ * training may run in a page, or in a worker of yours, which keeps the page smooth.
  *
  * ```ts
  * import { Tokenizer, trainTokenizer } from "bpe/browser";

@@ -37,9 +37,8 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 }
 
 /**
- * Writes entries for lead bytes of two- and three-byte characters. A lead byte of two-byte characters gets an entry if
- * all its characters are of one kind. A lead byte of three-byte characters gets one if all its characters from some
- * second byte on are of one kind. Only the two kinds with the most entries are written.
+ * A lead byte gets an entry if its characters are of one kind. Of three-byte characters, only those from some second
+ * byte on need to be. Only the two kinds with the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
@@ -62,16 +61,10 @@ function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Ar
 /** All characters with this lead byte, and with a second byte of `firstSecond` or more, are of this kind. */
 type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond: number };
 
-/**
- * The smallest part of a lead byte's characters that gets an entry, in blocks of 64 characters. The common Han
- * characters (from e4 b8) and Hangul (from ea b0) get entries.
- */
+/** The smallest part of a lead byte's characters that gets an entry, in blocks of 64 characters. */
 const leastBlocks = 8;
 
-/**
- * Returns the part of a lead byte's characters that ends with its last character and has only one kind. Returns
- * undefined if this part has fewer than `leastBlocks` blocks, or, for two-byte characters, if it is not all of them.
- */
+/** Returns the last characters of a lead byte that have only one kind; undefined if they are too few for an entry. */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {
     const kind = kindOfBlock(tables, lead & 31, kindOfColumn);
@@ -86,9 +79,7 @@ function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array)
   return { lead, kind, firstSecond: 0x80 | first };
 }
 
-/**
- * Returns the kind of all characters of a block of `columns`; `noKind` if there are several, or if some are invalid.
- */
+/** Returns the kind of all characters of a block; `noKind` if there are several, or if some are invalid. */
 function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindOfColumn: Uint8Array): number {
   let kind = -1;
   for (let place = 0; place < 64; place++) {

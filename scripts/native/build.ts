@@ -1,5 +1,5 @@
-// Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C
-// compiler, it says so and ends with success: the package then trains, but cannot encode.
+// Builds the native module of Python into python/bpe_trainer: `npm run build:native`. Without a C compiler, it says so
+// and ends with success.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -19,7 +19,7 @@ const sources = join(root, "native");
 /** Object files, in directories named by a hash of their sources and flags. */
 const objects = join(root, "dist/native/objects");
 
-/** The path of this checkout's module. `.abi3.so` marks a module for several versions of Python (its stable ABI). */
+/** `.abi3.so` marks a module for several versions of Python (its stable ABI). */
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
 /** The path of the module for tests at small scale. */
 const smallModulePath = join(root, "dist/native/small/_native.abi3.so");
@@ -70,8 +70,7 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
       : [...usualFlags, ...warnings, ...scaleFlags(compiler), ...linked.sources];
   const objects = await compileParts(compiler, linked.parts);
   mkdirSync(dirname(linked.output), { recursive: true });
-  // Linked under its final name, in another directory: linkers write the name into a DLL, its import library and
-  // signatures.
+  // Linked under its final name, in another directory, because linkers write the name into the file.
   const directory = mkdtempSync(`${linked.output}.`);
   try {
     const made = join(directory, basename(linked.output));
@@ -82,10 +81,7 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
   }
 }
 
-/**
- * Compiles parts of native/, unless that was done before. Returns the paths of the object files. They are kept, because
- * the tests, the module and the library share most of them.
- */
+/** Compiles parts of native/, unless that was done before. Returns the paths of the object files. */
 export async function compileParts(compiler: Compiler, parts: readonly string[]): Promise<string[]> {
   const { command, flags, isSmallScale = false } = compiler;
   const settings = { command, flags, isSmallScale };
@@ -124,7 +120,7 @@ export function compilerHere(): Compiler | undefined {
   return { command: [name], flags: process.arch === "x64" ? ["-mssse3"] : [] };
 }
 
-/** Builds the module for this machine, unless it is up to date. Without a C compiler, the result has an obstacle. */
+/** Builds the module for this machine, unless it is up to date. */
 export async function buildModule(
   isSmallScale = false,
 ): Promise<{ readonly path?: string; readonly obstacle?: string }> {

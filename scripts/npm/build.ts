@@ -1,6 +1,4 @@
-// Builds npm packages for tests into dist/npm: `npm run suite npm-package`, after `npm run build`. These are `bpe`, and
-// the package with the executable for this machine. A release builds those of all platforms
-// (scripts/release/release.ts).
+// Builds npm packages for tests into dist/npm: `npm run suite npm-package`, after `npm run build`.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { commit } from "../../build.ts";

@@ -24,10 +24,7 @@ const libraries: readonly Library[] = [
   { target: "workers", entries: ["browser.ts"] },
 ];
 
-/**
- * Prepares sources for a single script for browsers: the kernel's modules become compressed text, our own class
- * replaces Node's Buffer, and functions that throw replace Node's other modules.
- */
+/** Prepares sources for a single script for browsers, which has no modules of Node and no separate kernel. */
 const forBrowsers: BunPlugin = {
   name: "browser",
   setup(build) {
@@ -53,7 +50,7 @@ const forBrowsers: BunPlugin = {
   },
 };
 
-/** Leaves the kernel's modules out of the script, which imports them as files next to it. */
+/** The script imports the kernel's modules as files next to it. */
 const wasmFiles: BunPlugin = {
   name: "wasm files",
   setup(build) {
@@ -71,10 +68,7 @@ const smallKernels: BunPlugin = {
   },
 };
 
-/**
- * Annotates calls that create tables as pure. A bundler can then drop unused tables, such as the options of training
- * and the formats to write, from a program that only encodes.
- */
+/** Annotates calls that create tables as pure, so that a bundler can drop unused tables. */
 const withPureTables = (source: string) =>
   source
     .replaceAll(
@@ -98,7 +92,7 @@ const pure = (value: string) => `/* @__PURE__ */ (() => (${value}))()`;
 /** The plugins for scripts for browsers. */
 export const browserPlugins = [forBrowsers];
 
-/** Compiles all libraries into `directory`: a folder for each, and one with the modules of the kernel. */
+/** Compiles all libraries into `directory`. */
 export async function compileLibraries(directory: string, commit: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, "wasm"), { recursive: true });
@@ -108,10 +102,7 @@ export async function compileLibraries(directory: string, commit: string): Promi
   for (const { target } of libraries) await compileLibrary(target, directory, commit);
 }
 
-/**
- * Minifies browser.js, which pages load. Its original stays as library.js for bundlers, which use the annotations of
- * `withPureTables`.
- */
+/** Minifies browser.js. Its original stays as library.js for bundlers, which use its annotations. */
 function minifyForPages(directory: string): void {
   const script = readFileSync(join(directory, "browser.js"), "utf8");
   writeFileSync(join(directory, "library.js"), script);
@@ -119,7 +110,7 @@ function minifyForPages(directory: string): void {
   writeFileSync(join(directory, "browser.js"), code);
 }
 
-/** Compiles one library, for tests also at small scale (src/runtime/scale.ts). The kernel must have been built. */
+/** Compiles one library, for tests also at small scale. The kernel must have been built. */
 export async function compileLibrary(
   target: Library["target"],
   directory: string,
@@ -143,7 +134,7 @@ export async function compileLibrary(
       BPE_SMALL_SCALE: String(isSmallScale),
       ...(isForBrowsers && { "process.platform": '"browser"' }),
     },
-    // Bun adds the condition with the target's name. `imports` in package.json chooses files by these conditions.
+    // `imports` in package.json chooses files by these conditions. Bun adds the condition with the target's name.
     conditions: target === "workers" ? ["wasm-files", "library"] : ["library"],
     plugins: [
       ...(target === "workers" ? [wasmFiles] : []),

@@ -28,10 +28,7 @@ export const tarballName = ({ name, version }: NpmPackage) => `${name}-${version
 export const tarballFiles = ({ files }: NpmPackage): ArchivedFile[] =>
   files.map((file) => ({ ...file, path: `package/${file.path}` }));
 
-/**
- * The package `bpe`: the libraries that `compileLibraries` and `declareTypes` put into `built`, and the command, which
- * starts the executable in another of these packages.
- */
+/** The package `bpe`: the libraries in `built`, and the command, which starts the executable of another package. */
 export function libraryPackage(root: string, built: string, notice: string): NpmPackage {
   const { version, description, license } = projectOf(root);
   const read = (path: string, from: string): ArchivedFile => ({

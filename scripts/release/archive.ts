@@ -1,4 +1,4 @@
-// Reproducible archives: files are in the caller's order, and all have the same time and owner.
+// Reproducible archives: all files have the same time and owner.
 import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 
 export type ArchivedFile = {
@@ -103,10 +103,7 @@ export function zip(files: readonly ArchivedFile[], seconds: number): Buffer {
   return Buffer.concat([...parts, directoryBytes, end]);
 }
 
-/**
- * Date in the upper 16 bits (years since 1980, month, day), time in the lower (hours, minutes, half the seconds), in
- * UTC.
- */
+/** The date is in the upper 16 bits, from 1980 on, and the time in the lower, in UTC. */
 function dosTime(seconds: number): number {
   const time = new Date(seconds * 1000);
   const date = ((time.getUTCFullYear() - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();

@@ -9,10 +9,7 @@ export type BunPart = {
   readonly licence: string;
 };
 
-/**
- * Bun's page on licences, from its package of types, without the head for its web site and the spaces that align
- * tables.
- */
+/** Bun's page on licences, without its head and the spaces that align tables. */
 export function bunLicencePage(root: string): string {
   const page = readFileSync(join(root, "node_modules/bun-types/docs/project/license.mdx"), "utf8");
   return page
@@ -22,7 +19,7 @@ export function bunLicencePage(root: string): string {
     .trim();
 }
 
-/** Lists the parts in the page's tables, and JavaScriptCore, which the page mentions above the tables. */
+/** Lists the parts in the page's tables, and JavaScriptCore. */
 export function bunParts(page: string): BunPart[] {
   if (!/JavaScriptCore.*LGPL-2 licensed/.test(page)) {
     throw new Error("Bun's page on licences says something new about JavaScriptCore");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { withPlainLinks } from "../../src/main/manual.ts";
 import type { ArchivedFile } from "./archive.ts";
 
-/** Returns a page without links to pages that are not shipped with it: such links become text. */
+/** Returns a page without links to pages that are not shipped with it. */
 export const standAlone = (root: string, path: string): string =>
   withPlainLinks(readFileSync(join(root, path), "utf8"), path.split("/").slice(0, -1).join("/"));
 
@@ -14,7 +14,7 @@ export const archiveDocuments = (root: string): Readonly<Record<string, string>>
   "CHANGELOG.md": standAlone(root, "CHANGELOG.md"),
 });
 
-/** The files of examples/, which pages of the manual name, except those in TypeScript, which need the sources. */
+/** The files of examples/, except those in TypeScript, which need the sources. */
 export const archiveExamples = (root: string): ArchivedFile[] =>
   readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" })
     .map((name) => ({

@@ -1,6 +1,4 @@
-// The native parts of a release: the module of Python's wheel, and the C library with its header. One machine builds
-// the parts for every platform with zig (the package ziglang of PyPI), a C compiler that comes with the C libraries of
-// all platforms.
+// The native parts of a release, built for all platforms with zig: the module of Python's wheel, and the C library.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { compile, compileParts, libraryParts, pythonParts } from "../native/build.ts";
@@ -30,10 +28,7 @@ export function installZig(): void {
   writeFileSync(stamp, pinned);
 }
 
-/**
- * Builds the native files for a target: the module, the shared library with the files for linking, and the
- * static library.
- */
+/** Builds the module, the shared library with the files for linking, and the static library. */
 export async function buildNative(target: Target, directory: string) {
   const { names, linking, zigTarget } = target.native;
   mkdirSync(directory, { recursive: true });
@@ -62,10 +57,7 @@ export async function buildNative(target: Target, directory: string) {
   return { module: module!, library };
 }
 
-/**
- * Compiles the example in an unpacked archive for Linux against the library there, as users do. Returns the program's
- * name.
- */
+/** Compiles the example in an unpacked archive for Linux. Returns the program's name. */
 export function compileExample({ native }: Target, archive: string): string {
   const places = [`-I${join(archive, "include")}`, `-L${join(archive, "lib")}`, "-Wl,-rpath,$ORIGIN/lib"];
   const example = join(archive, "examples/encode.c");
@@ -73,7 +65,7 @@ export function compileExample({ native }: Target, archive: string): string {
   return "encode";
 }
 
-/** Makes an import library for python3.dll, with the names that native/python/Python.h declares. Returns its path. */
+/** Makes an import library for python3.dll. Returns its path. */
 function pythonImports(directory: string): string {
   const header = readFileSync(join(root, "native/python/Python.h"), "utf8");
   const names = [...header.matchAll(/^PyAPI_(FUNC|DATA)\(.*?\) \(?(\w+)/gm)];
@@ -95,5 +87,5 @@ function checkLibrary(bytes: Buffer, name: string, { format, triple }: Target): 
   if (newest > glibcMinor) throw new Error(`"${name}" needs glibc 2.${newest}`);
 }
 
-/** The minor version in the wheels' tag, manylinux_2_17: the newest glibc that a library may need is 2.17. */
+/** The wheels' tag is manylinux_2_17: a library may need glibc 2.17 at most. */
 const glibcMinor = 17;

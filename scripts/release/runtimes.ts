@@ -13,7 +13,6 @@ export type Runtime = {
   readonly sha512: string;
 };
 
-/** Returns the entry of package-lock.json for a platform's Bun. npm locks the packages of every platform. */
 export function pinnedRuntime(root: string, packageName: string): Runtime {
   const lock: Lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const locked = lock.packages[`node_modules/${packageName}`];
@@ -29,8 +28,8 @@ export function sha512Of(packageName: string, integrity: string | undefined): st
 }
 
 /**
- * Returns the path of a platform's Bun, downloaded by npm into `directory` unless it is there. The package is checked
- * against package-lock.json each time, so that nothing else gets into a release.
+ * Returns the path of a platform's Bun, downloaded by npm unless it is in `directory`. The package is checked each
+ * time, so that nothing else gets into a release.
  */
 export function fetchRuntime({ packageName, version, sha512 }: Runtime, directory: string): string {
   const name = `${packageName.replace(/^@/, "").replace("/", "-")}-${version}`;

@@ -1,6 +1,5 @@
-// Minimal systems to run executables on: directories with little more than a C library, mostly from Debian's
-// packages. Executables for other processors run in qemu-user. Nothing is installed on this machine, and its apt
-// configuration is only read.
+// Minimal systems to run executables on: directories with little more than a C library. Nothing is installed on this
+// machine.
 import {
   copyFileSync,
   existsSync,
@@ -26,14 +25,9 @@ export type System = {
   pathInside(path: string): string;
 };
 
-/**
- * The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later).
- */
+/** The Debian whose musl is the first that loads what Alpine builds today (1.2.4 or later). */
 const suite = "trixie";
-/**
- * Debian's packages in each system, by its processor and its C library. arm64 with glibc also gets a Python, to test
- * the wheel for arm64. The wheel for this machine is tested with this machine's Python.
- */
+/** Debian's packages in each system. One has a Python, to test the wheel for arm64. */
 const systemPackages = {
   "x86_64-gnu": ["libc6"],
   "x86_64-musl": ["musl"],
@@ -47,7 +41,7 @@ const systemPackages = {
   ],
   "aarch64-musl": ["musl"],
 };
-/** The qemu of the machine's own Debian, if none is installed, with the libraries that a bare system lacks. */
+/** The qemu of this machine's Debian, if none is installed, with libraries that it needs. */
 const emulatorPackages = ["qemu-user", "libcapstone4", "liburing2"];
 
 /** Makes the systems in `directory`, or finds them there. */
@@ -92,7 +86,7 @@ export function makeSystems(directory: string): System[] {
 
 type Place = Pick<System, "title" | "triple" | "root">;
 
-/** Runs programs in their own namespaces, which needs no privileges. They see only the root and /proc. */
+/** Namespaces need no privileges. Programs see only the root and /proc. */
 function inContainer(place: Place): System {
   const separate = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
   return {
@@ -102,7 +96,7 @@ function inContainer(place: Place): System {
   };
 }
 
-/** Runs programs by qemu-user. Libraries are searched below the root, and other files on the whole machine. */
+/** Libraries are searched below the root, and other files on the whole machine. */
 function emulated(place: Place, directory: string, emulator: string, ...options: string[]): System {
   const downloaded = join(directory, "emulator/usr/bin", emulator);
   const libraries = join(directory, "emulator/usr/lib/x86_64-linux-gnu");
@@ -116,7 +110,7 @@ function emulated(place: Place, directory: string, emulator: string, ...options:
   };
 }
 
-/** Downloads Debian's packages. Returns their paths, by the name of the system that they belong to. */
+/** Returns the packages' paths, by the name of their system. */
 function downloadPackages(directory: string): Record<string, string[]> {
   const lists = join(directory, "lists");
   mkdirSync(join(lists, "partial"), { recursive: true });
@@ -157,7 +151,7 @@ function downloadPackages(directory: string): Record<string, string[]> {
   );
 }
 
-/** Unpacks packages into a root. Makes the links /lib and /lib64, which in Debian belong to another package. */
+/** Unpacks packages into a root. Makes the links /lib and /lib64, which another package has. */
 function unpack(archives: readonly string[], root: string): void {
   mkdirSync(join(root, "tmp"), { recursive: true });
   mkdirSync(join(root, "proc"));

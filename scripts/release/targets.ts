@@ -59,9 +59,8 @@ export type ExecutableFormat = {
 };
 
 /**
- * The platforms of a release. Each x64 platform has one executable, for all processors since 2008: since Bun 1.4, its
- * "baseline" packages have the same content as its usual ones. `npm run suite release` runs the executable on an
- * emulated processor of that year, which detects a Bun that needs more.
+ * Each x64 platform has one executable, for all processors since 2008: since Bun 1.4, its "baseline" packages equal its
+ * usual ones.
  */
 export const targets: readonly Target[] = [
   {

@@ -1,5 +1,4 @@
-// Tests the results of `npm run release`: `npm run suite release`. docs/internals/building.md says what is
-// tested and what cannot be.
+// Tests the results of `npm run release`: `npm run suite release`.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -93,10 +92,7 @@ function checkReproduced(): string {
   return "all sums are equal";
 }
 
-/**
- * Checks that each archive has the NOTICE that the sources generate, and that NOTICE and SBOM list all packages and
- * parts.
- */
+/** NOTICE must be the one that the sources generate. NOTICE and SBOM must list all packages and parts. */
 function checkContents(): string {
   const text = notice(root);
   for (const { triple, archive } of targets) {
@@ -116,10 +112,7 @@ function checkContents(): string {
   return `${names.length} packages and parts`;
 }
 
-/**
- * Installs the npm package `bpe` and that of this machine's executable into a new project, without a registry.
- * `npm run suite npm` tests the library in detail.
- */
+/** Installs the npm package `bpe` and this machine's executable into a new project, without a registry. */
 function checkNpm(): string {
   const project = join(scratch, "project");
   mkdirSync(project);
@@ -141,7 +134,7 @@ function checkNpm(): string {
   return said;
 }
 
-/** Checks that the executable for a system, run there, produces the same results as the sources. */
+/** The executable must produce the same results as the sources. */
 function checkSystem(system: System, expected: string): string {
   const home = join(system.root, "home");
   rmSync(home, { recursive: true, force: true });
@@ -185,9 +178,7 @@ function checkLibrary(system: System, home: string, name: string): void {
     throw new Error(`the C library does not give the ids of the program: ${stderr}`);
 }
 
-/**
- * Installs the wheels of this machine and of arm64 with pip, and checks that Python encodes to the same ids with each.
- */
+/** Python must encode to the same ids with the wheels of this machine and of arm64. */
 function checkWheels(arm64: System): string {
   const text = join(scratch, "corpus.txt");
   const made = join(scratch, "made");
@@ -215,8 +206,7 @@ print(len(ids), "ids,", hashlib.sha256(json.dumps(said, default=str).encode()).h
 
   const theirs = join(arm64.root, "wheel");
   installWheel("manylinux_2_17_aarch64", theirs);
-  // Programs that an emulated Python starts are not emulated. So `bin/bpe` becomes a script that runs the arm64
-  // executable in the emulator.
+  // Programs that an emulated Python starts are not emulated. So `bin/bpe` becomes a script that runs the emulator.
   const executable = join(theirs, "bin/bpe");
   renameSync(executable, `${executable}-arm64`);
   const emulated = arm64.command("wheel/bin/bpe-arm64").join(" ");

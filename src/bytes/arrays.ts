@@ -1,4 +1,4 @@
-/** Groups items by key, in the order of first occurrence, like `Map.groupBy`, which Node 20 lacks. */
+/** Like `Map.groupBy`, which Node 20 lacks. */
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -86,10 +86,7 @@ export class Heap {
   }
 }
 
-/**
- * Copies bytes [start, stop) to `end`; returns the new end. Most words are short, so a loop is cheaper than a native
- * copy.
- */
+/** Returns the new end. Most words are short, so a loop is cheaper than a native copy. */
 export function copyBytes(
   from: Uint8Array,
   start: number,

@@ -1,7 +1,6 @@
 /**
- * The byte-to-character form of GPT-2: each byte becomes one printable character, so that a token is a plain string
- * without spaces, tabs or line ends. Bytes 33-126, 161-172 and 174-255 become the character with the same number; the
- * other 68 bytes, in order, become U+0100 to U+0143.
+ * The byte-to-character form of GPT-2: each byte becomes one printable character. Bytes 33-126, 161-172 and 174-255
+ * become the character with the same number; the other 68 bytes, in order, become U+0100 to U+0143.
  *
  * " low\n" is "ĠlowĊ".
  */

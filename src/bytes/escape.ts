@@ -1,10 +1,8 @@
 import * as utf8 from "./utf8-characters.ts";
 
 /**
- * Escapes bytes for display: visible characters in valid UTF-8 are unchanged, every other byte becomes `\xNN`.
- *
- * " low\n" becomes ` low\x0a`; the first two bytes of "€" become `\xe2\x82`. Characters that end a line or change the
- * writing direction count as invisible: a token must not disturb the line that shows it.
+ * Escapes bytes for display: " low\n" becomes ` low\x0a`. Visible characters in valid UTF-8 are unchanged, every other
+ * byte becomes `\xNN`: a token must not disturb the line that shows it.
  */
 export function escapeBytes(bytes: Uint8Array): string {
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -26,24 +24,18 @@ export function escapeBytes(bytes: Uint8Array): string {
   return shown;
 }
 
-/** Escapes text, such as a path or a message, so that it stays on its line and sends nothing to the terminal. */
+/** Escapes text so that it stays on its line and sends nothing to the terminal. */
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
 /** Matches text that needs no escapes. Checked first, because most text needs none. */
 const isPlain = /^[\x20-\x7e]*$/;
 
-/**
- * Control characters, line and paragraph separators, marks that change the writing direction, and ignorable characters
- * such as U+200B. Joiners and variation selectors are not among them: they change how their neighbours look.
- */
+/** Joiners and variation selectors are not among the invisible characters: they change how their neighbours look. */
 export const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
-/**
- * Replaces every space except U+0020, and the blank Braille pattern, with a visible sign: ‿ for a no-break space, ▫ for
- * any other.
- */
+/** Replaces spaces except U+0020 with a visible sign: ‿ for a no-break space, ▫ for any other. */
 export const spacesWithSigns = (text: string) =>
   text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
 

@@ -1,5 +1,4 @@
-// Text and numbers as bytes, and checks of data from outside. This is one module because its parts are small and use
-// each other.
+// Text and numbers as bytes, and checks of data from outside.
 
 export * as argument from "./argument.ts";
 export { bytesOf, copyBytes, groupBy, grow, Heap, lazy } from "./arrays.ts";

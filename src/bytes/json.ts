@@ -3,8 +3,7 @@ import * as ascii from "./ascii.ts";
 import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 
-// Parses JSON as a whole, or finds where values begin and end in its bytes. Values that are only found are not checked:
-// the caller parses those that it needs.
+// Parses JSON as a whole, or finds where values begin and end. Values that are only found are not checked.
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown };
@@ -23,8 +22,7 @@ export function skipSpace(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Returns the end of the value at `pos`, or `invalid`. A number, true, false or null must be followed by another
- * byte.
+ * Returns the end of the value at `pos`, or `invalid`. A number, true, false or null must be followed by another byte.
  */
 export function skipValue(json: Uint8Array, pos: number): number {
   let depth = 0;
@@ -46,9 +44,8 @@ export function skipValue(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Calls `member` for each member of the object or array at `pos`, with the key or index, the position of its value, and
- * the bounds of the key. `member` returns the end of the value. Returns the end of the object or array, or
- * `invalid`. Throws a SyntaxError for a key in quotes that is not a valid JSON string.
+ * Calls `member` for each member of the object or array at `pos`; `member` returns the end of the value. Returns the
+ * end of the object or array, or `invalid`. Throws a SyntaxError for a key that is not a valid JSON string.
  */
 export function walkMembers(
   json: Uint8Array,
@@ -82,7 +79,7 @@ export function walkMembers(
   }
 }
 
-/** The most levels that serde_json reads, the library with which HF reads `tokenizer.json`. It fails at level 128. */
+/** The most levels that serde_json reads, with which HF reads `tokenizer.json`. */
 const jsonLevelsMax = 127;
 
 /** Whether plain data has more levels of lists and objects than `levels`. */
@@ -111,9 +108,7 @@ export function objectAt(value: unknown, path: string, what: string): Record<str
   return value as Record<string, unknown>;
 }
 
-/**
- * JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`, with the same meaning.
- */
+/** JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`. */
 export const line = (value: unknown) =>
   JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
     Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),

@@ -6,7 +6,7 @@ export const groupDigits = (value: number) =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** Formats a number of bytes in decimal units, as for disks and networks: 100646966 -> "100.6 MB". */
+/** Formats a number of bytes in decimal units: 100646966 -> "100.6 MB". */
 export function formatBytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ["kB", "MB", "GB", "TB", "PB"];
@@ -39,10 +39,7 @@ const months = "January February March April May June July August September Octo
   " ",
 );
 
-/**
- * Formats a date as "27 November 2026", in UTC. Does not use Intl, which takes 7 ms to load its time zones, and as much
- * again for month names.
- */
+/** Formats a date as "27 November 2026", in UTC. Intl would take 7 ms to load its time zones. */
 export function formatDay(date: Date): string {
   const [year, month, day] = date.toISOString().split(/[-T]/);
   return `${Number(day)} ${months[Number(month) - 1]} ${year}`;

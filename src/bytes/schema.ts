@@ -1,9 +1,8 @@
 import { showValue } from "./values.ts";
 
-// Checks data from outside: JSON, headers, records of a format. A check takes a value of unknown type and returns it
-// typed, or throws a `Mismatch` that says what is wrong and where. The reader of the file adds the file's name.
+// Checks data from outside. A check returns a value typed, or throws a `Mismatch`. The reader adds the file's name.
 
-/** Checks a value and returns it typed. `name` is the value's path, as in `options.pattern`; the root's name is "". */
+/** `name` is the value's path, as in `options.pattern`; the root's name is "". */
 export type Check<T> = (value: unknown, name: string) => T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
@@ -61,7 +60,7 @@ export const path: Check<string> = (value, name) => {
   throw new Mismatch(value, name, "not a path");
 };
 
-/** Text that matches `form`; `wanted` is the end of the message for any other value, such as "not a version". */
+/** `wanted` is the end of the message for any other value, such as "not a version". */
 export const textLike =
   (form: RegExp, wanted: string): Check<string> =>
   (value, name) => {

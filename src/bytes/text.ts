@@ -1,13 +1,12 @@
 /**
- * Text: bytes in memory, with two views of one buffer. Hot loops load several bytes at a time and may read past the end
- * of the text, so the buffer is longer than the text by `paddingBytes`. The bytes there are not text.
+ * Text: bytes in memory, with two views of one buffer. Hot loops may read past the end of the text, so the buffer is
+ * longer by `paddingBytes`.
  *
  *   VIEW     TYPE         MEANING
  *   bytes    Uint8Array   the whole buffer
  *   view     DataView     the whole buffer, for unaligned four-byte loads
  *
- * Positions are offsets into `bytes`. A `Text` does not record how much of it is filled: functions that read it receive
- * where the valid bytes end (`limit`).
+ * A `Text` does not record how much of it is filled: functions receive where the valid bytes end (`limit`).
  */
 export type Text = { readonly bytes: Uint8Array; readonly view: DataView };
 
@@ -20,10 +19,7 @@ export function allocate(capacityBytes: number): Text {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
-/**
- * Returns the text if its capacity is at least `byteCount` bytes; otherwise a copy with a capacity of twice that
- * number.
- */
+/** Returns the text if it has a capacity of `byteCount` bytes; otherwise a copy with twice that. */
 export function grow(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
   const longer = allocate(byteCount * 2);

@@ -1,9 +1,6 @@
 // Reads and writes UTF-8 in byte arrays, one character at a time.
 
-/**
- * Returns the length of the UTF-8 character at `pos` of a text that ends at `limit`. 0 if it is invalid: overlong, a
- * surrogate, too large, or truncated.
- */
+/** Returns the length of the UTF-8 character at `pos`; 0 if it is invalid, or truncated by `limit`. */
 export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return 1;
@@ -29,9 +26,7 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
 
 const noCodePoint = -1;
 
-/**
- * Returns the code point of the character at `pos` of a text that ends at `limit`; -1 if it is invalid or truncated.
- */
+/** Returns -1 if the character is invalid, or truncated by `limit`. */
 export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }
@@ -50,8 +45,8 @@ export function byteCountOf(codePoint: number): number {
 }
 
 /**
- * Whether the invalid bytes at `pos` may be a character cut off by `limit`. Only the lower bound of the first byte and
- * the number of bytes left are checked, so it is also true for some bytes that no continuation can complete.
+ * Whether the invalid bytes at `pos` may be a character cut off by `limit`. It is also true for some bytes that no
+ * continuation can complete.
  */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;
@@ -84,7 +79,7 @@ export const startsWithBom = (bytes: Uint8Array) =>
 export const decode = (bytes: Uint8Array, start = 0, end?: number): string =>
   Buffer.from(bytes.subarray(start, end)).toString("utf8");
 
-/** Returns the first position in a string, from `position` on, that is not after the first half of a surrogate pair. */
+/** Returns the first position from `position` on that does not split a surrogate pair. */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
@@ -93,10 +88,7 @@ export function skipSplitPair(text: string, position: number): number {
 
 const encoder = new TextEncoder();
 
-/**
- * Returns the UTF-8 of a part of a text. Bytes are returned unchanged; in a string, half a surrogate pair becomes a
- * replacement character.
- */
+/** Returns the UTF-8 of a part. In a string, half a surrogate pair becomes a replacement character. */
 export function encodeRange(text: string | Uint8Array, start: number, end: number): Uint8Array {
   if (typeof text === "string") return encoder.encode(text.slice(start, end));
   return start === 0 && end === text.length ? text : text.subarray(start, end);

@@ -23,7 +23,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 const typedArrays = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const classNameOf = Object.getOwnPropertyDescriptor(typedArrays, Symbol.toStringTag)!.get!;
 
-/** The class name of a typed array of any realm (`Uint8Array` for Node's Buffer); undefined for any other value. */
+/** The class name of a typed array of any realm; undefined for any other value. */
 export const typedArrayClass = (value: unknown): string | undefined => classNameOf.call(value);
 
 /** Describes a value of any type for a message. */

@@ -11,15 +11,10 @@ export type NotText = {
   readonly hint: Message;
 };
 
-/**
- * The number of leading bytes that decide what the content is. A zero byte among them means that the input is not text;
- * a zero byte after them is accepted as part of a text.
- */
+/** The number of leading bytes that decide what the content is. Later zero bytes are accepted as text. */
 export const headBytesMax = 1 << 13;
 
-/**
- * Returns the compression of an input that begins with `head`; "none" also for compressions that `bpe` does not read.
- */
+/** Returns "none" also for compressions that `bpe` does not read. */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
@@ -81,9 +76,7 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/**
- * Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest, for a head without a byte-order mark.
- */
+/** Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest. */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
@@ -100,12 +93,12 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 }
 
 /**
- * The minimum share of UTF-16 code units with a zero byte. In a script other than Latin, these are mostly spaces and
- * line ends.
+ * The minimum share of code units with a zero byte. In a script other than Latin, these are mostly spaces and line
+ * ends.
  */
 const zeroShareLeast = 0.1;
 
-/** A format that is not text: its name, how to recognize it, and a remedy. Bytes are written as Latin-1 strings. */
+/** A format that is not text. Bytes are written as Latin-1 strings. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
@@ -117,9 +110,8 @@ type Signature = {
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * Returns the first signature whose bytes are in the head of a file. If the signature has `also`, that function must
- * accept the head, too. Without `also`, a signature of plain ASCII, such as `GIF8`, matches only if the head has a zero
- * byte (`hasNul`), because a text could begin like that.
+ * Without `also`, a signature of plain ASCII matches only if the head has a zero byte (`hasNul`): a text could begin
+ * like that.
  */
 function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
   return signatures.find((signature) => {
@@ -145,19 +137,15 @@ const decoded = (path: string) =>
   `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${shell.quoted(path)}\``;
 
 const zip = "PK\x03\x04";
-/**
- * Whether the head of a zip archive lists a file whose name matches. Only names are tested, not the content of the
- * files.
- */
+/** Whether the head of a zip archive lists a file whose name matches. */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
-/** Whether a document in a zip archive declares this type in its file `mimetype`, which is not compressed. */
+/** Whether a document in a zip archive declares this type in its file `mimetype`. */
 const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
 /**
- * Returns the files in a zip archive whose entries are in the head. An entry has the lengths of its name and of its
- * extra fields at bytes 26 and 28, and its name at byte 30. The offsets below are 4 less, because `split` removes the
- * signature at bytes 0 to 3.
+ * An entry has the lengths of its name and of its extra fields at bytes 26 and 28, and its name at byte 30. The offsets
+ * below are 4 less, because `split` removes the signature.
  */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)
@@ -268,7 +256,7 @@ const signatures: readonly Signature[] = [
   { what: "an object-file archive, or a Debian package", begins: "!<arch>\n" },
 ];
 
-/** Whether the head begins with a tar header, judged by its checksum, because older archives lack the magic `ustar`. */
+/** A tar header is recognized by its checksum, because older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
   // Without a zero byte the header is text, even if its digits match the sum.
@@ -280,10 +268,7 @@ function isTar(head: Uint8Array): boolean {
   return sum === Number.parseInt(written, 8);
 }
 
-/**
- * Whether the head is that of an LZMA file: the size of the content, at bytes 5 to 12, is below 2^40, or 2^64 - 1 if
- * unknown.
- */
+/** The size of the content, at bytes 5 to 12, must be below 2^40, or 2^64 - 1 if unknown. */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
   const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
@@ -297,8 +282,7 @@ function isPickle(head: Uint8Array): boolean {
 }
 
 /**
- * Whether the head is that of a PDF: the version, and in the first 1024 bytes an object or the line of high bytes that
- * marks a binary file. A text that only begins with `%PDF-1.4` has neither.
+ * A PDF has an object or a line of high bytes near its beginning. A text that only begins with `%PDF-1.4` has neither.
  */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
@@ -345,7 +329,7 @@ export const truncatedError = (path: string, compression: Codec) =>
     hint: "it was cut short: copy or compress it again",
   });
 
-/** Returns the error for a zstd file with several frames. Bun reads all frames, Node only the first one. */
+/** Bun reads all frames of zstd, Node only the first one. */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several zstd frames, and Node reads only the first`, {
     hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shell.quoted(path)}`,
@@ -358,10 +342,10 @@ export const damaged = (path: string, compression: Codec, what: string) =>
 
 type Zlib = typeof import("node:zlib");
 
-/** Loads the runtime's decompressors. This takes 1.6 ms, so it is done only for compressed inputs. */
+/** Loading the decompressors takes 1.6 ms, so it is done only for compressed inputs. */
 export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
-/** Loads the decompressors, including zstd's. Throws a UserError in a Node before version 22.15, which lacks zstd. */
+/** Throws a UserError in a Node before version 22.15, which lacks zstd. */
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;

@@ -13,7 +13,7 @@ export type Cut = {
 };
 
 export type CutOptions = {
-  /** The pattern at whose safe cuts the text may be divided. If null, the text is cut only at special tokens. */
+  /** The pattern at whose safe cuts the text may be divided. If null, only special tokens are cuts. */
   readonly pattern: CompiledPattern | null;
   /** How the text is normalized before the pattern cuts it; by default not at all. */
   readonly normalization?: Normalization | null;
@@ -25,7 +25,7 @@ const characterTailBytes = 3;
 
 /** Finds positions where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** The number of bytes that must be known before and after the searched bytes to find cuts in them. */
+  /** The number of bytes that must be known before and after the searched bytes. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -36,15 +36,14 @@ export class CutFinder {
 
   /**
    * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token, or else the first
-   * safe cut. Returns undefined if there is neither, or if a special token that is no cut reaches into [from, stop).
+   * safe cut.
    *
    * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is another cut. After
    * `stop`, `contextBytes` bytes must be known, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is a cut only if no earlier one overlaps it. Then every reader finds it, whatever text precedes.
-    // Tokens that begin before the known bytes end before `from`.
+    // A special token is a cut only if no earlier one overlaps it. Then every reader finds it.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -56,15 +55,12 @@ export class CutFinder {
     const { pattern } = this.options;
     if (touched || pattern === null) return undefined;
 
-    // No special token begins in [from, stop), so none begins in the characters that decide whether a cut is safe.
+    // No special token begins in the characters that decide whether a cut is safe.
     const pos = this.safeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }
 
-  /**
-   * Finds a safe cut. If the text is normalized, normalization must not change the character at the cut, nor any
-   * character that decides whether the cut is safe.
-   */
+  /** Normalization must not change the character at the cut, nor one that decides whether the cut is safe. */
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
@@ -93,11 +89,7 @@ const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
-/**
- * The number of bytes after a target position that are searched for a cut. Text has a cut every few bytes
- * (docs/internals/pattern.md). A megabyte without one is likely followed by more such text, so the range then grows
- * until a later search succeeds.
- */
+/** The number of bytes that are searched for a cut. If there is none, the range grows until a later search succeeds. */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
 
@@ -136,7 +128,7 @@ class TextCutSearch {
   }
 }
 
-/** Finds where JSON lines or FASTA can be cut: after the first byte of the separator between two records. */
+/** JSON lines or FASTA can be cut after the first byte of the separator between two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
@@ -145,13 +137,11 @@ class RecordCutSearch {
     private readonly separator: Uint8Array,
   ) {}
 
-  /**
-   * Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near enough to `targetByte`.
-   */
+  /** Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near. */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // The search begins one byte before `targetByte`: if a separator is there, a record begins at `targetByte`. The
-    // search does not reach the separator before `stopByte`, because a range that begins at `stopByte` would be empty.
+    // A separator one byte before `targetByte` means that a record begins at `targetByte`. A range that begins at
+    // `stopByte` would be empty.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
     // Windows overlap, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;
@@ -178,9 +168,8 @@ export type RangePlanOptions = CutOptions & {
 };
 
 /**
- * Cuts a range of an input into smaller ones, in order. Only bytes near the wanted cuts are read. Whenever the bytes
- * just read have no cut, it yields undefined, so that the caller can let the event loop run. JSON lines and FASTA are
- * cut only between records; a Parquet file is not cut by bytes.
+ * Cuts a range of an input into smaller ones, in order. Yields undefined when the bytes just read have no cut, so that
+ * the caller can let the event loop run.
  */
 export function* cutIntoRanges(
   input: Input,
@@ -192,7 +181,7 @@ export function* cutIntoRanges(
   let { startByte, startsInside } = whole;
   const isText = input.format === "text";
   const staysWhole = input.format === "parquet" || (keepsTextsWhole && isText);
-  // If the last range would have less than half the target size, it is joined with the previous one.
+  // A last range of less than half the target size is joined with the previous one.
   const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);

@@ -19,8 +19,7 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 export type FoundInputs = {
   readonly inputs: readonly Input[];
   /**
-   * Files and folders below directories, and matches of globs, that are left out, with the reasons. Hidden files, pipes
-   * and files that `include` does not select are not listed.
+   * Files, folders and matches of globs that are left out, with the reasons. Some are not listed, such as hidden files.
    */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */
@@ -28,10 +27,8 @@ export type FoundInputs = {
 };
 
 /**
- * Finds and inspects the files that the arguments name, in their order. An argument is a path; or a directory, which
- * includes the files below it; or, if no such path exists, a glob (`*`, `?`, `[]`, `**`; hidden files do not match).
- * Files of one argument are in byte order of their paths. A file that is not text is skipped in a directory; it is an
- * error if it is named, or matched by a glob.
+ * Finds the files that the arguments name: a path; a directory, which includes the files below it; or, if no such path
+ * exists, a glob. A file that is not text is skipped in a directory, and otherwise an error.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
@@ -114,10 +111,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
 
-/**
- * Returns the reason as a message, so that the caller can spell the option that it names. `aboutRecords` is the only
- * reason that names one.
- */
+/** Returns the reason as a message, so that the caller can spell the option that `aboutRecords` names. */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === messages.spell(aboutRecords) ? aboutRecords : reason;
 
@@ -161,10 +155,7 @@ function emptyDirectoryError(
   });
 }
 
-/**
- * Returns the files that match a glob (`*`, `?`, `[]`, `**`), in byte order of their paths, without hidden files. Links
- * are followed, and each file appears once. A broken link is included, so that reading it is an error.
- */
+/** Returns the files that match a glob, in byte order. A broken link is included, so that reading it is an error. */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
   const matching = sortByBytes(
     [...host.pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
@@ -176,10 +167,7 @@ export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
 
 type FileFilter = (pathBelow: string) => boolean;
 
-/**
- * Makes a filter of `--include` globs; without any, it accepts every file. As in a .gitignore file, a glob with a slash
- * matches the path below the directory, and one without a slash matches the file's name at any depth.
- */
+/** As in a .gitignore file, a glob without a slash matches the file's name at any depth. */
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
   const filters = globs.map(withForwardSlashes).map((text) => {
@@ -191,10 +179,8 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 }
 
 /**
- * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and
- * folders, pipes, sockets and devices are left out. Links are followed. Each folder is visited once, preferably by its
- * own path rather than through a link, and each file appears once. `skipped` has the further paths that lead to the
- * same folder or file, and the internal folders of hub caches.
+ * Returns the regular files below a directory that the filter accepts, in byte order. Hidden ones are left out, and
+ * links are followed. `skipped` has further paths of the same folder or file.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -204,7 +190,7 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   const folders = [""];
   let linkedFolders: string[] = [];
   while (folders.length + linkedFolders.length > 0) {
-    // Sorted, so that the link through which a folder is visited does not depend on the order of listings.
+    // Sorted, so that the chosen link does not depend on the order of listings.
     if (folders.length === 0) linkedFolders = sortByBytes(linkedFolders);
     const folder = (folders.pop() ?? linkedFolders.shift())!;
     const folderPath = withoutSlash(`${root}/${folder}`);
@@ -243,7 +229,7 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   return { paths: distinct.paths, skipped: [...skipped, ...distinct.skipped] };
 }
 
-/** Whether a folder is a cache of the Hugging Face Hub, with blobs named by hash, and snapshots that link to them. */
+/** Whether a folder is a cache of the Hugging Face Hub. */
 function isHubCache(path: string, entries: readonly Dirent[]): boolean {
   const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());
   return (
@@ -252,7 +238,7 @@ function isHubCache(path: string, entries: readonly Dirent[]): boolean {
 }
 const hubCacheParts = ["blobs", "refs"];
 
-/** Throws a UserError if there are several versions of a data set, because most of their texts are the same. */
+/** Several versions of a data set are refused, because most of their texts are the same. */
 function checkOneSnapshot(cache: string): void {
   const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
@@ -270,10 +256,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/**
- * Returns the kind of a directory entry, or of a link's target. Calls `stat` for links, and where the file system does
- * not report the kind in listings. Throws a UserError for a wanted link that is broken.
- */
+/** Calls `stat` for links, and where listings do not report the kind. A wanted link that is broken is an error. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -291,10 +274,7 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
   }
 }
 
-/**
- * Throws a UserError for names that are not UTF-8: decoded to a string, such a name denotes no file, or even another
- * file. Only its bytes distinguish it from a name that contains the replacement character.
- */
+/** Throws a UserError for names that are not UTF-8: decoded, such a name may denote another file. */
 function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(files.hasReplacement)) return;
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
@@ -315,10 +295,7 @@ export type Skipped = {
   readonly reason: string;
 };
 
-/**
- * Keeps one of several paths of the same file: its real path if that is among them, otherwise the first. Preserves the
- * order.
- */
+/** Keeps one of several paths of the same file: its real path if that is given, otherwise the first. */
 function distinctFiles(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
   const pathsById = groupBy(paths, (path) => fileId(path) ?? path);
   if (pathsById.size === paths.length) return { paths: [...paths], skipped: [] };

@@ -10,8 +10,7 @@ export type Texts = Iterable<string> | AsyncIterable<string>;
 type EventLoopYields = { readonly isDue: boolean; readonly turn: () => Promise<void> };
 
 /**
- * Makes an input of texts that a caller of the library passes. The input is read once and in order, like a stream;
- * internally, each text is a line of JSON.
+ * The input is read once and in order, like a stream. Internally, each text is a line of JSON.
  *
  * @internal
  */
@@ -42,7 +41,7 @@ class TextLines implements ByteStream {
   private stopListening = () => {};
   /** The current text. Its line is made in parts. */
   private text = "";
-  /** How many characters of the text are in the parts that were made; `notBegun` before the first part. */
+  /** How many characters of the text were put into parts; `notBegun` before the first part. */
   private taken = 0;
   /** The current part of the line. */
   private part: Uint8Array = new Uint8Array(0);
@@ -66,8 +65,7 @@ class TextLines implements ByteStream {
     let end = from;
     while (end < into.length) {
       if (this.pos === this.part.length) {
-        // An iterator with all texts in memory never yields to the event loop, so timers and most signals would not be
-        // handled.
+        // An iterator with all texts in memory would never yield to the event loop.
         if (this.turns.isDue) await this.turns.turn();
         this.signal?.throwIfAborted();
         if (this.taken === this.text.length) {
@@ -90,16 +88,13 @@ class TextLines implements ByteStream {
     this.stopListening();
     if (this.hasEnded) return;
     this.hasEnded = true;
-    // Lets a generator clean up. Its result is ignored, because the run already has a result or an error.
+    // Lets a generator clean up. Its result is ignored.
     try {
       void Promise.resolve(this.texts.return?.()).catch(() => {});
     } catch {}
   }
 
-  /**
-   * Takes the next text. Returns false at the end. Returns a promise only if the iterator does, because promises for a
-   * billion short texts would be slow.
-   */
+  /** Returns a promise only if the iterator does: promises for a billion short texts would be slow. */
   private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
     const next = this.texts.next();
@@ -117,10 +112,7 @@ class TextLines implements ByteStream {
     return true;
   }
 
-  /**
-   * Waits for the next text, or rejects once the signal aborts. `Promise.race` with a promise of the signal would keep
-   * a reaction for each of a billion texts.
-   */
+  /** `Promise.race` with a promise of the signal would keep a reaction for each text. */
   private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.fail = reject;
@@ -155,9 +147,7 @@ class TextLines implements ByteStream {
   }
 }
 
-/**
- * The value of `taken` before the first part of a line is made. It is not 0, because an empty text becomes a line, too.
- */
+/** Not 0, because an empty text becomes a line, too. */
 const notBegun = -1;
-/** How many characters are in a part of a line: a text of hundreds of megabytes is converted in steps. */
+/** A part is small, because a text of hundreds of megabytes is converted in steps. */
 const partCharacters = scaled(1 << 16, 5);

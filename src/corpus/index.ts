@@ -1,5 +1,5 @@
-// Lists inputs, cuts them into ranges, and reads their texts. This is one module because all of it depends on the same
-// inputs and ranges: a range is safe only if it is read by the rule that cut it.
+// Lists inputs, cuts them into ranges, and reads their texts. A range is safe only if it is read by the rule that cut
+// it.
 
 export { zlib } from "./content.ts";
 export type { RangePlanOptions } from "./cut-into-ranges.ts";

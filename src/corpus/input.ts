@@ -2,22 +2,19 @@ import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { files, host, UserError } from "#runtime";
 import type * as keptField from "./records/kept-fields.ts";
 
-/**
- * An input of the corpus: a stream, or a file with its size at the start of the run. Bytes appended to the file later
- * are not read.
- */
+/** An input of the corpus. Bytes appended to a file during the run are not read. */
 export type Input = {
   /** The path; `-` for standard input. */
   readonly path: string;
-  /** Whether it can be read only once, from front to back: standard input, a pipe or a device. */
+  /** Whether it can be read only once, from front to back. */
   readonly isStream: boolean;
-  /** The compression of a file. For a stream it is `none`: only reading finds out whether the stream is compressed. */
+  /** For a stream it is `none`: only reading finds out whether it is compressed. */
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;
   /** Whether all bytes are read as text, whatever they are: `--binary text`. */
   readonly isBinaryText: boolean;
-  /** The field, or column, that holds the text of a record. Used only by formats that have fields (`hasFields`). */
+  /** The field, or column, that holds the text of a record, for formats that have fields (`hasFields`). */
   readonly textField: string;
   /** Other fields of a record that are kept next to its text. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
@@ -27,17 +24,11 @@ export type Input = {
   readonly device: number;
   readonly inode: number;
   readonly modifiedMs: number;
-  /**
-   * The state of the file when the run began. Standard input has one, too, if it is a file; pipes and devices have
-   * none. `checkUnchanged` says which changes are errors.
-   */
+  /** The state of the file when the run began. Pipes and devices have none. */
   readonly state?: FileState | undefined;
 };
 
-/**
- * The state of a file, by which `checkUnchanged` recognizes that the file has been written. A writer can reset the
- * modification time, but not the change time.
- */
+/** A writer can reset the modification time, but not the change time. */
 export type FileState = {
   readonly device: number;
   readonly inode: number;
@@ -48,7 +39,7 @@ export type FileState = {
   readonly attributes: string;
 };
 
-/** The fields of Node's `Stats` that are used: the library's type declarations must not depend on Node's. */
+/** The fields that are used: the library's types must not depend on Node's. */
 type FileStats = {
   readonly dev: number;
   readonly ino: number;
@@ -72,26 +63,17 @@ export const stateOf = (stats: FileStats): FileState => ({
 
 export type Compression = "none" | "gzip" | "zstd";
 
-/**
- * The form of an input's documents: text; one JSON object per line; JSON objects in an array or a sequence; a column of
- * a Parquet file; or sequences in FASTA.
- */
+/** `jsonl` is one JSON object per line; `json`, objects in an array or a sequence. */
 export type InputFormat = "text" | "jsonl" | "json" | "parquet" | "fasta";
 
 export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "parquet", "fasta"];
 
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
-/**
- * What an input's format was taken from: an option, the extension of its name, or its first bytes. Text in which no
- * other format is recognized usually has `name`.
- */
+/** What an input's format was taken from. Plain text usually has `name`. */
 export type FormatSource = "option" | "name" | "content";
 
-/**
- * Returns the format that the extension in a file's name denotes; undefined for any other extension. An extension of
- * a compression is skipped: `a.jsonl.gz` is `jsonl`.
- */
+/** Returns undefined for unknown extensions. The extension of a compression is skipped: `a.jsonl.gz` is `jsonl`. */
 export function formatOfName(path: string): InputFormat | undefined {
   const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
@@ -105,10 +87,7 @@ export const canSeek = (input: Input) =>
 /** Whether the file can be cut into byte ranges. Otherwise the whole file is one range. */
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
-/**
- * The estimated bytes of text in the inputs, for choosing the number of workers. For compressed files and Parquet it is
- * three times their size; with a stream, it is `Number.MAX_SAFE_INTEGER`.
- */
+/** The estimated bytes of text, for choosing the number of workers. */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
     if (isStream) return Number.MAX_SAFE_INTEGER;
@@ -131,20 +110,18 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
 }
 
 /**
- * A range: bytes [startByte, endByte) of one input. No pretoken crosses the end of a range, which is the end of the
- * file, a position between two records, the beginning of a special token, or a safe cut of the pattern.
+ * Bytes [startByte, endByte) of one input. No pretoken crosses the end of a range.
  *
  * At a safe cut the document continues in the next range. The reader of the left range also reads the character at
- * `endByte`, which shows where its last pretoken ends, but does not count that character. The reader of the right range
- * starts from the scanner's initial state. A range is plain data, so threads or other machines can read it.
+ * `endByte`, which shows where its last pretoken ends.
  */
 export type Range = {
   readonly inputIndex: number;
   readonly startByte: number;
   readonly endByte: number;
-  /** Whether the range begins at a safe cut inside a document, rather than at the edge of one. */
+  /** Whether the range begins at a safe cut inside a document. */
   readonly startsInside: boolean;
-  /** Whether the range ends at a safe cut inside a document, rather than at the edge of one. */
+  /** Whether the range ends at a safe cut inside a document. */
   readonly endsInside: boolean;
 };
 
@@ -159,14 +136,11 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
-/** How many bytes are to be read, before any decompression; null if there is a stream, whose size is unknown. */
+/** How many bytes are to be read, before any decompression; null if there is a stream. */
 export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
   inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
 
-/**
- * Returns the bytes that separate two records in JSON lines or FASTA. The next record begins after the first of these
- * bytes. In JSON lines, a record is one line; in FASTA, a line that begins with `>` begins a record.
- */
+/** The next record begins after the first byte of the separator. */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
 
@@ -185,11 +159,7 @@ export function openInput(input: Input): number {
   return fd;
 }
 
-/**
- * Throws a UserError if the file has changed since the run began. Appended bytes are allowed. A new change time is
- * ignored if permissions, owner or number of links have changed, because those changes explain the new time: a backup
- * that makes hard links must not end a nightly run.
- */
+/** Throws a UserError if the file has changed. Appended bytes, new permissions, owners and hard links are allowed. */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;
   if (state === undefined) return;
@@ -205,7 +175,7 @@ export function checkUnchanged(input: Input): void {
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is being truncated gets its new time before its new size. Looking again shows the reason.
+  // A file that is being truncated gets its new time before its new size.
   for (let i = 0; i < furtherLooks; i++) {
     host.sleepSync(furtherLookMs);
     checkSame(input, path === "-" ? look() : (files.stat(path) ?? now));
@@ -218,14 +188,14 @@ export const standardInput = 0;
 const furtherLooks = 5;
 const furtherLookMs = 50;
 
-/** Throws a UserError if a file, whose stats are `now`, is not the one that the run began with, or is shorter now. */
+/** Throws a UserError if a file is not the one that the run began with, or is shorter now. */
 export function checkSame(input: Input, now: FileStats): void {
   const { device, inode } = input.state ?? input;
   if (now.dev !== device || now.ino !== inode) throw changedError(input, "was replaced");
   if (now.size < sizeOf(input)) throw shrunkError(input, now.size);
 }
 
-/** Returns the error for a file that now ends at `endByte`, before the size that it had when the run began. */
+/** Returns the error for a file that now ends at `endByte`, before its size at the start. */
 export function shrunkError(input: Input, endByte: number): UserError {
   return changedError(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }
@@ -239,6 +209,6 @@ function changedError(input: Input, what: string): UserError {
   });
 }
 
-/** Opens a file without blocking, because it may have become a pipe since it was inspected. */
+/** Does not block, because the file may have become a pipe since it was inspected. */
 export const openFile = (path: string): number =>
   files.tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

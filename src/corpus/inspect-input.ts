@@ -50,15 +50,12 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
 
 /** The number of compressed bytes that are tried first: usually enough for a head. */
 const firstTryBytes = 1 << 12;
-/**
- * The maximum number of compressed bytes that are tried. Without a limit, a file of empty gzip members would be read
- * whole, because they decompress to nothing.
- */
+/** Without this limit, a file of empty gzip members would be read whole. */
 const compressedBytesMax = 1 << 24;
-/** The maximum number of decompressed bytes. Without a limit, a few bytes of zstd could become gigabytes. */
+/** Without this limit, a few bytes of zstd could become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
-/** Decompresses prefixes of the file of various lengths, until one gives enough bytes, but not far too many. */
+/** Tries prefixes of various lengths, until one gives enough bytes, but not far too many. */
 function decompressHead(fd: number, path: string, compression: Codec, bytesMax: number): Uint8Array {
   let tooFewBytes = 0;
   let tooManyBytes = Number.POSITIVE_INFINITY;
@@ -71,12 +68,12 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
       if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
       tooFewBytes = triedBytes;
     }
-    // A block of zstd has at most 128 KB, so some length in between gives enough bytes and not too many.
+    // A block of zstd has at most 128 KB, so some length in between gives enough bytes.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }
 
-/** Decompresses a prefix of compressed data; undefined if the result has more than `decompressedBytesMax`. */
+/** Returns undefined if the result has more than `decompressedBytesMax`. */
 function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec): Uint8Array | undefined {
   const { constants, gunzipSync, zstdDecompressSync } = compression === "gzip" ? zlib() : zlibWithZstd();
   const maxOutputLength = decompressedBytesMax;
@@ -98,12 +95,12 @@ export type InputOptions = {
   readonly textField?: string | undefined;
   /**
    * How texts were read when the tokenizer was trained. An input whose format is not detected is read in the same way
-   * if its first record has the text field of the training, or, for FASTA, if it begins with `>`.
+   * if its content fits.
    */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */
   readonly include?: readonly string[] | undefined;
-  /** `text` reads binary files as text. By default a binary file is an error, or is skipped in a directory. */
+  /** `text` reads binary files as text. By default they are errors, or skipped in a directory. */
   readonly binary?: "text" | undefined;
   /** Whether a corpus without any text is allowed. */
   readonly mayBeEmpty?: boolean;
@@ -118,10 +115,7 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
   return found;
 }
 
-/**
- * Inspects the file or stream at a path. For a file that is not text, returns what it is. A stream is checked only when
- * it is read.
- */
+/** For a file that is not text, returns what it is. A stream is checked only when it is read. */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   const stats = files.tryRead(path, () => statSync(path));
@@ -212,9 +206,8 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream, and returns the inputs with that format filled in. The bytes that detection
- * has read come first when that stream is opened again. Later streams are not touched: their writers may wait until the
- * first one is read.
+ * Detects the format of the first stream. The bytes that detection has read come first when that stream is opened
+ * again. Later streams are not touched: their writers may wait.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],
@@ -240,10 +233,7 @@ export async function inspectFirstStream(
   return inputs.with(index, found);
 }
 
-/**
- * Refuses a stream if its first bytes are not text, or are JSON records although no format was given. Binary data is
- * accepted if it is to be read as text.
- */
+/** Refuses a stream if its first bytes are not text, or are JSON records although no format was given. */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;
   if (isBinaryText) return;
