@@ -23,12 +23,12 @@ export function compressionOf(head: Uint8Array): Compression {
   return isSkipped ? "zstd" : "none";
 }
 
-export function contentOf(head: Uint8Array, path: string): Content {
+export function contentOf(head: Uint8Array, path: string, compression: Compression = "none"): Content {
   const nulByte = head.indexOf(0);
   const hasNul = nulByte >= 0;
   if (hasNul && hasBytes(head, 0, "PAR1")) return "parquet";
   const marked = markedEncodingOf(head);
-  if (marked !== undefined) return encodedAs(marked, path);
+  if (marked !== undefined) return encodedAs(marked, path, compression);
   const packed = compressionOf(head);
   if (packed !== "none") {
     return {
@@ -37,19 +37,24 @@ export function contentOf(head: Uint8Array, path: string): Content {
     };
   }
   const signature = findSignature(head, hasNul);
-  if (signature !== undefined) return { what: predicateOf(signature), hint: hintOf(signature, path) };
+  if (signature !== undefined)
+    return { what: predicateOf(signature), hint: hintOf(signature, path, compression) };
   if (!hasNul) return "text";
   const encoding = unmarkedEncodingOf(head);
-  if (encoding !== undefined) return encodedAs(encoding, path);
+  if (encoding !== undefined) return encodedAs(encoding, path, compression);
   return { what: `not text: it has a zero byte at offset ${nulByte}`, hint: insist };
 }
 
-function encodedAs(encoding: string, path: string): NotText {
-  const from = path === "-" ? "" : `${path} `;
-  return {
-    what: `${encoding}, not UTF-8`,
-    hint: `convert it: iconv -f ${encoding} -t UTF-8 ${from}> text.txt`,
-  };
+function encodedAs(encoding: string, path: string, compression: Compression): NotText {
+  const file = shell.quoted(path);
+  const convert = `iconv -f ${encoding} -t UTF-8`;
+  const command =
+    path === "-"
+      ? `… | ${convert} | bpe … -`
+      : compression === "none"
+        ? `${convert} ${file} > text.txt`
+        : `${compression} -dc ${file} | ${convert} > text.txt`;
+  return { what: `${encoding}, not UTF-8`, hint: `convert it: ${command}` };
 }
 
 const predicateOf = (signature: Signature) =>
@@ -57,12 +62,16 @@ const predicateOf = (signature: Signature) =>
     ? `${signature.what}, not text`
     : `compressed with ${signature.packer}, which bpe cannot read`;
 
-function hintOf(signature: Signature, path: string): Message {
-  if (signature.remedy !== undefined)
-    return phrase`${signature.remedy(path)}; to read the file itself as text, use ${asOption("binary", "text")}`;
-  return "packer" in signature
-    ? `unpack it: ${signature.packer} -dc ${shell.quoted(path)} | bpe … -`
-    : insist;
+function hintOf(signature: Signature, path: string, compression: Compression): Message {
+  const { remedy } = signature;
+  if (remedy === undefined && !("packer" in signature)) return insist;
+  // Other programs do not unpack gzip and zstd by themselves, and few of them read a pipe.
+  if (compression !== "none" && !signature.unpacksItself)
+    return "unpack it first, and name the unpacked file";
+  if (remedy === undefined)
+    return `unpack it: ${"packer" in signature && signature.packer} -dc ${shell.quoted(path)} | bpe … -`;
+  if (path === "-") return "write it to a file first, and name that file";
+  return phrase`${remedy(path)}; to read the file itself as text, use ${asOption("binary", "text")}`;
 }
 
 const insist = phrase`to read it as text anyway, use ${asOption("binary", "text")}`;
@@ -107,6 +116,8 @@ type Signature = {
   readonly also?: (head: Uint8Array) => boolean;
   /** Says for the hint what to do with the file. */
   readonly remedy?: (path: string) => Message;
+  /** Whether the program of the remedy also reads the file if it is compressed. */
+  readonly unpacksItself?: boolean;
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
@@ -186,7 +197,13 @@ const signatures: readonly Signature[] = [
   { what: "an empty zip archive", begins: "PK\x05\x06" },
   { what: "a 7z archive", remedy: piped("7z x -so FILE"), begins: "7z\xbc\xaf\x27\x1c" },
   { what: "a RAR archive", remedy: piped("unrar p -inul FILE"), begins: "Rar!\x1a\x07" },
-  { what: "a tar archive", remedy: piped("tar -xOf FILE"), begins: "", also: isTar },
+  {
+    what: "a tar archive",
+    remedy: piped("tar -xOf FILE"),
+    unpacksItself: true,
+    begins: "",
+    also: isTar,
+  },
 
   // Texts in compressions that `bpe` does not read.
   { packer: "xz", begins: "\xfd7zXZ\0" },

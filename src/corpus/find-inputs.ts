@@ -13,6 +13,7 @@ import {
   UserError,
   withForwardSlashes,
 } from "#runtime";
+import type { NotText } from "./content.ts";
 import { emptyCorpusError, type Input } from "./input.ts";
 import { type InputOptions, inspectContent, inspectInput, parquetStreamError } from "./inspect-input.ts";
 
@@ -37,7 +38,7 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
     throw new UserError(
       phrase`${asOption("include")} selects files in directories, but no directory is named`,
       {
-        hint: "name a directory, or the files themselves",
+        hint: phrase`name a directory, or leave out ${asOption("include")}`,
         exitCode: exitCode.usage,
       },
     );
@@ -89,9 +90,10 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
   const include = options.include ?? [];
   const { paths, skipped } = filesBelow(directory, includeFilter(include));
   const inputs: Input[] = [];
+  const notText: (Skipped & NotText)[] = [];
   const look = (path: string) => {
     const found = inspectContent(path, options);
-    if ("what" in found) skipped.push({ path, reason: found.what });
+    if ("what" in found) notText.push({ path, reason: found.what, ...found });
     else inputs.push(found);
   };
   const isAbout = (path: string) => include.length === 0 && aboutData.test(basename(path));
@@ -101,7 +103,8 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
     if (hasRecords) skipped.push({ path, reason: messages.spell(aboutRecords) });
     else look(path);
   }
-  if (inputs.length === 0) throw emptyDirectoryError(directory, include, skipped);
+  if (inputs.length === 0) throw emptyDirectoryError(directory, include, skipped, notText);
+  skipped.push(...notText.map(({ path, reason }) => ({ path, reason })));
   const order = new Map(paths.map((path, i) => [path, i]));
   return {
     inputs: inputs.sort((a, b) => order.get(a.path)! - order.get(b.path)!),
@@ -128,30 +131,32 @@ const aboutData = new RegExp(
   "i",
 );
 
+/** The error is about the first file that is not text, if there is one: its hint says what to do with such a file. */
 function emptyDirectoryError(
   directory: string,
   include: readonly string[],
   skipped: readonly Skipped[],
+  notText: readonly (Skipped & NotText)[],
 ): UserError {
-  const [first] = skipped;
+  const [first] = [...notText, ...skipped];
   if (first !== undefined) {
-    const others = skipped.length === 1 ? "" : `, and ${countNoun(skipped.length - 1, "more file")} skipped`;
+    const otherCount = notText.length + skipped.length - 1;
+    const others = otherCount === 0 ? "" : `, and ${countNoun(otherCount, "more file")} skipped`;
     return new UserError(
       phrase`no text found in "${directory}": "${first.path}" is ${first.reason}${others}`,
-      {
-        hint: phrase`name a directory that contains text, or read these files as text: ${asOption("binary", "text")}`,
-      },
+      { hint: notText[0]?.hint ?? "name a directory that contains text" },
     );
   }
-  const what =
-    include.length === 0
-      ? "no file"
-      : phrase`no file that matches ${messages.joined(
-          include.map((glob) => asOption("include", glob)),
-          ", ",
-        )}`;
-  return new UserError(phrase`"${directory}" contains ${what}`, {
-    hint: "check the path; to read hidden files, name each of them, because they are skipped in directories",
+  if (include.length === 0)
+    return new UserError(`"${directory}" contains no file`, {
+      hint: "check the path; to read hidden files, name each of them, because they are skipped in directories",
+    });
+  const globs = messages.joined(
+    include.map((glob) => asOption("include", glob)),
+    ", ",
+  );
+  return new UserError(phrase`"${directory}" contains no file that matches ${globs}`, {
+    hint: "a glob without a slash matches names at any depth, one with a slash paths below the directory",
   });
 }
 

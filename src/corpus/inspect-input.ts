@@ -161,7 +161,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
   try {
     let head = readHead(fd, path);
     const { compression } = head;
-    const content = options.binary === "text" ? "text" : contentOf(head.bytes, path);
+    const content = options.binary === "text" ? "text" : contentOf(head.bytes, path, compression);
     if (typeof content === "object") return content;
     const { inputFormat: format } = options;
     if (content === "parquet") {

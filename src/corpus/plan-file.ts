@@ -202,7 +202,7 @@ export function read(
       throw new UserError(phrase`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
     };
     const line = parseLine(json, fail);
-    checkOptions(line, wanted, fail);
+    checkOptions(line, wanted, options.wholeTextsOnly !== undefined, fail);
     if (options.isPart && line.index !== (lastIndex ?? line.index - 1) + 1)
       fail(
         `this is range ${line.index + 1} of the plan, but the one before it is range ${lastIndex! + 1}`,
@@ -321,9 +321,15 @@ function parseLine(json: string, fail: Fail): Line {
 
 const wroteHint = "use the lines as bpe plan wrote them, or make a new plan";
 
-function checkOptions(line: Line, wanted: ReturnType<typeof digestOptions>, fail: Fail): void {
-  const hint =
-    "pass the options that the plan was made with, or make a new plan: where a file can be split depends on this option";
+function checkOptions(
+  line: Line,
+  wanted: ReturnType<typeof digestOptions>,
+  isForTokenizer: boolean,
+  fail: Fail,
+): void {
+  const hint = isForTokenizer
+    ? phrase`make a new plan with the options of this run, ${asOption("tokenizer")} included`
+    : "pass the options that the plan was made with, or make a new plan: where a file can be split depends on this option";
   if (line.patternDigest !== wanted.patternDigest)
     fail("the plan was made with a different pattern than that of this run", hint);
   if (line.specialTokensDigest !== wanted.specialTokensDigest) {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { isPlainObject, type json, schema } from "#bytes";
 import { recordedFiles, recordSchemas, trainingRecords } from "#formats";
-import { files, UserError } from "#runtime";
+import { files, shell, UserError } from "#runtime";
 
 // The record of a training as `bpe verify` reads it.
 
@@ -103,7 +103,8 @@ function directoryOf(typed: string): string {
   if (files.isDirectory(typed)) return typed;
   if (files.stat(typed) === undefined) throw new UserError(`"${typed}" does not exist`);
   if (basename(typed) === recordedFiles.recordName) return dirname(typed);
+  const hasRecord = files.isFile(join(dirname(typed), recordedFiles.recordName));
   throw new UserError(`"${typed}" is not a directory`, {
-    hint: `name the directory with ${recordedFiles.recordName}: bpe verify ${dirname(typed)}`,
+    hint: `name the directory with ${recordedFiles.recordName}${hasRecord ? `: bpe verify ${shell.quoted(dirname(typed))}` : ""}`,
   });
 }

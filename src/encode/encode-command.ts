@@ -164,7 +164,11 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   if (output === undefined) {
     const given = ofFiles.find(([key]) => asked[key] !== undefined);
     if (given === undefined) return undefined;
-    throw usageError(`--${given[1].name} is for a file of ids`, "write the ids into a file, e.g. -o ids.npy");
+    const name = idsFormat !== undefined ? "ids" : keptFields === undefined ? "ids.npy" : "ids.parquet";
+    throw usageError(
+      phrase`${asOption(given[1].name)} is for a file of ids`,
+      phrase`write the ids into a file, e.g. ${asOption("output", name, "o")}`,
+    );
   }
   const format = idFormats.of(idsFormat, output);
   if (format === undefined) {

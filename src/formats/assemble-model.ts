@@ -208,7 +208,7 @@ export function refuseOptions(name: string, { pattern, specialTokens = [] }: tok
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = asOption(pattern !== undefined ? "pattern" : "special-token");
   throw new UserError(phrase`${given} is stored in ${name}, so it cannot be given as an option`, {
-    hint: "leave it out, or name the vocab.json or the rank file",
+    hint: "leave it out: only a vocab.json or a rank file needs it",
     exitCode: exitCode.usage,
   });
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { json, showValue, utf8 } from "#bytes";
 import { namedPatterns, type patternForms, patterns } from "#pattern";
-import { asOption, host, type Message, phrase, UserError } from "#runtime";
+import { asOption, host, type Message, messages, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
 import {
   changes,
@@ -178,8 +178,21 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-const wayOut = (options: Message) =>
-  phrase`train with ${options} and without ${asOption("pad-to")}, or use tokenizer.json instead`;
+/** Returns what to do with a tokenizer whose bytes or special tokens have other ids than in this format. */
+function wayOut(vocabulary: Vocabulary): Message {
+  const { tokenIds, specialIds } = vocabulary;
+  const bytesAreInOrder = tokenIds.subarray(0, 256).every((id, byte) => id === tokenIds[0]! + byte);
+  const first = asOption("special-tokens-first");
+  const missing = bytesAreInOrder
+    ? specialIds[0] === 0
+      ? []
+      : [phrase`with ${first}`]
+    : [phrase`with ${asOption("compat", "cs336")} ${first}`];
+  const isPadded = vocabularies.reservedOf(vocabulary).length > 0;
+  const changes = [...missing, ...(isPadded ? [phrase`without ${asOption("pad-to")}`] : [])];
+  const training = changes.length === 0 ? "" : phrase`, or train ${messages.joined(changes, " and ")}`;
+  return phrase`use tokenizer.json instead${training}`;
+}
 
 /** mistral-common uses tiktoken, so merging must give the same ids as tiktoken. */
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
@@ -190,9 +203,9 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
     return `tekken.json stores one regular expression, but this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return phrase`in tekken.json special tokens have the first ids, but here other tokens have some of these ids; ${wayOut(asOption("special-tokens-first"))}`;
+    return phrase`tekken.json gives special tokens the first ids, but here other tokens have some of them; ${wayOut(tokenizer.vocabulary)}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`in tekken.json the 256 bytes have the ids after the special tokens, in order, but here they have other ids; ${wayOut(phrase`${asOption("compat", "cs336")} ${asOption("special-tokens-first")}`)}`;
+    return phrase`tekken.json gives the 256 bytes, in order, the ids after the special tokens, but here they have others; ${wayOut(tokenizer.vocabulary)}`;
   if (
     entries.some(
       (entry) =>

@@ -92,7 +92,7 @@ export function partsOf(
 ): TokenizerParts {
   const tokens = scan(bytes) ?? refuseRanks(bytes, path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
-  const pattern = options.pattern ?? patternOf(sources, path);
+  const pattern = options.pattern ?? patternOf(sources, path, options.isBase);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);
   const normalization = recorded?.normalization ?? known?.normalization ?? null;
   const idMax = tokens.ids.length === 0 ? -1 : encodingModels.maxOf(tokens.ids);
@@ -226,12 +226,19 @@ export function refuseRanks(file: Uint8Array, path: string): never {
 const rankLine =
   /^(?:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)|=) (\d+))?$/;
 
-function patternOf(sources: readonly string[] | undefined, path: string): compiledPatterns.ResolvedPattern {
+function patternOf(
+  sources: readonly string[] | undefined,
+  path: string,
+  isBase = false,
+): compiledPatterns.ResolvedPattern {
   if (sources === undefined) {
+    const pattern = asOption("pattern", "cl100k");
     throw new UserError(
       `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
       {
-        hint: phrase`give the pattern, e.g. ${asOption("pattern", "cl100k")}, and each special token: ${asOption("special-token", "'<|endoftext|>=100257'")}`,
+        hint: isBase
+          ? phrase`give the pattern, e.g. ${pattern}; if it has special tokens, make a tokenizer.json with bpe convert first`
+          : phrase`give the pattern, e.g. ${pattern}, and each special token, e.g. ${asOption("special-token", "'<|endoftext|>=100257'")}`,
         exitCode: exitCode.usage,
       },
     );

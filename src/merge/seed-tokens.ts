@@ -14,6 +14,8 @@ type SeedCutting = {
   readonly compat: Compat;
   readonly pattern: { readonly sources: readonly string[] };
   readonly normalization: Normalization | null;
+  /** Whether the caller could choose another pattern. */
+  readonly canSetPattern: boolean;
 };
 
 /** Longer texts are refused, because cutting them would take long. */
@@ -22,7 +24,7 @@ const seedBytesMax = 1024;
 /** Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. */
 export function settle(
   asked: readonly string[],
-  { specialTokens, compat, pattern, normalization }: SeedCutting,
+  { specialTokens, compat, pattern, normalization, canSetPattern }: SeedCutting,
   limits: trainingRecords.TokenLimits,
   room: Room,
 ): string[] {
@@ -33,11 +35,6 @@ export function settle(
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
-  // An extended tokenizer keeps its pattern.
-  const remedy =
-    room.mergesOf === undefined
-      ? phrase`leave it out, or use another ${asOption("pattern")}`
-      : "leave it out";
   for (const seed of seeds) {
     const refuse = (what: Message, hint?: Message) => {
       throw usageError(phrase`seed token ${shown(seed)}: ${what}`, hint);
@@ -70,8 +67,8 @@ export function settle(
     const pieces = cutsOf(seed);
     if (pieces !== undefined) {
       refuse(
-        `the pattern splits it: ${pieces.slice(0, 8).map(shown).join(" ")}${pieces.length > 8 ? " …" : ""}`,
-        phrase`${remedy}: no text would be encoded to this token`,
+        `it would never be used, because the pattern splits it into ${pieces.slice(0, 8).map(shown).join(" ")}${pieces.length > 8 ? " …" : ""}`,
+        canSetPattern ? phrase`leave it out, or use another ${asOption("pattern")}` : "leave it out",
       );
     }
   }

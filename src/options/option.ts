@@ -103,9 +103,31 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
       const reason = why === undefined ? "" : `: ${why}`;
       throw usageError(phrase`${shown} cannot be combined with ${optionNamed(other)}${reason}`, hint);
     }
-    if (needs !== undefined && !isGiven(needs.other))
-      throw usageError(phrase`${asOption(name)} needs ${optionNamed(needs.other)}`, needs.hint);
+    if (needs !== undefined && !isGiven(needs.other)) {
+      const [shown, needed] = [asOption(name), optionNamed(needs.other)];
+      const bar = excluderOf(needs.other, options, isGiven);
+      throw usageError(
+        phrase`${shown} needs ${needed}`,
+        bar === undefined
+          ? needs.hint
+          : phrase`${needed} cannot be combined with ${bar}, so leave out ${shown} or ${bar}`,
+      );
+    }
   }
+}
+
+/** Returns a given option with which `name` cannot be combined; undefined if there is none. */
+function excluderOf(
+  name: string,
+  options: readonly Option[],
+  isGiven: (other: string) => boolean,
+): messages.NamedOption | undefined {
+  const excluded = options.find((option) => option.name === name)?.excludes ?? [];
+  const excluding = options.filter(({ excludes = [] }) => excludes.some(({ other }) => other === name));
+  const bar = [...excluded.map(({ other }) => other), ...excluding.map((option) => option.name)].find(
+    isGiven,
+  );
+  return bar === undefined ? undefined : optionNamed(bar);
 }
 
 /** Returns the option that an exclusion or a need names. It may have a value: `compat huggingface`. */

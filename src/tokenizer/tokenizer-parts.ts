@@ -59,6 +59,8 @@ export type SpecialTokenOption = { readonly text: string; readonly id: number | 
 export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
+  /** Whether the tokenizer is to be extended. Then `specialTokens` cannot be given. */
+  readonly isBase?: boolean;
   /** Whether the tokenizer was trained to put bos before every text. */
   readonly asksForBos?: () => boolean;
 };

@@ -96,7 +96,7 @@ async function readTraining({ options, files }: Invocation): Promise<RequestedTr
   if (typed.languages !== undefined && file !== undefined) {
     throw usageError(
       phrase`"${file}" belongs to no language; with ${asOption("language")}, every file needs one`,
-      phrase`name its language: ${asOption("language", `NAME=${file}`)}`,
+      phrase`write ${asOption("language", `NAME=${file}`)} instead`,
     );
   }
   reportFiles.checkPath(typed.report);

@@ -114,7 +114,9 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
       phrase`${asOption("special-tokens-as-text")} needs ${asOption("extend")} or ${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
-      phrase`leave out ${asOption("special-tokens-as-text")}, or train with ${asOption("compat", "huggingface")}`,
+      asked.counts === undefined
+        ? phrase`leave out ${asOption("special-tokens-as-text")}, or train with ${asOption("compat", "huggingface")}`
+        : phrase`leave out ${asOption("special-tokens-as-text")}`,
     );
   }
   vocabularies.checkSpecialTokens(typed, compat);
@@ -314,7 +316,10 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   const parity = settleParity(asked);
   const sized =
     found === undefined ? sizeNewVocabulary(asked, cutting, leastSize) : sizeExtension(asked, found);
-  const seedCutting = { ...cutting, specialTokens: [...sized.own, ...specialTokens] };
+  const seedCutting = {
+    ...{ ...cutting, specialTokens: [...sized.own, ...specialTokens] },
+    canSetPattern: canSetPattern(asked),
+  };
   const seedTokens = seeds.settle(asked.seedTokens ?? [], seedCutting, limits, sized.room);
   const { base, sizes } =
     found === undefined ? { base: null, sizes: sized.sizes! } : settleBase(asked, found, sized, seedTokens);
@@ -342,14 +347,14 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
 
 /** Whether special tokens get the first ids although `compat` would give them the last ones. */
 function areSpecialTokensFirst(
-  { specialTokensFirst }: RequestedTraining,
+  { specialTokensFirst, counts }: RequestedTraining,
   like: modelSettings.Like | null,
   compat: Compat,
 ): boolean {
   if (specialTokensFirst && compat === "huggingface")
     throw usageError(
       phrase`${asOption("special-tokens-first")} is for ${asOption("compat", "cs336")} and rustbpe; huggingface gives special tokens the first ids itself`,
-      phrase`leave it out, or choose another ${asOption("compat")}`,
+      counts === undefined ? phrase`leave it out, or use ${asOption("compat", "cs336")}` : "leave it out",
     );
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
@@ -391,12 +396,18 @@ function refuseCountsOfSpaces(
   );
 }
 
+/** Whether another pattern can be requested: it is not that of another tokenizer, or of word counts. */
+const canSetPattern = ({ like, extend, counts }: RequestedTraining) =>
+  (like ?? extend ?? counts) === undefined;
+
 /** Refuses a requested format that cannot express how text is cut. */
-function checkFormats({ formats }: RequestedTraining, cutting: CutSettings): void {
+function checkFormats(asked: RequestedTraining, cutting: CutSettings): void {
+  const { formats } = asked;
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
+    const without = phrase`leave out ${formats.length === 1 ? asOption("format") : "tiktoken"}`;
     throw usageError(
       phrase`${asOption("format", "tiktoken")}: tiktoken takes one regular expression, and this pattern is a sequence of several`,
-      phrase`leave out tiktoken, or choose another ${asOption("pattern")}`,
+      canSetPattern(asked) ? phrase`${without}, or choose another ${asOption("pattern")}` : without,
     );
   }
   const cannotSay = formats?.find((format) => !["huggingface", formatTable.image].includes(format));
@@ -493,7 +504,7 @@ export function trainingPattern(
     typeof asked === "string"
       ? compiledPatterns.resolve(asked, { isForHuggingface, ...lineWise })
       : compiledPatterns.ofSources(asked, lineWise);
-  if (compat === "rustbpe") checkForRustbpe(pattern);
+  if (compat === "rustbpe") checkForRustbpe(pattern, typeof asked === "string");
   if (pattern.name === null) checkForExport(pattern);
   return pattern;
 }
@@ -523,19 +534,26 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
   }
 }
 
-function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern): void {
+/** Throws a usage error for a pattern with which rustbpe would not work. A pattern that a file states is fixed. */
+function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boolean): void {
   const { sources } = pattern;
   const refuse = (what: string, hint: Message) => {
-    throw usageError(phrase`${asOption("compat", "rustbpe")}: ${what}: ${sources.join(" , ")}`, hint);
+    throw usageError(
+      phrase`${asOption("compat", "rustbpe")}: ${what}: ${compiledPatterns.describe(sources)}`,
+      hint,
+    );
   };
+  const other = asOption("compat", "cs336");
   if (sources.length > 1)
     refuse(
       "rustbpe takes one regular expression, and this pattern is a sequence of several",
-      phrase`train with ${asOption("compat", "cs336")} or huggingface`,
+      phrase`use ${other}`,
     );
   if (patternForms.mayLeaveGaps(pattern))
     refuse(
       "the pattern may leave text unmatched, and rustbpe drops such text",
-      phrase`add |[\\s\\S] to the end of the pattern, so that it matches every character, or use ${asOption("compat", "cs336")}, which keeps unmatched text`,
+      isTyped
+        ? phrase`add |[\\s\\S] to the end of the pattern, or use ${other}, which keeps unmatched text`
+        : phrase`use ${other}, which keeps unmatched text`,
     );
 }

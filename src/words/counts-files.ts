@@ -69,9 +69,9 @@ export class CountsFiles {
     this.made = made;
   }
 
-  /** Throws a UserError if a file was made with options other than those of this run. */
-  check(options: CountsOptions): void {
-    for (const made of this.made) countsFormat.checkOptions(made, { name: "this run", options });
+  /** Throws a UserError with the hint if a file was made with options other than those of this run. */
+  check(options: CountsOptions, hint: string): void {
+    for (const made of this.made) countsFormat.checkOptions(made, { name: "this run", options }, hint);
   }
 
   get nameOfHeader(): string | undefined {

@@ -1,6 +1,6 @@
 import { copyBytes, grow, schema, showValue, type Text, textBuffers } from "#bytes";
 import { compiledPatterns, unicodeVersion } from "#pattern";
-import { host, scaled, UserError } from "#runtime";
+import { asOption, host, type Message, phrase, scaled, UserError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
@@ -54,18 +54,23 @@ type CountsHeader = CountsOptions & wordTables.CountsTotals;
 export type Origin = { readonly name: string; readonly options: CountsOptions };
 
 /** Throws a UserError that names the difference if the options differ. The order of special tokens does not matter. */
-export function checkOptions({ name, options: has }: Origin, other: Origin, hint = otherOptionsHint): void {
+export function checkOptions({ name, options: has }: Origin, other: Origin, hint: string): void {
   const wanted = other.options;
-  const differ = (what: string, had: string, wants: string): void => {
-    if (had === wants) return;
-    throw new UserError(`${name} was made with ${what} ${cut(had)}, but ${other.name} has ${cut(wants)}`, {
+  const fail = (what: string, had: Message, wants: Message) => {
+    throw new UserError(phrase`${name} was made with ${what} ${had}, but ${other.name} has ${wants}`, {
       hint,
     });
+  };
+  const differ = (what: string, had: string, wants: string): void => {
+    if (had !== wants) fail(what, cut(had), cut(wants));
   };
   differ("the pattern", compiledPatterns.describe(has.patterns), compiledPatterns.describe(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
-  differ("splitting at line ends", has.isLinewise ? "on" : "off", wanted.isLinewise ? "on" : "off");
+  const [had, wants] = [has, wanted].map(({ isLinewise }) =>
+    isLinewise ? phrase`on (${asOption("compat", "huggingface")})` : "off",
+  );
+  if (has.isLinewise !== wanted.isLinewise) fail("splitting at line ends", had!, wants!);
 }
 
 /** Whether the options are equal, comparing special tokens as a set. */
@@ -79,7 +84,7 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
 export function commonOptions(files: readonly Origin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
-  for (const other of others) checkOptions(other, first);
+  for (const other of others) checkOptions(other, first, "count all files with the same options");
   return first.options;
 }
 
@@ -87,9 +92,6 @@ const shownLengthMax = 300;
 const cut = (text: string) => (text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text);
 
 const tokenSet = ({ specialTokens }: CountsOptions) => JSON.stringify([...specialTokens].sort());
-
-const otherOptionsHint =
-  "count again with the same options, or give this run the options that the counts were made with";
 
 /**
  * The options in the header of a counts file, compact or text, as one JSON object.

@@ -6,7 +6,7 @@ import type { CountsOptions } from "./counts-format.ts";
 import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
 import type { GivenWords } from "./word-table.ts";
 
-type AskedCounts = Pick<RequestedTraining, "counts" | "pattern" | "specialTokens" | "like">;
+type AskedCounts = Pick<RequestedTraining, "counts" | "pattern" | "specialTokens" | "like" | "extend">;
 
 type CountsSources = {
   /** Opens sources that can be read only once: pipes. */
@@ -34,7 +34,9 @@ export async function openAndSettle<T extends CutSettings>(
   checkStated(countsFiles, asked);
   const { options: made, nameOfHeader } = countsFiles;
   const settled = made === null ? settle() : settleAsStated(made, nameOfHeader, settle);
-  countsFiles.check(countsOptionsOf(settled));
+  const isFixed = (asked.like ?? asked.extend) !== undefined;
+  const ways = isFixed ? "" : ", or give this run those of the counts";
+  countsFiles.check(countsOptionsOf(settled), `count again with the options of this run${ways}`);
   return { settled, countsFiles };
 }
 
@@ -67,7 +69,7 @@ function settleAsStated<T>(
     if (!(error instanceof UserError)) throw error;
     settle();
     throw new UserError(
-      phrase`${asOption("counts", `"${path}"`)} was made with settings that this program does not support: ${error.parts.message}`,
+      phrase`with the settings of ${asOption("counts", `"${path}"`)}, ${error.parts.message}`,
       { hint: error.parts.hint },
     );
   }

@@ -197,7 +197,7 @@ describe("counts files record the settings that they were made with", () => {
       'token.tsv was made with the special tokens ["<|a|>","<|end|>"], but first.counts has ["<|end|>"]',
     );
     expect(differ("first.tsv", "lines.tsv")).toBe(
-      "lines.tsv was made with splitting at line ends on, but first.tsv has off",
+      "lines.tsv was made with splitting at line ends on (--compat huggingface), but first.tsv has off",
     );
     expect(differ("ab.tsv", "ba.tsv")).toBe(
       "ba.tsv has the special tokens in another order than the files before it",

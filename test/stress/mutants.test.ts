@@ -155,7 +155,7 @@ for (const { name, mutate } of [
 /** Reads a counts file as a training does, and returns its words. */
 function trainWords(path: string): Promise<{ words: WordTable }> {
   const countsFiles = new CountsFiles([path]);
-  countsFiles.check(countsOptions);
+  countsFiles.check(countsOptions, "");
   const pattern = compiledPatterns.compile(countsOptions.patterns);
   return countWords(
     { inputs: [], cutting: cuttings.plain(pattern, specialTokens), workerCount: 1, countsFiles },

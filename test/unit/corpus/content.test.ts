@@ -8,6 +8,7 @@ import { findCorpus, findInputs } from "../../../src/corpus/find-inputs.ts";
 import type { Message } from "../../../src/runtime/message.ts";
 import * as messages from "../../../src/runtime/message.ts";
 import { put, scratch } from "../../binary.ts";
+import { errorOf } from "../../thrown.ts";
 import { bzipped, heads } from "./heads.ts";
 
 const directory = scratch();
@@ -160,14 +161,21 @@ test("a long beginning is decompressed only as far as needed to determine its co
 });
 
 test("a hint offers a remedy, and --binary text overrides the check", () => {
-  const hintOf = (head: string, path: string) =>
-    messages.spell((contentOf(bytes(head), path) as { hint: Message }).hint);
+  const hintOf = (head: string, path: string, compression?: "gzip") =>
+    messages.spell((contentOf(bytes(head), path, compression) as { hint: Message }).hint);
   expect(hintOf("PK\x03\x04", "a.zip")).toContain("unzip -p a.zip | bpe … -");
   expect(hintOf("\x93NUMPY", "a.npy")).toContain("bpe decode --tokenizer PATH a.npy");
   expect(hintOf("PK\x03\x04", "my $& a.zip")).toContain("unzip -p 'my $& a.zip' | bpe … -");
   expect(hintOf("\xfd7zXZ\0", "my a.xz")).toBe("unpack it: xz -dc 'my a.xz' | bpe … -");
   expect(hintOf("\xfd7zXZ\0", "a.xz")).toBe("unpack it: xz -dc a.xz | bpe … -");
-  expect(hintOf("\xff\xfea\0", "-")).toBe("convert it: iconv -f UTF-16 -t UTF-8 > text.txt");
+  expect(hintOf("\xff\xfea\0", "-")).toBe("convert it: … | iconv -f UTF-16 -t UTF-8 | bpe … -");
+  expect(hintOf("\xff\xfea\0", "my a")).toBe("convert it: iconv -f UTF-16 -t UTF-8 'my a' > text.txt");
+  const unpacked = "convert it: gzip -dc a.gz | iconv -f UTF-16 -t UTF-8 > text.txt";
+  expect(hintOf("\xff\xfea\0", "a.gz", "gzip")).toBe(unpacked);
+  expect(hintOf("PK\x03\x04", "-")).toBe("write it to a file first, and name that file");
+  expect(hintOf("bpecount\0", "a.gz", "gzip")).toBe("unpack it first, and name the unpacked file");
+  expect(hintOf("bpecount\0", "a")).toStartWith("to train from these counts, use --counts a; ");
+  expect(hintOf(headOfTar("\0"), "a.tgz", "gzip")).toContain("tar -xOf a.tgz | bpe … -");
   for (const [, head] of heads) {
     const path = put(directory, "insisted", bytes(head));
     expect(findInputs([path], { binary: "text" })[0]!.format).toBe("text");
@@ -189,6 +197,9 @@ test("a directory skips files that are not text, and reports their kinds", () =>
   expect(() => findCorpus([`${root}/*`])).toThrow(`"${root}/b.png" is a PNG image`);
   rmSync(join(root, "a.txt"));
   expect(() => findCorpus([root])).toThrow(
-    `no text found in "${root}": "${root}/b.png" is a PNG image, not text`,
+    `no text found in "${root}": "${root}/b.png" is a PNG image, not text, and 1 more file skipped`,
   );
+  put(root, "a.txt", bytes("\xff\xfea\0"));
+  const { hint } = errorOf(() => findCorpus([root]));
+  expect(hint).toBe(`convert it: iconv -f UTF-16 -t UTF-8 ${root}/a.txt > text.txt`);
 });

@@ -22,7 +22,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     args: ["-p", "gpt2", "--pad-to", "16", ...specialTokens.flatMap((token) => ["-s", token])],
     unheld: {
       tekken:
-        "in tekken.json special tokens have the first ids, but here other tokens have some of these ids; train with --special-tokens-first and without --pad-to, or use tokenizer.json instead",
+        "tekken.json gives special tokens the first ids, but here other tokens have some of them; use tokenizer.json instead, or train with --special-tokens-first",
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },

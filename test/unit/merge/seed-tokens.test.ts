@@ -100,13 +100,13 @@ describe("seed tokens", () => {
     [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes; 1024 is the limit"],
     [
       { seedTokens: ["ok", "1234"], pattern: "cl100k" },
-      'seed token "1234": the pattern splits it: "123" "4"',
+      'seed token "1234": it would never be used, because the pattern splits it into "123" "4"',
     ],
-    [{ seedTokens: ["new york"] }, 'the pattern splits it: "new" " york"'],
-    [{ seedTokens: ["a b"], pattern: "\\b" }, 'the pattern splits it: "a" " " "b"'],
+    [{ seedTokens: ["new york"] }, 'the pattern splits it into "new" " york"'],
+    [{ seedTokens: ["a b"], pattern: "\\b" }, 'the pattern splits it into "a" " " "b"'],
     [
       { seedTokens: ["234", "1234"], pattern: "(?<=\\d)(?=(?:\\d{3})+(?!\\d))" },
-      'seed token "1234": the pattern splits it: "1" "234"',
+      'seed token "1234": it would never be used, because the pattern splits it into "1" "234"',
     ],
     [{ seedTokens: ["<|x|>"], specialTokens: ["<|x|>"] }, "it is a special token"],
     [

@@ -86,6 +86,22 @@ describe("of every command", () => {
     }
   });
 
+  test("the hint for a needed option is to leave one out if another given option excludes it", () => {
+    const train = commands.find(({ name }) => name === "train")!;
+    const hintOf = (...typed: string[]) => {
+      const { options: given } = parseInvocation(train, typed);
+      return errorOf(() => checkCombinations(train.options, given)).hint;
+    };
+    const ways = "leave out --superword-pattern or --counts";
+    expect(hintOf("--superword-pattern=.", "--counts=a")).toBe(
+      `--superwords-from cannot be combined with --counts, so ${ways}`,
+    );
+    expect(hintOf("--rename=a=b", "--like=c")).toBe(
+      "--extend cannot be combined with --like, so leave out --rename or --like",
+    );
+    expect(hintOf("--rename=a=b")).toBe("e.g. --extend tokenizer");
+  });
+
   test("a value that is not of the option's kind is refused with the option's name", () => {
     const never: Readonly<Record<string, string>> = {
       ...{ N: "x", SIZE: "x", RULE: "x", LIST: "x,y", "N,N,...": "1,x", "N:FACTOR": "1:2:3" },

@@ -316,6 +316,7 @@ const check = (change: Partial<CountsOptions>) =>
   countsFormat.checkOptions(
     { name: "some.counts", options: stated },
     { name: "this run", options: { ...stated, ...change } },
+    "",
   );
 const differenceOf = (change: Partial<CountsOptions>) => errorOf(() => check(change)).message;
 

@@ -26,12 +26,10 @@ test("an error names the counts file only if its options are the mistake", async
   };
   const settle = (made?: CountsOptions) => settleCutting({}, { made });
   expect(await settled(["\\S+|\\s+"], settle)).toEqual(["\\S+|\\s+"]);
-  expect(await settled(["("], settle)).toStartWith(
-    '--counts "made.tsv" was made with settings that this program does not support: ',
-  );
+  expect(await settled(["("], settle)).toStartWith('with the settings of --counts "made.tsv", ');
   expect(await settled(["\\S+|\\s+"], refusing)).toBe("--vocab-size 10 is too small");
   // Without the options of the file, nothing is refused.
   expect(await settled(["\\S+|\\s+"], (made) => (made === undefined ? settle() : refusing()))).toBe(
-    '--counts "made.tsv" was made with settings that this program does not support: --vocab-size 10 is too small',
+    'with the settings of --counts "made.tsv", --vocab-size 10 is too small',
   );
 });
