@@ -38,7 +38,7 @@ const definesOf = (scale: Scale) => ({
   BPE_SMALL_SCALE: String(scale === "small"),
 });
 
-/** In one bundle, the program's modules would be split into files that workers also load and files that they do not. */
+/** Workers have their own bundle: in one with the program, modules would be split into more files. */
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
@@ -108,7 +108,7 @@ export async function buildExecutable(
     minify: true,
     // A module that a command imports on demand is a file of its own.
     splitting: true,
-    // Smaller files become parts of others. This saves some 2 % of a short run.
+    // Smaller files become parts of others, unless code would then be loaded earlier.
     minChunkSize: 16384,
     plugins: [commonCode(`${import.meta.dir}/src`)],
     // Compiled ahead: the program starts some 4 ms sooner.
@@ -118,7 +118,7 @@ export async function buildExecutable(
     format: "esm",
     compile: {
       outfile,
-      // Code is compiled later than usual, because a short run does nearly everything once.
+      // At first, code is compiled later than usual, because a short run does nearly everything once.
       jitPolicy: 10,
       ...(platform && { target: platform.target, executablePath: platform.runtimePath }),
       // Nothing in the working directory may change what the binary does.

@@ -1,12 +1,12 @@
 // Measures the table of docs/speed.md: `bpe` and other tools, with interleaved runs and medians in each row.
 //
-//   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--before EXECUTABLE] [--write]
-//   npm run bench -- --quick [--corpora DIRECTORY] [--only TEXT] [--before EXECUTABLE] [--write]
+//   npm run bench -- [--quick] [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--before EXECUTABLE] [--write]
 //
-// --corpora: each `*.txt` of the directory is trained on and encoded. multilingual.txt has <|endoftext|> between
-// documents. --only: runs the rows whose names contain the text. --before: an older executable, which takes turns.
-// --quick: some rows only, in about two minutes. --write: records the numbers; without --quick, also writes the tables
-// of docs/speed.md and README.
+//   --quick     some rows only, in about two minutes
+//   --corpora   a directory; each `*.txt` in it is trained on and encoded
+//   --only      the rows whose names contain the text
+//   --before    an older executable, which takes turns
+//   --write     records the numbers; without --quick, also writes the tables of docs/speed.md and README
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -42,7 +42,7 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((secondsOf(theirs) / secondsOf(ours)).toPrecision(2)));
 }
 
-/** Formats a cell: seconds, processor seconds, and MB. The smallest of the given costs is bold. */
+/** Formats seconds, processor seconds, and MB. A number is bold if no other of the costs is smaller. */
 export function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {

@@ -4,9 +4,11 @@
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
 //                                       [--pattern REGEX] [--bpe '--superwords-from 24000'] [--before EXECUTABLE]
 //
-// Without --workers, each tool chooses its number of threads. With --bpe, `bpe` also trains without these options.
-// --before is an older executable. Whole jobs are compared; for other tools, the training call alone is measured as
-// well. Tools without documents count the special token's text. gigabpe has only the pattern gpt2.
+//   --workers   without it, each tool chooses its number of threads
+//   --bpe       `bpe` also trains without these options
+//   --before    an older executable, which takes turns
+//
+// Whole jobs are compared; for other tools, the training call alone is measured as well.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";

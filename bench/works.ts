@@ -108,7 +108,7 @@ function own({ before }: Setting, ...args: string[]): Cost[] {
   return inTurns({ bpe: [bpe, ...args], ...older }, shortRounds);
 }
 
-/** The two tokenizers have the same size and text: one with superwords, one without. */
+/** Compares two tokenizers of the same size and training text: one with superwords, one without. */
 function encodeWithSuperwords(
   { texts, home, rounds, before }: Setting,
   path: string,

@@ -235,7 +235,7 @@ typedef struct {
   size_t span_count;
 } Recoding;
 
-/* Fills in `spans`. With `is_same_text`, they are the shortest ones that have the same bytes, in order. */
+/* Fills in `spans`. With `is_same_text`, these are the shortest ones that differ in ids but not in bytes. */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */
@@ -267,7 +267,7 @@ BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
-/* `*cut` may be UINT32_MAX. At least `cut_reach` bytes must follow `to`, unless the text ends there. */
+/* `*cut` is UINT32_MAX if none is found. At least `cut_reach` bytes must follow `to`, unless the text ends there. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

@@ -30,7 +30,7 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* SECTION_PART_BYTES: a part for the text module. With a small limit of ids, parts are smaller. */
+/* PART_BYTES and, for the text module, SECTION_PART_BYTES are encoded at a time; less with a small limit of ids. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {

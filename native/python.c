@@ -87,7 +87,7 @@ static void drop(Idle *idle) {
   free(idle);
 }
 
-/* Frees an instance that is large, or after an error, because it may then contain an unfinished text. */
+/* Keeps an instance, unless it is large, or an error may have left an unfinished text in it. */
 static void release(Model *self, Idle *idle, const char *error) {
   if (error != NULL || instance_is_large(idle->instance)) {
     leave_lane(self, idle->lane);
@@ -452,7 +452,7 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* Returns `argument` itself if it is a list, otherwise its items. Unlike `PySequence_List`, handles signals. */
+/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, handles signals. */
 static PyObject *as_list(PyObject *argument) {
   if (PyList_CheckExact(argument)) return Py_NewRef(argument);
   PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;
@@ -691,8 +691,8 @@ static PyObject *model_file(Model *self, PyObject *args) {
   return (PyObject *)batch;
 }
 
-/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size; 0 means that more data is needed. The
- * slice ends at the end of the file, and is followed by an id unless that is -1, or ends at a safe cut. */
+/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size; 0 means that more data is needed. At the
+ * end of the file, the slice is all of the data, followed by an id unless that is -1. Otherwise it ends at a safe cut. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;

@@ -14,8 +14,8 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable ignore these variables, by a "=" in their names. Returns the names that were left unchanged. An
- * executable for macOS has to be signed again.
+ * Makes an executable ignore these variables: "=" replaces the first letters of their names. Returns the names that
+ * were left unchanged. An executable for macOS has to be signed again.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

@@ -369,7 +369,7 @@ function asciiLines(
     : [`let ${result}: u64 = 0;`, `if (${option}) ${result} = ${mask};`];
 }
 
-/** The expression uses v0 to v3, and masks of preceding classes. */
+/** Returns an expression, which uses v0 to v3, and masks of preceding classes. */
 function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly string[]): string {
   const characters = ascii[name]!;
   if (characters === "") return "<u64>0";

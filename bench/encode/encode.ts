@@ -34,7 +34,7 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
-  /** For other tools in Python of the call, else of the whole process. */
+  /** The time of the call for other tools in Python, and of the whole process otherwise. */
   processorSeconds: number;
   callSeconds?: number;
   idCount: number;

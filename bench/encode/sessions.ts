@@ -1,5 +1,6 @@
-// Times a growing chat: appends to a session, compared with encoding the whole text at each turn. `node scripts/bun.mjs
-// run bench/encode/sessions.ts [TEXT...]`
+// Times a growing chat: appends to a session, compared with encoding the whole text at each turn.
+//
+//   node scripts/bun.mjs run bench/encode/sessions.ts [TEXT...]
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { trainTokenizer } from "../../src/index.ts";

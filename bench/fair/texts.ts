@@ -64,7 +64,7 @@ export const heldOutFile = ({ name }: Language) => join("held-out", `${name}.txt
 export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
-/** Writes into directories that exist. `corpora` are paths of files of documents. */
+/** Writes into directories that exist. `corpora` are paths of files with documents. */
 export function writeTexts(home: string, corpora: readonly string[]): void {
   const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));
   for (const language of languages) {

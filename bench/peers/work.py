@@ -20,7 +20,7 @@ from unittest import mock
 
 from bpe_trainer._characters import character_of
 
-#: Limited, because the text and the ids are in memory.
+#: A batch has at most this many characters, because the text and the ids are in memory.
 BATCH_CHARACTERS = 128_000_000
 #: A long document is cut into texts of about this many characters.
 TEXT_CHARACTERS = 10_000
@@ -35,7 +35,7 @@ Ask = SimpleNamespace
 class Job(NamedTuple):
     #: The work that is measured.
     work: Callable[[], Any]
-    #: Returns what results are compared by.
+    #: Returns what results are compared by, such as a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None

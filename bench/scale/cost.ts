@@ -58,7 +58,7 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
     ScaleRecord["merging"][number],
     ScaleRecord["merging"][number],
   ];
-  // One cell for each byte of a distinct word, and one for the boundary after the word.
+  // Time and memory depend on cells: one for each byte of a distinct word, and one after the word.
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);

@@ -14,7 +14,7 @@ export type ScaleRecord = {
   readonly pattern: string;
   /** Parts of each corpus, each about twice as large as the previous one. */
   readonly growth: readonly { readonly name: string; readonly points: readonly Point[] }[];
-  /** Processor time of the process, start included; median of the rounds. */
+  /** `bpe count -w 1 --save-counts`: processor time, start included; median of the rounds. */
   readonly counting: readonly {
     readonly name: string;
     readonly sizeBytes: number;

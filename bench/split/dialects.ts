@@ -2,8 +2,8 @@
 //
 //   node scripts/bun.mjs bench/split/dialects.ts [--python PATH] [--patterns N] [--seed N]
 //
-// A pattern is in the dialect of one engine, and is rewritten in a portable form for the other. Exits with 1 if there
-// is a difference.
+// A pattern is in the dialect of one engine, and is rewritten for our compiler and the other engine. Exits with 1 if
+// there is a difference.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

@@ -1,7 +1,7 @@
 /* The runtime for the C code that wasm2c makes of the kernel.
  *
  * A memory is one reservation of address space that never moves: wasm_rt_memory_t at the end of its first page, and
- * then the bytes. A memory grows by making more of its bytes accessible. */
+ * then the bytes. A memory grows by making more of its bytes accessible. An access beyond `size` is a trap. */
 #ifndef BPE_WASM_RT_H
 #define BPE_WASM_RT_H
 

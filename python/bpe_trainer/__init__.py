@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._like import train_new_from_iterator
     from ._tokenizer import Tokenizer
 
-#: The names that `import *` imports. Without the commands, because `eval` would replace Python's own.
+#: The names that `import *` imports. The commands are left out, because `eval` would replace Python's own.
 __all__ = ["BpeError", "Tokenizer", "__version__", "train", "train_new_from_iterator"]
 _LATER = {
     **{"Tokenizer": "_tokenizer", "train_new_from_iterator": "_like", "cs336": "cs336", "hf": "hf"},

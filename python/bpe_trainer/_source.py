@@ -33,7 +33,8 @@ class Source:
         as_text: bool = False,
     ) -> None:
         """``is_typed``: no file exists at the path, which may be the name of a tokenizer; then `load` looks it up."""
-        #: Absolute, because the current directory may change, unless it is typed, or for files in memory.
+        #: Absolute, because the current directory may change. Typed names and paths of files in memory stay as they
+        #: are.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._is_typed = is_typed
         #: Whether special tokens in a text are text, if a call does not say.

@@ -33,7 +33,7 @@ else:
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
-#: In place of the given ids ``[start, end)``, encoding gives the canonical ids ``[canonical_start, canonical_end)``.
+#: ``(start, end, canonical_start, canonical_end)``: encoding gives these canonical ids in place of the given ones.
 RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
@@ -397,8 +397,8 @@ class Tokenizer:
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
         string is encoded by several threads, if it can be cut: one a core, or this number of ``threads``, at most 16.
         """
-        # Keyword-only parameters would make a call 50 ns slower. The order makes sure that a second text or a flag is
-        # refused.
+        # Keyword-only parameters would make a call 50 ns slower. The order makes sure that a second text or a flag by
+        # position is refused.
         if threads is not None:
             whole_number("threads", threads, 1)
         if allowed_special is not None or disallowed_special is not None:

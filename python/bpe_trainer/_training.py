@@ -262,7 +262,7 @@ def _finish(
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # This thread sends texts or reads the answer. On Windows, Ctrl-C cannot end a read here.
+        # Another thread reads stderr, because this one is busy, or on Windows Ctrl-C could not end the read.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
