@@ -118,7 +118,7 @@ static const char *encode(bpe_tokenizer *tokenizer, const char *text, size_t siz
   return run(tokenizer, (Encoding){.specials_as_text = as_text, .text = (const uint8_t *)text, .size = size, .out = ids, .id_limit = limit});
 }
 
-/* Copies the ids to `out` with 32 bits each, unless there is an error, and frees `ids`. Returns the error. */
+/* Copies the ids to `out` with 32 bits each, unless there is an error. Frees `ids`. */
 static const char *give_ids(const bpe_tokenizer *tokenizer, const char *error, Ids ids, bpe_ids *out) {
   uint32_t id_bytes = tokenizer->image.id_bytes;
   size_t count = ids.size / id_bytes;

@@ -217,7 +217,7 @@ typedef struct {
 /* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part of the text. If there are more than `limit`, `*count` is any number above it. */
+/* Counts the ids of a part. If there are more than `limit`, `*count` is any number above it. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */

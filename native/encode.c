@@ -77,7 +77,7 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Sets `*part` to the number of bytes for the text module. At the end of a segment, begins the next one. */
+/* Sets `*part` to the number of bytes for the text module. After a segment, begins the next one. */
 static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
   size_t at = encoding->read_size, end = encoding->size;
   const char *error = NULL;

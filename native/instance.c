@@ -15,7 +15,7 @@
 #define PAGE ((uint64_t)65536)
 #define SPACE ((uint64_t)1 << 32)
 #define SMALLEST_SPACE ((uint64_t)1 << 26)
-/* The offset of a memory's struct in the page before the memory's bytes. The struct ends where the bytes begin. */
+/* The offset of a memory's struct in its first page. The struct ends where the bytes begin. */
 #define HEAD (PAGE - offsetof(wasm_rt_memory_t, data))
 
 static _Thread_local jmp_buf *trap_target;
@@ -71,7 +71,7 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves 4 GB of addresses. If that fails, reserves a quarter of what is available: the rest is for other instances. */
+/* Reserves 4 GB of addresses, or only a quarter of what is available: the rest is for other instances. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);

@@ -149,8 +149,7 @@ static const char *encode_and_use(Encoding *encoding, Use *use) {
   return use->spans == NULL ? no_memory : find_spans(encoding, use->in_characters, use->spans);
 }
 
-/* Encodes a text and appends its ids to `out`. On failure, sets a Python exception and returns false. `use` may be
- * NULL. */
+/* Appends the ids of a text to `out`. On failure, sets a Python exception. `use` may be NULL. */
 static bool encode(Model *self, Encoding *encoding, Use *use) {
   const char *error;
   Idle *idle = acquire(self, &error);
@@ -209,7 +208,7 @@ typedef struct {
 } List;
 static bool knows_lists;
 
-/* Fills a new list with the objects of ids, up to the first id that has none. Returns the number of items filled. */
+/* Fills a list up to the first id that has no object. Returns the number of items filled. */
 static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t id_limit, const uint8_t *ids, uint32_t id_bytes, size_t count) {
   size_t i = 0;
   for (; i < count; i++) {
@@ -521,7 +520,7 @@ failed:
 /* A part has about PART_BYTES of text. A text of at least LONG_BYTES is divided into slices. */
 enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
-/* A part of a batch: the whole texts with indices [first, end), or a slice of one long text or of a file. */
+/* A part of a batch: whole texts, or a slice of one long text or of a file. */
 typedef struct {
   Py_ssize_t first, end;
   const char *slice;        /* NULL: whole texts */
@@ -724,13 +723,13 @@ typedef struct {
   size_t unasked; /* steps of its poll since it last asked */
 } Worker;
 
-/* Returns false if the batch is stopped, or if a signal handler has raised. Only the main thread runs handlers. */
+/* Returns false if the batch is stopped, or a signal handler has raised. */
 static bool batch_may_continue(void *context) {
   Worker *worker = context;
   return !atomic_load(&worker->batch->is_stopped) && handle_signals(&worker->thread);
 }
 
-/* Encodes a text, or a slice of one, without holding the GIL. `following_size` bytes after the slice may be read. */
+/* Does not need the GIL. `following_size` bytes after the slice may be read. */
 static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t following_size, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
@@ -768,7 +767,7 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   return NULL;
 }
 
-/* Puts the ids of whole texts into the lists of the batch. On failure, sets a Python exception and returns false. */
+/* Makes the lists of whole texts. On failure, sets a Python exception and returns false. */
 static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   const uint8_t *at = ids->bytes;
   PyObject *list = Py_None;
@@ -781,12 +780,11 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* Encoding 10 MB again took 18.9 ms with huge pages, and 20.9 ms without. A larger array may need more of them than the
- * system has ready. */
+/* An array of such a size gets huge pages: encoding 10 MB again took 18.9 ms instead of 20.9. A larger one may need
+ * more of them than the system has ready. */
 enum { HUGE_ARRAY_LEAST = SCALED(1 << 22, 1 << 12), HUGE_ARRAY_MOST = SCALED(1 << 24, 1 << 14) };
 
-/* Marks a part as done. Appends to the array the ids of the parts that are done, up to the first that is not. Takes
- * over the memory of `ids`. */
+/* Marks a part as done. Appends the ids of done parts, up to the first that is not. Takes over `ids`. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
   if (part->slice != NULL && part->data == NULL) self->entries[part->first].id_count += ids->size / self->model->image.id_bytes;
@@ -979,7 +977,7 @@ static PyObject *session_fork(SessionObject *self, PyObject *unused) {
   return PyErr_NoMemory();
 }
 
-/* Returns the byte at which a character of the text begins, or the size of the text if there are fewer characters. */
+/* Returns the byte at which a character begins, or the size of the text if there are fewer characters. */
 static size_t byte_of(const Session *session, size_t character) {
   size_t at = 0;
   for (; at < session->size; at++)

@@ -1,5 +1,4 @@
-// Generates src/kernel/masks/loops (not in the repository): the kernel's loops over masks. The formula of a family is
-// run once, with operators that emit code for 64 bits.
+// Generates src/kernel/masks/loops (not in the repository): the kernel's loops over masks.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -13,7 +12,7 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** A mask, as expressions in the code of the loop. It has one bit for each byte of a block. */
+/** A mask, as expressions in the loop. It has one bit for each byte of a block. */
 type Value = {
   /** An expression for the current block. */
   readonly now: string;
@@ -29,7 +28,10 @@ type Value = {
 
 const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
 
-/** The operators. They append code to `lines`. Variables in `carried` keep their values from block to block. */
+/**
+ * The operators append code to `lines` instead of computing. Variables in `carried` keep their values from block to
+ * block.
+ */
 class CodeOps implements Ops<Value> {
   readonly none = none;
   readonly lines: string[] = [];

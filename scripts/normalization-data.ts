@@ -72,7 +72,7 @@ function lowerCases(): Change[] {
     }));
 }
 
-/** Characters with a nonzero combining class that do not decompose, each with the rank of its class, from 1 on. */
+/** Characters with a combining class that do not decompose, each with the rank of its class. */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];
   const isReordered = (text: string) => text.normalize("NFD") !== text;

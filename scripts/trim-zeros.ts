@@ -75,7 +75,7 @@ function layoutOf(file: ElfFile): Layout | undefined {
   return { segment, note, sections, zerosStart, filesStart };
 }
 
-/** Returns by how many bytes the executable is smaller; 0 if it is laid out in another way, and unchanged. */
+/** Returns by how many bytes the executable is smaller; 0 if it is left unchanged. */
 export function trimZeros(executable: string): number {
   const file = new ElfFile(readFileSync(executable));
   const layout = layoutOf(file);

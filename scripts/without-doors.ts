@@ -1,5 +1,4 @@
-// A module of src has a door, its index.ts. A bundle has no doors, so that a command loads the files that it uses, not
-// whole modules.
+// A module of src has a door, its index.ts. A bundle has none, so that a command loads less.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";

@@ -1,6 +1,6 @@
 import type { WordTable } from "../../src/words/word-table.ts";
 
-/** The merges so far, in order. Ids 0 to 255 are bytes, and merge k makes token 256 + k. */
+/** The merges so far, in order. Merge k makes token 256 + k. */
 export type Learned = { readonly left: number[]; readonly right: number[]; readonly counts: number[] };
 
 export const nothingLearned = (): Learned => ({ left: [], right: [], counts: [] });

@@ -43,7 +43,7 @@ export function extrapolate({ from }: Growth, exponent: number, sizeBytes: numbe
   return from.distinctWordCount * (sizeBytes / from.sizeBytes) ** exponent;
 }
 
-/** Extrapolates from the smaller half of the points to the largest one. The result is positive if that is too high. */
+/** Returns the relative error of extrapolating from the smaller half of the points; positive if too high. */
 export function continuationError(points: readonly Point[]): number {
   const growth = growthOf(points.slice(0, Math.ceil(points.length / 2)));
   const last = points.at(-1)!;

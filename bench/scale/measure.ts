@@ -240,10 +240,7 @@ function measureMerging(): ScaleRecord["merging"][number] {
   };
 }
 
-/**
- * The merge engine has 72 million cells for the words of bench/merge/peers.ts: one for each byte, and one for each
- * word.
- */
+/** The record is of 72 million cells: one for each byte of a word, and one for each word. */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");
   const { distinctWordCount, results } = JSON.parse(readFileSync(path, "utf8"));

@@ -1,5 +1,4 @@
-/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses. It allows compiling for other
- * platforms without Python's own headers. */
+/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses. */
 #ifndef BPE_PYTHON_H
 #define BPE_PYTHON_H
 

@@ -153,7 +153,7 @@ class _Thread:
         return self._begun.acquire(False)
 
     def work(self) -> None:
-        # Take the work off the list, so that this thread is not the last to hold what it refers to.
+        # Take the work off the list, so that this thread does not keep alive what it refers to.
         self._works.pop()()
 
     def has_begun(self) -> bool:
@@ -290,7 +290,7 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Up to this many characters are passed as arguments: Windows allows 32,767 units of UTF-16, two for a character.
+#: The arguments may have this many characters together. Windows allows 32,767 units of UTF-16, at most two a character.
 _TYPED_CHARACTERS = 1 << 13
 #: The quotes and the space of an argument.
 _SEPARATING_CHARACTERS = 3

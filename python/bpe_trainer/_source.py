@@ -33,8 +33,7 @@ class Source:
         as_text: bool = False,
     ) -> None:
         """``is_typed``: no file exists at the path, which may be the name of a tokenizer; then `load` looks it up."""
-        #: Absolute, because the current directory may change. Typed names and paths of files in memory stay as they
-        #: are.
+        #: Absolute, because the current directory may change, except for typed names and files in memory.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._is_typed = is_typed
         #: Whether special tokens in a text are text, if a call does not say.
@@ -68,7 +67,7 @@ class Source:
                 raise self.replaced_error()
             if seen is not None and seen != look_at(path):
                 raise self.replaced_error()
-        # Use the path in the image only if a name was looked up, because the image in a directory may be forged.
+        # Use this path only if a name was looked up: the image in a directory may be forged.
         if self._is_typed and "foundAt" in image.facts:
             self._is_typed = False
             self.path = os.path.join(os.getcwd(), image.facts["foundAt"])

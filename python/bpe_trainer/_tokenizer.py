@@ -48,7 +48,7 @@ _LIMIT_MAX = (1 << 31) - 1
 #: How many bytes are decoded at a time.
 _DECODED_BYTES = 1 << 22
 
-#: Single files that `save` writes, by their endings: the format, its file name in a directory, and how such files begin.
+#: Files that `save` writes, by their endings: the format, the name in a directory, and how the file begins.
 _FORMATS = {
     ".json": ("huggingface", "tokenizer.json", rb'\s*\{\s*"(version|[a-z_]*token[a-z_]*|model|decoder|normalizer|padding|truncation|post_processor)"'),
     ".tiktoken": ("tiktoken", "tokenizer.tiktoken", rb"[A-Za-z0-9+/]+={0,2} \d+\r?\n"),
@@ -397,8 +397,7 @@ class Tokenizer:
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
         string is encoded by several threads, if it can be cut: one a core, or this number of ``threads``, at most 16.
         """
-        # Keyword-only parameters would make a call 50 ns slower. The order makes sure that a second text or a flag by
-        # position is refused.
+        # Keyword-only parameters would make a call 50 ns slower.
         if threads is not None:
             whole_number("threads", threads, 1)
         if allowed_special is not None or disallowed_special is not None:

@@ -64,7 +64,7 @@ type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond
 /** The smallest part of a lead byte's characters that gets an entry, in blocks of 64 characters. */
 const leastBlocks = 8;
 
-/** Returns the last characters of a lead byte that have only one kind; undefined if they are too few for an entry. */
+/** Returns the last characters of a lead byte that have only one kind, if they get an entry. */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {
     const kind = kindOfBlock(tables, lead & 31, kindOfColumn);
@@ -93,10 +93,7 @@ function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindO
 
 const path = join(import.meta.dir, "../../src/pattern/named-masks.ts");
 
-/**
- * Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date: the mask tables of named
- * patterns, by digests of their automata.
- */
+/** Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date. */
 export function writeNamedMasks(): void {
   const head = headOf(patternDigest());
   if (existsSync(path) && readFileSync(path, "utf8").startsWith(head)) return;

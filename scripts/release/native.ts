@@ -1,4 +1,4 @@
-// The native parts of a release, built for all platforms with zig: the module of Python's wheel, and the C library.
+// The native parts of a release, built with zig: the module of Python's wheel, and the C library.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { compile, compileParts, libraryParts, pythonParts } from "../native/build.ts";

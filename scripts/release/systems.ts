@@ -1,5 +1,4 @@
-// Minimal systems to run executables on: directories with little more than a C library. Nothing is installed on this
-// machine.
+// Minimal systems to run executables on. Nothing is installed on this machine.
 import {
   copyFileSync,
   existsSync,

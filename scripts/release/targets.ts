@@ -58,10 +58,7 @@ export type ExecutableFormat = {
   readonly loader?: string;
 };
 
-/**
- * Each x64 platform has one executable, for all processors since 2008: since Bun 1.4, its "baseline" packages equal its
- * usual ones.
- */
+/** Each x64 platform has one executable: since Bun 1.4, its "baseline" packages equal its usual ones. */
 export const targets: readonly Target[] = [
   {
     triple: "x86_64-unknown-linux-gnu",

@@ -224,10 +224,6 @@ function installWheel(platform: string, target: string): void {
   run("python3", ["-m", "pip", "install", "--quiet", "--no-index", ...foreign, join(released, wheel)]);
 }
 
-/**
- * Checks that the manual page states this version, that the shell completions and the playground are in the archive,
- * and that bash completes a command name.
- */
 function checkShellFiles(directory: string): void {
   const page = readFileSync(join(directory, "bpe.1"), "utf8");
   if (!page.includes(`"bpe ${version.replaceAll("-", "\\-")}"`))

@@ -3,7 +3,7 @@ import * as ascii from "./ascii.ts";
 import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 
-// Parses JSON as a whole, or finds where values begin and end. Values that are only found are not checked.
+// Parses JSON, or finds where values begin and end. Values that are only found are not checked.
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown };

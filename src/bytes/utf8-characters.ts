@@ -44,10 +44,7 @@ export function byteCountOf(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }
 
-/**
- * Whether the invalid bytes at `pos` may be a character cut off by `limit`. It is also true for some bytes that no
- * continuation can complete.
- */
+/** Whether the invalid bytes at `pos` may be a character cut off by `limit`. */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;
 }

@@ -298,9 +298,7 @@ function isPickle(head: Uint8Array): boolean {
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
-/**
- * A PDF has an object or a line of high bytes near its beginning. A text that only begins with `%PDF-1.4` has neither.
- */
+/** Without an object or a line of high bytes, it may be a text that begins with `%PDF-1.4`. */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
   return (

@@ -89,7 +89,7 @@ const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
-/** The number of bytes that are searched for a cut. If there is none, the range grows until a later search succeeds. */
+/** How many bytes are searched for a cut. Without one, the range grows until a later search succeeds. */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
 
@@ -140,8 +140,7 @@ class RecordCutSearch {
   /** Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near. */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // A separator one byte before `targetByte` means that a record begins at `targetByte`. A range that begins at
-    // `stopByte` would be empty.
+    // A separator one byte before `targetByte` means that a record begins at `targetByte`.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
     // Windows overlap, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;

@@ -19,9 +19,7 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /**
-   * Files, folders and matches of globs that are left out, with the reasons. Some are not listed, such as hidden files.
-   */
+  /** What is left out, with the reasons. Some of it is not listed, such as hidden files. */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */
   readonly inputCounts?: readonly number[] | undefined;
@@ -160,7 +158,7 @@ function emptyDirectoryError(
   });
 }
 
-/** Returns the files that match a glob, in byte order. A broken link is included, so that reading it is an error. */
+/** Returns the matching files in byte order. A broken link is included, so that reading it is an error. */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
   const matching = sortByBytes(
     [...host.pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
@@ -261,7 +259,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Calls `stat` for links, and where listings do not report the kind. A wanted link that is broken is an error. */
+/** Links are followed. A wanted link that is broken is an error. */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";

@@ -1,5 +1,4 @@
-// Lists inputs, cuts them into ranges, and reads their texts. A range is safe only if it is read by the rule that cut
-// it.
+// Lists inputs, cuts them into ranges, and reads the texts in ranges.
 
 export { zlib } from "./content.ts";
 export type { RangePlanOptions } from "./cut-into-ranges.ts";

@@ -93,10 +93,7 @@ export type InputOptions = {
   /** The format of all inputs, regardless of their names and content. */
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
-  /**
-   * How texts were read when the tokenizer was trained. An input whose format is not detected is read in the same way
-   * if its content fits.
-   */
+  /** How texts were read in training, for inputs whose format is not detected and whose content fits. */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */
   readonly include?: readonly string[] | undefined;
@@ -205,10 +202,7 @@ function readingOf(
 /** The byte with which FASTA begins. */
 const headerMark = 0x3e; // >
 
-/**
- * Detects the format of the first stream. The bytes that detection has read come first when that stream is opened
- * again. Later streams are not touched: their writers may wait.
- */
+/** Detects the format of the first stream. Later streams are not touched: their writers may wait. */
 export async function inspectFirstStream(
   inputs: readonly Input[],
   options: InputOptions,
