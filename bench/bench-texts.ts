@@ -34,7 +34,6 @@ export class BenchTexts {
     return this.paths.find((path) => basename(path) === `${name}.txt`);
   }
 
-  /** Returns the path of a tokenizer of 32,000 tokens, trained on the text. */
   tokenizerOf(path: string, superwordsFrom?: number): string {
     const key = `${path} ${superwordsFrom}`;
     const known = this.tokenizers.get(key);
@@ -58,7 +57,6 @@ export class BenchTexts {
     return path;
   }
 
-  /** Writes the first lines of a text, at most `sizeBytes`, into a file. */
   beginningOf(path: string, sizeBytes: number): string {
     const beginning = join(this.home, "beginning.txt");
     const bytes = readFileSync(path).subarray(0, sizeBytes);
@@ -86,7 +84,6 @@ export class BenchTexts {
   }
 }
 
-/** Writes the beginning of the declaration of human rights into one file in the directory. */
 function writeDeclarations(directory: string): string {
   writeTexts(directory);
   const learned = join(directory, "learned");

@@ -62,7 +62,6 @@ const { memory, classify } = instance.exports as {
 };
 const window = new Uint8Array(memory.buffer, 0, windowBytes);
 
-/** Reads the file, window by window, and calls `take` with the size of each. */
 function readWhole(take: (sizeBytes: number) => void): void {
   const file = openSync(path!, "r");
   for (let size = readSync(file, window); size > 0; size = readSync(file, window)) take(size);

@@ -105,7 +105,6 @@ function described({ name, short, kind, needs, ...option }: Option): Said {
   };
 }
 
-/** Describes an option, its commands, and its meaning in each. */
 function optionEntry(name: string): readonly ["-", string] {
   const variants = Map.groupBy(taken.get(name)!, ({ option }) => JSON.stringify(described(option)));
   const before: Said[] = [];

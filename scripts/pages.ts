@@ -96,7 +96,6 @@ ${content}<script${isModule ? ' type="module"' : ""}>${script}</script>
 `;
 }
 
-/** The style of all pages. */
 export const pageStyle = readFileSync(join(root, "src/pages/app/report-style.css"), "utf8");
 
 /** Writes a page, or fails if it is too large. Returns its path. */

@@ -3,7 +3,6 @@ import { randomSource } from "../random.ts";
 
 const bases = Buffer.from("ACGT");
 const lineBases = 80;
-/** The maximum length of a piece, in bases. */
 const repeatBasesMax = 2000;
 const basesPerChange = 50;
 

@@ -67,7 +67,6 @@ const head = (what: string) => [
   ...sizes.flatMap((size) => kinds.map(([kind]) => `${kind} ${size / 1000}k`)),
 ];
 
-/** Returns a row for each language, with a measure of its text by each tokenizer. */
 const byLanguage = (tokenizers: readonly TokenizerResult[], shown: (of: Measures) => string) =>
   languages.map(({ name }, i) => [name, ...tokenizers.map(({ texts }) => shown(texts[i]!))]);
 

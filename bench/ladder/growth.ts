@@ -12,7 +12,6 @@ export type Point = {
   readonly kind: "measured" | "estimated" | "exceeded";
 };
 
-/** The output of a run of a rung. */
 export type Timing = {
   readonly checkpoints: readonly { readonly mergeCount: number; readonly ms: number }[];
   readonly end: { readonly mergeCount: number; readonly ms: number };

@@ -6,7 +6,6 @@ import { writeWords } from "./words-file.ts";
 
 const root = `${import.meta.dir}/../..`;
 
-/** Writes the default text from which words are made. */
 export function writeInstalledText(path: string): void {
   const sources = ["node_modules/bun-types/**/*.mdx", "node_modules/{bun-types,@types,typescript}/**/*.d.ts"];
   const files = sources.flatMap((source) => [...new Bun.Glob(source).scanSync(root)]).sort();

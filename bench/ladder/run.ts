@@ -140,7 +140,6 @@ function checkMerges(rung: Rung, { merges, timing }: Measured, expected: Buffer)
   if (!merges.equals(comparable)) throw new Error(`${rung.name} learned other merges than ours`);
 }
 
-/** Compares `bpe`, `linked` and the C++ rungs on the largest input, with interleaved runs. */
 function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
   const names = [ourName, linked.name];
   const compared = rungs.filter((rung) => rung.language === "C++" || names.includes(rung.name));

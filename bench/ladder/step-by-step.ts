@@ -5,7 +5,6 @@ import type { Learned, Strategy } from "./strategy.ts";
 /** The number of occurrences of every pair, weighted by the counts of the words. No entry is 0. */
 export type PairCounts = Map<PairKey, number>;
 
-/** Updates the words, and the counts of their pairs, after each merge. */
 export interface Update {
   readonly counts: PairCounts;
   /** Reads the words and counts their pairs. Yields after every few thousand words. */
@@ -18,7 +17,6 @@ export interface Update {
 export interface Selection {
   /** Must be called with every pair whose count may have changed. */
   changed(pairs: Iterable<PairKey>): void;
-  /** Returns the best pair; undefined if no pair is left. */
   best(): PairKey | undefined;
 }
 

@@ -49,7 +49,6 @@ export function writeMerges(path: string, { left, right, counts }: Learned): voi
   writeFileSync(path, file);
 }
 
-/** Returns the bytes of a file of merges, for comparison. */
 export const readMerges = (path: string): Buffer => readFileSync(path);
 
 const asBytes = (array: Uint32Array | Float64Array) =>

@@ -34,7 +34,6 @@ const lines = `${home}/words.tsv`;
 const vocabSize = values["vocab-size"];
 const timed = ["/usr/bin/time", "-f", "%M"];
 
-/** Runs the command, and returns its stderr and its peak memory in bytes. */
 function run(command: string[]): { stderr: string; peakMemoryBytes: number } {
   const { exitCode, stderr } = Bun.spawnSync([...timed, ...command], { stdout: "ignore", stderr: "pipe" });
   const lines = stderr.toString().trim().split("\n");

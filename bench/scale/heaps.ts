@@ -4,7 +4,6 @@
  * For a real text, the exponent changes with the size. So an extrapolation also has two extreme cases.
  */
 
-/** A measured size of a text, and its number of distinct words. */
 export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
 
 export type Growth = {

@@ -92,7 +92,6 @@ const pure = (value: string) => `/* @__PURE__ */ (() => (${value}))()`;
 /** The plugins for scripts for browsers. */
 export const browserPlugins = [forBrowsers];
 
-/** Compiles all libraries into `directory`. */
 export async function compileLibraries(directory: string, commit: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, "wasm"), { recursive: true });

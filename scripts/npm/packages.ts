@@ -24,7 +24,6 @@ const json = (path: string, value: unknown): ArchivedFile => ({
 /** Returns the name that `npm pack` gives a tarball. */
 export const tarballName = ({ name, version }: NpmPackage) => `${name}-${version}.tgz`;
 
-/** Returns the files at their paths in a tarball. */
 export const tarballFiles = ({ files }: NpmPackage): ArchivedFile[] =>
   files.map((file) => ({ ...file, path: `package/${file.path}` }));
 

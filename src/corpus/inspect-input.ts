@@ -88,7 +88,6 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec
   }
 }
 
-/** Options for reading the named inputs. */
 export type InputOptions = {
   /** The format of all inputs, regardless of their names and content. */
   readonly inputFormat?: InputFormat | undefined;
