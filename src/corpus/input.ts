@@ -105,7 +105,9 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
       ? `${files.nameOf(inputs[0]!.path)} ${emptiness(inputs[0]!)}`
       : `all ${inputs.length} inputs are empty`;
   return new UserError(`the corpus is empty: ${what}`, {
-    hint: "name at least one file that contains text",
+    hint: inputs.every(({ path, isStream }) => isStream && path === "texts")
+      ? "give a text that is not empty"
+      : "name at least one file that contains text",
   });
 }
 

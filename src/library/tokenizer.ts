@@ -6,7 +6,7 @@ import { recordFiles, tokenizerFiles } from "#formats";
 import { idWriters } from "#ids";
 import type { stageProgress } from "#jobs";
 import { compiledPatterns } from "#pattern";
-import { machine, usageError } from "#runtime";
+import { machine, type messages, UserError, usageError } from "#runtime";
 import { outputLock, stagedFile, writtenPlaces } from "#store";
 import { fingerprints, tokenizers } from "#tokenizer";
 import { BatchThreads } from "./batch-threads.ts";
@@ -103,8 +103,6 @@ export class Tokenizer extends TextTokenizer {
     checkNoAddress(path);
     const asked = argument.checkOptions("Tokenizer.load", options, loadOptionKinds);
     asked.signal?.throwIfAborted();
-    const pattern: compiledPatterns.ResolvedPattern | undefined =
-      asked.pattern === undefined ? undefined : compiledPatterns.resolve(asked.pattern);
     const specialTokens: tokenizers.SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };
@@ -114,9 +112,10 @@ export class Tokenizer extends TextTokenizer {
       },
     );
     try {
+      const pattern = asked.pattern === undefined ? undefined : compiledPatterns.resolve(asked.pattern);
       return new Tokenizer(await tokenizerFiles.load(path, { pattern, specialTokens }));
     } catch (error) {
-      throw engineRefusal(error) ?? error;
+      throw spelled(engineRefusal(error) ?? error);
     }
   }
 
@@ -234,11 +233,25 @@ export class Tokenizer extends TextTokenizer {
           corpusEncoding.encodeInto(output, file, encoding),
         )
       ).idCount;
+    } catch (error) {
+      throw spelled(error);
     } finally {
       lock?.release();
     }
   }
 }
+
+/** Names options as `load` and `encodeFile` do: `inputFormat text` for `--input-format text`. */
+const spellOption: messages.Spelling = ({ option, value }) => {
+  const camelCase = option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const name = option === "special-token" ? "specialTokens" : camelCase;
+  const [, text, id] = /^'(.*)=(\d+)'$/.exec(value ?? "") ?? [];
+  if (id !== undefined) return `${name} { "${text}": ${id} }`;
+  return value === undefined ? name : `${name} ${value}`;
+};
+
+const spelled = (error: unknown) =>
+  error instanceof UserError ? Object.assign(error, error.spelled(spellOption)) : error;
 
 /** Throws an error for a string that looks like a URL: a string is a path. */
 function checkNoAddress(path: string): void {

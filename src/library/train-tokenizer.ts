@@ -165,7 +165,7 @@ function checkCall(
   if (isEmpty) {
     throw usageError(
       "trainTokenizer: there is nothing to train on",
-      "give files, texts, counts or wordCounts",
+      "give files, texts, languages, counts or wordCounts",
     );
   }
   if (ifChanged && output === undefined)

@@ -116,7 +116,10 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
   }
 }
 
-/** Returns a given option with which `name` cannot be combined; undefined if there is none. */
+/**
+ * Returns a given option with which `name` cannot be combined; undefined if there is none. `files` is left out: what it
+ * names can be given otherwise.
+ */
 function excluderOf(
   name: string,
   options: readonly Option[],
@@ -125,7 +128,7 @@ function excluderOf(
   const excluded = options.find((option) => option.name === name)?.excludes ?? [];
   const excluding = options.filter(({ excludes = [] }) => excludes.some(({ other }) => other === name));
   const bar = [...excluded.map(({ other }) => other), ...excluding.map((option) => option.name)].find(
-    isGiven,
+    (other) => other !== "files" && isGiven(other),
   );
   return bar === undefined ? undefined : optionNamed(bar);
 }

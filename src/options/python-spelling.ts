@@ -23,12 +23,17 @@ export const pythonSpelling =
     );
     const name = (found && pythonName(...found)) ?? option.replaceAll("-", "_");
     if (value === undefined) return name;
+    const [, text, id] = idForm.exec(value) ?? [];
+    if (hasParameters && option === "special-token" && id !== undefined) return `${name}={'${text}': ${id}}`;
     const print = found?.[1].kind.python.print;
     return `${name}=${print === "texts" ? `[${pythonValue(value)}]` : pythonValue(value, print === "languages")}`;
   };
 
+/** A special token with its id, as in the message that a file lacks it: `'<|endoftext|>=100257'`. */
+const idForm = /^'(.*)=(\d+)'$/;
+
 /** Writes a value as Python source. */
 function pythonValue(value: string, isDict = false): string {
-  if (/^["'\d]/.test(value)) return value;
+  if (/^(["']|[\d._]+$)/.test(value)) return value;
   return isDict ? `{"${value.replace("=", '": "')}"}` : `"${value}"`;
 }

@@ -34,7 +34,7 @@ const fixedByBase: optionTables.Exclusion = {
 };
 const languagesFirst = {
   other: "language",
-  hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language", "hi=corpus/hi")}`,
+  hint: phrase`name the files of each language, e.g. ${asOption("language", "en=corpus/en")}`,
 };
 const needsCache: optionTables.Need = { other: "cache", hint: phrase`e.g. ${asOption("cache", "cache")}` };
 const seedTokens = {

@@ -1,4 +1,4 @@
-import { asOption, exitCode, phrase, UserError } from "#runtime";
+import { exitCode, UserError } from "#runtime";
 import { type Automaton, BeyondAutomaton, CompileSteps, fuseAutomata, Unusable } from "./automaton.ts";
 import { buildScanTables } from "./build-scan-tables.ts";
 import {
@@ -74,7 +74,8 @@ function simplerHint(splits: readonly Split[]): string {
 /** Returns how many copies of its body a repetition is compiled to. */
 const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.isFinite(max) ? max : min);
 
-const takesNothingHint = phrase`a pattern must match at least one character: write + instead of *, or name a pattern (\`${asOption("pattern", "help")}\`)`;
+const takesNothingHint =
+  "a pattern must match at least one character: write + instead of *, or name a pattern (`bpe train -p help`)";
 
 /** Builds automata, each for one or more consecutive splits. Throws BeyondAutomaton. */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {

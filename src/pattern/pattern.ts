@@ -1,5 +1,5 @@
 import { loadCompiler, readReadyMade } from "#ready-made";
-import { asOption, embeddedDirectory, exitCode, nearest, phrase, UserError } from "#runtime";
+import { embeddedDirectory, exitCode, nearest, UserError } from "#runtime";
 import type { CompileSteps } from "./automaton.ts";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
@@ -50,7 +50,7 @@ export function nameFor(text: string): PatternName {
   const own = nameOf.get(near ?? "");
   const offered = near === own ? near : `${near} (${own})`;
   throw new UserError(`unknown pattern "${text}"`, {
-    hint: phrase`${near === undefined ? "" : `did you mean ${offered}? `}\`${asOption("pattern", "help")}\` lists the names`,
+    hint: `${near === undefined ? "" : `did you mean ${offered}? `}\`bpe train -p help\` lists the names`,
     exitCode: exitCode.usage,
   });
 }

@@ -26,7 +26,7 @@ export function settleParity(asked: AskedParity): trainingRecords.Parity | undef
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
         phrase`${asOption("language-window", `${size}:${alpha}`)} is not a number of merges and a factor, both above 0`,
-        "e.g. 100:2.0: in 100 merges, no language gets more than twice its share",
+        "e.g. 100 and 2.0: in 100 merges, no language gets more than twice its share",
       );
     }
   }

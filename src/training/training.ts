@@ -539,7 +539,7 @@ function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boo
   const { sources } = pattern;
   const refuse = (what: string, hint: Message) => {
     throw usageError(
-      phrase`${asOption("compat", "rustbpe")}: ${what}: ${compiledPatterns.describe(sources)}`,
+      phrase`${asOption("compat", "rustbpe")}: ${what}: ${pattern.name ?? sources.join(" , ")}`,
       hint,
     );
   };

@@ -155,7 +155,7 @@ describe("-p help", () => {
       code: 2,
       stdout: "",
       stderr:
-        'bpe: error: unknown pattern "lama3"\nhint: did you mean llama3? `--pattern help` lists the names\n',
+        'bpe: error: unknown pattern "lama3"\nhint: did you mean llama3? `bpe train -p help` lists the names\n',
     });
   });
 });

@@ -119,6 +119,7 @@ describe("a file of ranks", () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
       message: `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
+      hint: `give the pattern, e.g. pattern cl100k, and each special token, e.g. specialTokens { "<|endoftext|>": 100257 }`,
       exitCode: 2,
     });
   });
@@ -362,7 +363,7 @@ describe("tekken.json", () => {
     const directory = directoryWith("tekken.json", JSON.stringify(tekken()));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBe(2);
     await expect(Tokenizer.load(directory, { pattern: "gpt2" })).rejects.toThrow(
-      "--pattern is stored in tekken.json",
+      "pattern is stored in tekken.json",
     );
     copyFileSync(join(made, "tokenizer.json"), join(directory, "tokenizer.json"));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();

@@ -36,6 +36,10 @@ test("Python's values are those of the parameter", () => {
   const spelled = (option: string, value: string, hasParameters = true) =>
     messages.spell(asOption(option, value), pythonSpelling(hasParameters));
   expect(spelled("special-token", "'<|pad|>'")).toBe("special_tokens=['<|pad|>']");
+  expect(spelled("special-token", "'<|end|>=7'")).toBe("special_tokens={'<|end|>': 7}");
+  expect(spelled("special-token", "'<|end|>=7'", false)).toBe("special_token='<|end|>=7'");
+  expect(spelled("memory-limit", "115MB")).toBe('memory_limit="115MB"');
+  expect(spelled("vocab-size", "300")).toBe("vocab_size=300");
   expect(spelled("special-token", "'<|pad|>'", false)).toBe("special_token='<|pad|>'");
   expect(spelled("language", "en=corpus/en")).toBe('languages={"en": "corpus/en"}');
   expect(spelled("compat", "rustbpe")).toBe('compat="rustbpe"');
