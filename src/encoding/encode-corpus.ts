@@ -18,6 +18,7 @@ import {
   type ByteSink,
   kernels,
   machine,
+  messages,
   phrase,
   scaled,
   UserError,
@@ -372,9 +373,10 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
       return work.next();
     } catch (error) {
       if (!(error instanceof NoMemory)) throw error;
-      const { message, hint } = error;
       const place = `"${this.inputs[inputIndex]!.path}", at or after byte ${this.offsetByte}`;
-      throw new UserError(`${place}: ${message}`, { hint });
+      throw new UserError(phrase`${place}: ${error.parts.message}`, {
+        hint: phrase`raise ${asOption("memory-limit")}, or split long stretches that the pattern does not split; ${messages.fewerWorkers}`,
+      });
     }
   }
 

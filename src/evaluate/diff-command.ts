@@ -30,9 +30,10 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   stopping.onStop(() => scratch.remove());
   const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);
   if (a === undefined || b === undefined || more.length > 0) {
+    const sized = [a, b].find((one) => one !== undefined && !invocation.files.includes(one.path));
     throw usageError(
       "diff compares two tokenizers, but one of these directories contains several sizes",
-      "name the directory of one size, e.g. tokenizer/32000",
+      `name the directory of one size, e.g. ${sized?.path ?? "tokenizer/32000"}`,
     );
   }
   const reading = { ...asked, trained: recordFiles.readReading([a.path, b.path]) };

@@ -100,7 +100,10 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
     throw new UserError(
       `"${path}" has ${countNoun(size, "byte")}, which is not a whole number of ${type} ids: it is damaged or of another type`,
       {
-        hint: phrase`state the type with which it was written: ${asOption("dtype", "uint16")} or ${asOption("dtype", "uint32")}`,
+        hint:
+          size % idWriters.idBytes("uint16") === 0
+            ? phrase`if it was written as uint16, give ${asOption("dtype", "uint16")}; otherwise copy or encode it again`
+            : "copy or encode it again: no type of ids has an odd number of bytes",
       },
     );
   }

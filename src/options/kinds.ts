@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
-import { describeValue, groupDigits, isPlainObject } from "#bytes";
+import { countNoun, describeValue, groupDigits, isPlainObject } from "#bytes";
 import { keptField } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
@@ -436,7 +436,14 @@ export const chatTemplate: Kind<string> = {
   read([typed], name) {
     const names = Object.keys(chatTemplates);
     if (names.includes(typed!)) return typed!;
-    if (/[./]/.test(typed!)) return readTextFile(name, typed!);
+    if (/[./]/.test(typed!)) {
+      const text = readTextFile(name, typed!);
+      // A text without an expression is another file.
+      if (text.includes("{")) return text;
+      throw new UserError(phrase`${messages.withValue(name, `"${typed}"`)} is not a Jinja template`, {
+        hint: `name a file with a template, or one of: ${names.join(", ")}`,
+      });
+    }
     const near = nearest(typed!, names);
     const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
     throw usageError(phrase`${name}: unknown name "${typed}"`, hint);
@@ -553,7 +560,7 @@ export function sizeBytes(option: Message, text: string, leastBytes: number): nu
   // A limit this small is surely a mistake; 0 is a valid limit.
   if (!unit && value > 0 && value < 1000)
     throw usageError(
-      phrase`${option}: ${text} is ${value} bytes`,
+      phrase`${option}: ${text} is only ${countNoun(value, "byte")}`,
       `did you mean ${digits}GB or ${digits}MB?`,
     );
   if (value < leastBytes) {

@@ -30,7 +30,7 @@ import * as sharedOptions from "./shared-options.ts";
 /** For options that cannot be combined with `--extend`, because the base determines what they set. */
 const fixedByBase: optionTables.Exclusion = {
   other: "extend",
-  hint: "leave the former out: the tokenizer to extend determines it",
+  why: "that tokenizer determines it",
 };
 const languagesFirst = {
   other: "language",

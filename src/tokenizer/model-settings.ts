@@ -142,7 +142,9 @@ export function settleAsked(specialTokens: readonly string[], asked: AskedModelS
   if (addsBos && roles.bos === undefined) {
     throw usageError(
       phrase`${asOption("add-bos")}: there is no bos token`,
-      phrase`name one of the special tokens, e.g. ${asOption("bos", "'<s>'")}`,
+      specialTokens.length === 0
+        ? phrase`add ${asOption("special-token", "'<s>'")}`
+        : phrase`name one of the special tokens with ${asOption("bos")}`,
     );
   }
   const tokenizerClass = asked.tokenizerClass ?? defaultClass;
@@ -230,7 +232,7 @@ function chatTemplateOf(
   if (named.bos !== null && roles.bos === undefined) {
     throw usageError(
       phrase`${asOption("chat-template", asked)} needs a bos token`,
-      phrase`name one of the special tokens, e.g. ${asOption("bos", "'<s>'")}`,
+      phrase`name one of the special tokens with ${asOption("bos")}`,
     );
   }
   return named.template;

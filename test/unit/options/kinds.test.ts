@@ -86,7 +86,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
   for (const text of ["1", "10", "999"]) {
     const error = errorOf(() => sizeBytes("--size", text, 0));
     expect([error.message, error.hint]).toEqual([
-      `--size: ${text} is ${text} bytes`,
+      `--size: ${text} is only ${text === "1" ? "1 byte" : `${text} bytes`}`,
       `did you mean ${text}GB or ${text}MB?`,
     ]);
   }

@@ -181,9 +181,7 @@ describe("in the library, by its names,", () => {
     const twice = await refused({ specialTokens: ["--pad-to", "--pad-to"] });
     expect(twice.message).toBe('special token "--pad-to" is given twice');
     const { message, hint } = await refused({ model: { addsBos: true } });
-    expect(`${message}; ${hint}`).toBe(
-      "model.addsBos: there is no bos token; name one of the special tokens, e.g. model.roles.bos '<s>'",
-    );
+    expect(`${message}; ${hint}`).toBe("model.addsBos: there is no bos token; add specialTokens '<s>'");
   });
 
   test("an option without the one that it needs is refused", () => {
