@@ -239,7 +239,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
   throw new UserError(
     `${files.nameOf(path)} seems to contain JSON records, but the format is detected only for the first stream`,
     {
-      hint: phrase`to read the field "${textField}" of all records, use ${asOption("input-format", records)}; to read everything as plain text, ${asOption("input-format", "text")}`,
+      hint: phrase`if all inputs have such records, use ${asOption("input-format", records)}; to read everything as plain text, ${asOption("input-format", "text")}`,
     },
   );
 }

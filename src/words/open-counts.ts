@@ -47,7 +47,9 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
   );
   if (withoutHeader !== undefined && !(knowsPattern && knowsTokens)) {
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
-      hint: phrase`give the same ${asOption("pattern")} and ${asOption("special-token")}, or prepend the first line that \`bpe count\` writes with the same options`,
+      hint: knowsTokens
+        ? phrase`give the ${asOption("pattern")} with which they were counted`
+        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} of the counting; if it had no special tokens, prepend the first line of \`bpe count\``,
     });
   }
   if (reordered !== undefined && !knowsTokens) {

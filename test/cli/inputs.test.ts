@@ -39,11 +39,14 @@ describe("files that are not text", () => {
     for (const [command, ...args] of commands) {
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
         const { code, stdout, stderr } = run(command, name, ...args, "-q");
-        const hint = `hint: extract its text: \`unzip -p ${name} | bpe … -\`; to read the file itself as text, use --binary text\n`;
+        const hint =
+          name === "a.zip"
+            ? "extract its text: `unzip -p a.zip | bpe … -`; to read the file itself as text, use --binary text"
+            : "unpack it first, and name the unpacked file";
         expect([code, stdout, stderr]).toEqual([
           1,
           "",
-          `bpe: error: "${name}" is a zip archive, not text\n${hint}`,
+          `bpe: error: "${name}" is a zip archive, not text\nhint: ${hint}\n`,
         ]);
       }
     }
@@ -201,9 +204,7 @@ describe("records are recognized by content", () => {
     expect(second.stderr).toContain(
       "seems to contain JSON records, but the format is detected only for the first stream",
     );
-    expect(second.stderr).toContain(
-      'hint: to read the field "text" of all records, use --input-format jsonl; ',
-    );
+    expect(second.stderr).toContain("hint: if all inputs have such records, use --input-format jsonl; ");
     expect(second.code).toBe(1);
     expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
       code: 2,

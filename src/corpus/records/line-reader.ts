@@ -233,10 +233,16 @@ const lineBefore = (bytes: Uint8Array, end: number) =>
 
 /** `line` returns the line with the fault. */
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
-  if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
+  if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString) {
+    const fields = textFields(line());
+    const asText = asOption("input-format", "text");
     return {
-      hint: phrase`name the field that contains the text with ${asOption("text-field")} (${textFields(line())}), or read JSON as plain text with ${asOption("input-format", "text")}`,
+      hint:
+        fields === noStrings
+          ? phrase`${noStrings}; to read JSON as plain text, use ${asText}`
+          : phrase`name the field that contains the text with ${asOption("text-field")} (${fields}), or read JSON as plain text with ${asText}`,
     };
+  }
   if (fault === lineFault.loneSurrogate) return { hint: surrogateHint };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject)
     return { hint: "convert the file to UTF-8, e.g. with iconv" };
@@ -249,12 +255,14 @@ const surrogateHint = "correct the record, e.g. write \\ufffd in place of the ha
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
+const noStrings = "no field of this record is a string";
+
 /** Lists, for a message, the fields of a record that are strings. */
 function textFields(line: Uint8Array): string {
   if (line.length > namedLineBytesMax) return "this record is too long to list its fields";
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
   const names = fields.filter(([, value]) => typeof value === "string").map(([name]) => name);
-  if (names.length === 0) return "no field of this record is a string";
+  if (names.length === 0) return noStrings;
   const more = names.length > namedMax ? `, and ${names.length - namedMax} more` : "";
   return `fields of this record that are strings: ${names.slice(0, namedMax).join(", ")}${more}`;
 }

@@ -86,7 +86,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   if (begins === "PARE") throw encrypted(path);
   if (begins !== magic)
     throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`, {
-      hint: phrase`state the format of the file, e.g. ${asOption("input-format", "jsonl")}, or write it again as Parquet`,
+      hint: phrase`state its format: ${asOption("input-format", "text")}, jsonl, json or fasta`,
     });
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
   const tail = readFully(source, sizeBytes - tailBytes, sizeBytes);

@@ -235,7 +235,9 @@ test("an error about a record without the field lists its fields", () => {
     expected("fields of this record that are strings: content, title"),
   );
   expect(hintOf('{"text":["x"],"body":"x"}')).toBe(expected("fields of this record that are strings: body"));
-  expect(hintOf('{"n":1}')).toBe(expected("no field of this record is a string"));
+  expect(hintOf('{"n":1}')).toBe(
+    "no field of this record is a string; to read JSON as plain text, use --input-format text",
+  );
   const many = Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`f${i}`, ""]));
   expect(hintOf(JSON.stringify(many))).toEndWith(
     ", f19, and 3 more), or read JSON as plain text with --input-format text",
